@@ -3,7 +3,8 @@ whose truth is known.
 
 Each line is 2,000 data sets (`--quick`: 400). An interval that says 95 % must hold the truth in 93
 to 97 % of them, and at most 6 % of reports may claim a difference between judges that are equally
-good, give or take the simulation's own error (two standard errors).
+good, give or take the simulation's own error (two standard errors). Verdicts at their border are in
+verdict_errors.py.
 
 The model: an output's quality is its system's plus its own; people see it with noise, as whole
 points from 1 to 5, three of them; a judge sees it with noise of its own, and how well it sees
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.verdict_errors import print_verdict_errors
 from evaluations.reports.analysis import ALPHA, Significance, adjusted_together, seeded
 from evaluations.statistics.agreement import (
     Ceiling,
@@ -56,6 +58,7 @@ from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.significance import new_systems_test, permutation_test
 
+VERDICTS = "verdicts at the border"
 CLAIMS = "reports that claim a difference of equals"
 NEW_SYSTEMS = "equals told apart on new systems"
 TOLD_APART: tuple[tuple[Over, int, int, float], ...] = (
@@ -421,6 +424,8 @@ def main() -> None:
                 f"{name:44} {documents:9} {systems:7} {wrong:6.1%}{'  missed' * is_missed}",
                 flush=True,
             )
+    if options.only in VERDICTS:
+        missed += not print_verdict_errors(data_sets)
     print(f"goal: 93 to 97 % (give or take {slack:.1%}); {missed} lines missed it")
     if missed:
         sys.exit(1)

@@ -1,10 +1,11 @@
 """The figures that requirements are about, from the same numbers as the report."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from evaluations.certifying.requirements import CLAIMS, Figure
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.data import ReportData
+from evaluations.reports.null_judges import NullDraw
 from evaluations.reports.options import Epsilon, ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, criterion_result
 from evaluations.reports.verdict import Verdict, verdict_of
@@ -77,7 +78,16 @@ def _alt_test_passed(judge: JudgeResult) -> Figure:
     if rate.value is None:
         return Figure(None, rate.reason)
     reason = f"it wins against {rate.value:.0%} of annotators at epsilon {judge.alt_test.epsilon:g}"
-    return Figure(float(judge.alt_test.passes), reason)
+    return Figure(
+        float(judge.alt_test.passes), reason, nulls=_of_nulls(judge, lambda one: float(one.passes))
+    )
+
+
+def _of_nulls(
+    judge: JudgeResult, figure: Callable[[NullDraw], float | None]
+) -> dict[str, list[float | None]]:
+    """A figure of each judge that reads nothing, by its title and draw."""
+    return {null.title: [figure(one) for one in null.draws] for null in judge.analysis.nulls}
 
 
 def _verdict(criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]) -> Figure:
@@ -92,15 +102,29 @@ def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool
     evidence, documents = criterion.evidence(judge), judge.correlations.documents
     estimate = evidence.correlation
     if estimate.value is None or not is_low:
-        return _known(estimate, more=_to_the_least(judge))
+        of_nulls = _of_nulls(judge, lambda one: one.correlation.value)
+        return _known(estimate, more=_to_the_least(judge), nulls=of_nulls)
     if evidence.low is None:
         return Figure(None, evidence.interval.reason, more=_to_the_least(judge))
-    return Figure(evidence.low, estimate=estimate.value, units=documents)
-
-
-def _known(estimate: Estimate, *, more: int | None = None) -> Figure:
     return Figure(
-        estimate.value, estimate.reason, more=None if estimate.value is not None else more
+        evidence.low,
+        estimate=estimate.value,
+        units=documents,
+        nulls=_of_nulls(judge, lambda one: one.interval.low),
+    )
+
+
+def _known(
+    estimate: Estimate,
+    *,
+    more: int | None = None,
+    nulls: Mapping[str, Sequence[float | None]] | None = None,
+) -> Figure:
+    return Figure(
+        estimate.value,
+        estimate.reason,
+        more=None if estimate.value is not None else more,
+        nulls=nulls or {},
     )
 
 
@@ -113,7 +137,12 @@ def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
     evidence = criterion.evidence(judge)
     if evidence.share is None:
         return Figure(None, evidence.ceiling.reason or "one rater's own correlation is not above 0")
-    return Figure(evidence.share)
+    ceiling = evidence.ceiling.value or 1.0
+
+    def share(one: NullDraw) -> float | None:
+        return None if one.in_place.value is None else one.in_place.value / ceiling
+
+    return Figure(evidence.share, nulls=_of_nulls(judge, share))
 
 
 def _scored(criterion: CriterionResult, judge: JudgeResult) -> Figure:
@@ -123,7 +152,9 @@ def _scored(criterion: CriterionResult, judge: JudgeResult) -> Figure:
 
 
 _PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], Figure]] = {
-    "alt_test.winning_rate": lambda _criterion, judge: _known(judge.alt_test.winning_rate),
+    "alt_test.winning_rate": lambda _criterion, judge: _known(
+        judge.alt_test.winning_rate, nulls=_of_nulls(judge, lambda one: one.winning_rate)
+    ),
     "one_rater.share": _one_rater,
     "scores.share": _scored,
     "documents": lambda _criterion, judge: Figure(float(judge.correlations.documents)),

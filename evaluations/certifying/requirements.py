@@ -5,11 +5,12 @@ them. Pure: text and numbers in, an outcome with its reason out.
 import math
 import operator
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
+from evaluations.statistics.null_judges import MET_BY_CHANCE
 from evaluations.statistics.projection import documents_for
 
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
@@ -40,6 +41,8 @@ NUMBERS = {
     "raters": "people who rated",
 }
 MOST = 20
+# More rated documents than this nobody collects to decide one requirement.
+MOST_AFFORDABLE = 5_000
 
 
 class Outcome(StrEnum):
@@ -72,7 +75,9 @@ class Figure:
     """What was measured. `value` is None where nothing can be said, for the `reason`.
 
     `estimate` is what a low end belongs to, and `units` how many documents it rests on; `more` is
-    how many more documents are known to be needed before there is a value at all.
+    how many more documents are known to be needed before there is a value at all. `nulls` are the
+    same figure of judges that read nothing on the same ratings, by what they are called: of each
+    draw, None where it has none.
     """
 
     value: float | None
@@ -80,6 +85,7 @@ class Figure:
     estimate: float | None = None
     units: int = 0
     more: int | None = None
+    nulls: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -130,10 +136,14 @@ def check(requirement: Requirement, figure: Figure) -> Checked:
         return Checked(requirement, Outcome.CANNOT_SAY, None, figure.reason, figure.more)
     value = figure.value
     if not requirement.relation:
+        if value and (also := _met_by_nulls(figure, bool)):
+            return Checked(requirement, Outcome.CANNOT_SAY, value, f"{figure.reason}; {also}")
         outcome = Outcome.MET if value else Outcome.NOT_MET
         return Checked(requirement, outcome, value, figure.reason)
     holds = _RELATIONS[requirement.relation]
     if holds(value, requirement.bound):
+        if also := _met_by_nulls(figure, lambda found: holds(found, requirement.bound)):
+            return Checked(requirement, Outcome.CANNOT_SAY, value, f"{_stated(value)}; {also}")
         return Checked(requirement, Outcome.MET, value, _stated(value))
     estimate = figure.estimate
     if estimate is not None and holds(estimate, requirement.bound):
@@ -142,11 +152,27 @@ def check(requirement: Requirement, figure: Figure) -> Checked:
             f"{_stated(value)}, while the estimate is {estimate:.3f}: the interval is too wide to"
             " say"
         )
+        if more is None or more > MOST_AFFORDABLE:
+            more = None
+            reason = (
+                f"{_stated(value)}, and the estimate, {estimate:.3f}, lies on your bound or hardly"
+                " beyond it: no affordable number of documents decides this"
+            )
         return Checked(requirement, Outcome.CANNOT_SAY, value, reason, more)
     reason = _stated(value)
     if estimate is not None:
         reason += f", and the estimate itself is {estimate:.3f}"
     return Checked(requirement, Outcome.NOT_MET, value, reason)
+
+
+def _met_by_nulls(figure: Figure, meets: Callable[[float], bool]) -> str:
+    """Which judges that read nothing meet a requirement as well, in words; empty if none does."""
+    also = [
+        title
+        for title, draws in figure.nulls.items()
+        if sum(one is not None and meets(one) for one in draws) > MET_BY_CHANCE * len(draws)
+    ]
+    return f"a judge that reads nothing meets it too ({', '.join(also)})" if also else ""
 
 
 def _stated(value: float) -> str:

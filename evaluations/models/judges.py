@@ -216,6 +216,10 @@ class JudgeQuerySet(models.QuerySet["Judge"]):
         """Judges with which a run can be started."""
         return self.exclude(kind=JudgeKind.IMPORTED).filter(retired_at=None)
 
+    def with_scores(self) -> JudgeQuerySet:
+        """Judges with a run, imported scores among them: those that a report compares."""
+        return self.filter(runs__isnull=False).distinct()
+
     def with_models(self) -> JudgeQuerySet:
         """Judges with a chat model that can do other tasks, such as writing evaluation steps."""
         chatting = [kind for kind, evaluator in evaluators().items() if evaluator.chats]

@@ -9,17 +9,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaluations.reports.null_judges import NullJudge, NullView, best_constant, null_judges
 from evaluations.scales import Scale
 from evaluations.statistics.agreement import (
     MEASUREMENTS,
+    BehindARater,
     Ceiling,
     LeaveOneOut,
     Measurement,
     coincidences,
     human_ceiling,
     judge_as_a_rater,
+    judge_minus_a_rater,
 )
-from evaluations.statistics.alt_test import LEAST_ANNOTATORS, LEAST_OUTPUTS, AltTest, alt_test
+from evaluations.statistics.alt_test import (
+    LEAST_ANNOTATORS,
+    LEAST_OUTPUTS,
+    AltTest,
+    alt_test,
+    p_of_nearer,
+    raters_that_agree,
+)
 from evaluations.statistics.attenuation import Disattenuated, disattenuated
 from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
 from evaluations.statistics.calibration import (
@@ -90,6 +100,9 @@ LEAST_FOR_WILLIAMS = 4
 LEAST_FOR_BOOTSTRAP = 50
 # Of more annotators, not every two are compared.
 MOST_PAIRED = 30
+# Of the scale: on 1 to 5, more than one point.
+FAR_OFF = 0.25
+OFF_SCALE = Estimate.undefined("the judge's scores are not on the criterion's scale")
 # Pairs of judges are compared together as far as they have no more outputs than this.
 MOST_TOGETHER = 4_000_000
 
@@ -101,8 +114,11 @@ class JudgeAnalysis:
     `intervals` are at summary level over documents; `percentile` and `bca` are the same for
     Spearman by the bootstrap; `shown` is the interval of the level, coefficient and units that the
     reader chose. `as_a_rater` is the summary-level rho that compares with the human ceiling, and
-    `in_place` the same of the reader's level and coefficient. `on_scale` says whether all scores
-    are on the criterion's scale.
+    `in_place` the same of the reader's level and coefficient, `behind` how far that is behind a
+    rater. `on_scale` says whether all scores are on the criterion's scale. `nulls` are judges that
+    read nothing, `p_nearer` tests that it is no nearer to raters than the best constant, and
+    `far_off` is the share of rated outputs whose score is more than a quarter of the scale from
+    people's.
     """
 
     correlations: Correlations
@@ -113,9 +129,13 @@ class JudgeAnalysis:
     shown: Interval
     as_a_rater: Estimate
     in_place: Estimate
+    behind: BehindARater
     disattenuated: Disattenuated
     on_scale: bool
     alt_test: AltTest
+    nulls: tuple[NullJudge, ...]
+    p_nearer: float | None
+    far_off: Estimate
     spread: Concentration | None
     pairwise: TieCalibration
     soft_pairwise: Estimate
@@ -227,6 +247,8 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     as_rated = outputs.unweighted
     as_a_rater = judge_as_a_rater(as_rated, judged.ratings, scores)
     rng = np.random.default_rng(SEED)
+    on_scale = _on_scale(scores[~np.isnan(scores)], judged.scale)
+    agreeing, left_out = agreeing_ratings(outputs, judged.ratings)
     return JudgeAnalysis(
         correlations=found,
         tau_c=tau_c(rated, scored, both.weight),
@@ -244,9 +266,38 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             if (view.level, view.coefficient) == ("summary", "spearman")
             else judge_as_a_rater(as_rated, judged.ratings, scores, view.coefficient, view.level)
         ),
+        behind=judge_minus_a_rater(as_rated, judged.ratings, scores, view.coefficient, view.level),
         disattenuated=disattenuated(outputs, judged.ratings, judged.counted, documents),
-        on_scale=_on_scale(scores[~np.isnan(scores)], judged.scale),
-        alt_test=_alt_test(judged, view.epsilon),
+        on_scale=on_scale,
+        alt_test=_alt_test(judged, view.epsilon, agreeing, left_out),
+        nulls=null_judges(
+            NullView(
+                outputs=outputs,
+                human=human,
+                ratings=judged.ratings,
+                agreeing=agreeing if on_scale else None,
+                scores=scores,
+                words=judged.words,
+                scale=judged.scale,
+                level=view.level,
+                coefficient=view.coefficient,
+                over=view.over,
+                epsilon=view.epsilon,
+                least_outputs=LEAST_OUTPUTS,
+                least_annotators=LEAST_ANNOTATORS,
+            )
+        ),
+        p_nearer=(
+            p_of_nearer(
+                agreeing,
+                scores,
+                np.full(len(scores), best_constant(agreeing, judged.scale)),
+                outputs.document,
+            )
+            if on_scale
+            else None
+        ),
+        far_off=_far_off(both, rated, scored, judged.scale) if on_scale else OFF_SCALE,
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(both, rated, scored),
         soft_pairwise=soft_pairwise_accuracy(both, rated, scored, rng=rng),
@@ -278,22 +329,47 @@ def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Inte
     )
 
 
-def _alt_test(judged: Judged, epsilon: float) -> AltTest:
+@lru_cache(maxsize=4)
+def agreeing_ratings(outputs: Outputs, ratings: Ratings) -> tuple[Ratings, tuple[int, ...]]:
+    """The ratings of those who are shown to agree with others, and the positions of the other
+    raters: a careless one would make every judge look near to somebody. All judges on a criterion
+    share it."""
+    agrees = raters_that_agree(ratings, outputs.document)
+    if agrees.all():
+        return ratings, ()
+    kept = ratings.among(np.ones(ratings.outputs, dtype=bool), agrees)
+    return kept, tuple(np.flatnonzero(~agrees).tolist())
+
+
+def _alt_test(
+    judged: Judged, epsilon: float, agreeing: Ratings, left_out: tuple[int, ...]
+) -> AltTest:
     """The alternative annotator test, for judges that rate on the criterion's scale: it compares
     distances on it."""
     scores, scale = judged.scores, judged.scale
     known = scores[~np.isnan(scores)]
     if not _on_scale(known, scale):
-        other = Estimate.undefined("the judge's scores are not on the criterion's scale")
-        return AltTest(epsilon, other, other, (), (), 0)
-    return alt_test(
-        judged.ratings,
+        return AltTest(epsilon, OFF_SCALE, OFF_SCALE, (), (), 0)
+    found = alt_test(
+        agreeing,
         scores,
         epsilon=epsilon,
         documents=judged.outputs.document,
         least_outputs=LEAST_OUTPUTS,
         least_annotators=LEAST_ANNOTATORS,
     )
+    kept = np.delete(np.arange(judged.ratings.raters), left_out)
+    return replace(
+        found, annotators=tuple(kept[list(found.annotators)].tolist()), left_out=left_out
+    )
+
+
+def _far_off(outputs: Outputs, rated: FloatArray, scored: FloatArray, scale: Scale) -> Estimate:
+    """The share of outputs whose score is more than a quarter of the scale from people's."""
+    if not len(rated):
+        return Estimate.undefined("no output has both a rating and a score")
+    far = np.abs(rated - scored) > FAR_OFF * (scale.highest - scale.lowest) + 1e-9
+    return Estimate(float(outputs.mean(far.astype(float))))
 
 
 def _on_scale(known: FloatArray, scale: Scale) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from evaluations.formats import in_brackets, shown, thin
+from evaluations.formats import in_brackets, shown, thin, two_decimals
 from evaluations.reports.forest import Axis, Span, shared_axis
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
@@ -17,8 +17,9 @@ WORTH_CALIBRATING = 0.75
 
 @dataclass(frozen=True)
 class ForestRow:
-    """A judge, or one rater, in the drawing. `kind` is "rater", "judge" or "baseline" (scores on
-    another scale); `running` says that its scores still arrive, and `outputs` how many count."""
+    """A judge, or one rater, in the drawing. `kind` is "rater", "judge", "baseline" (scores on
+    another scale) or "null" (reads nothing); `running` says that its scores still arrive, and
+    `outputs` how many count."""
 
     name: str
     pk: int
@@ -93,6 +94,7 @@ def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
 def _drawn(criterion: CriterionResult) -> Iterator[float]:
     sides = [(criterion.ceiling, criterion.ceiling_interval)]
     sides += [(one.shown(criterion.options), one.analysis.shown) for one in criterion.judges]
+    sides += [(null.correlation, null.interval) for null in criterion.nulls]
     for estimate, interval in sides:
         if estimate.value is not None:
             yield from (estimate.value, *(interval.ends or ()))
@@ -144,6 +146,11 @@ def _forest(
                 running=judge.pk in running,
             )
         )
+    rows += [
+        _forest_row(axis, null.correlation, null.interval, null.title, 0, "null")
+        for null in criterion.nulls
+        if null.correlation.value is not None
+    ]
     return tuple(rows)
 
 
@@ -194,6 +201,7 @@ def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
     if evidence.on_scale:
         won, all_of_them = (test.winning_rate.value or 0) * len(test.annotators), test.annotators
         about = f"wins against {won:.0f} of {len(all_of_them)} raters, epsilon {test.epsilon:g}"
+        about += _beside_nulls(evidence)
     else:
         about = "its scores are on another scale"
     return (
@@ -207,14 +215,31 @@ def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
     )
 
 
+def _beside_nulls(evidence: Evidence) -> str:
+    """Whether judges that read nothing pass the test as well."""
+    if not evidence.passes:
+        return ""
+    nearer = "" if evidence.beats_a_constant else "not shown to be "
+    also = ", ".join(null.title for null in evidence.nulls_that_pass)
+    also = f"; so {'does' if len(evidence.nulls_that_pass) == 1 else 'do'} {also}" if also else ""
+    return f"{also}; {nearer}nearer to raters than the best constant"
+
+
 def _of_one_rater(evidence: Evidence, share: float) -> str:
     """A share with the two numbers that it is of: the judge's correlation in a rater's place is
     lower than the one drawn, which is with the mean of all raters."""
     judge, rater = shown(evidence.in_place), shown(evidence.ceiling)
     return (
         f"{100 * share:.0f} % of one rater: in a rater's place {judge}, a rater {rater}, both"
-        " against the other raters"
+        f" against the other raters{_behind(evidence)}"
     )
+
+
+def _behind(evidence: Evidence) -> str:
+    """How far the judge may be behind a rater, and whether length does as well."""
+    low = evidence.behind_low
+    said = "" if low is None else f"; at most {two_decimals(max(0.0, -low))} behind"
+    return said + ("; length alone ranks as well" if evidence.is_no_better_than_length else "")
 
 
 def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) -> tuple[str, ...]:

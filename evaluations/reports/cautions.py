@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from evaluations.models import Project, RunItem
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult
+from evaluations.reports.words import listed
 
 LOW_RHO = 0.3
 MODAL_SHARE = 0.6
@@ -50,7 +51,30 @@ def cautions(result: JudgeResult) -> list[str]:
 
 def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:
     """(judge, caution) of a criterion."""
-    return [(result.judge, text) for result in criterion.judges for text in cautions(result)]
+    return [
+        *_careless(criterion),
+        *((result.judge, text) for result in criterion.judges for text in cautions(result)),
+    ]
+
+
+def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:
+    """(raters, caution): who is left out of the annotator test."""
+    left_out = sorted({at for result in criterion.judges for at in result.alt_test.left_out})
+    if not left_out:
+        return []
+    names = [criterion.annotators[at] for at in left_out]
+    are = (
+        "is not shown to agree with the others and is"
+        if len(names) == 1
+        else ("are not shown to agree with the others and are")
+    )
+    return [
+        (
+            ", ".join(names),
+            f"{listed(names)} {are} left out of the annotator test. Look at these ratings before"
+            " you trust means that contain them.",
+        )
+    ]
 
 
 @dataclass(frozen=True)

@@ -28,26 +28,37 @@ TERMS: dict[str, Term] = {
         "The verdict",
         "What the best judge may do on a criterion. It stands in for a rater if it scores like a"
         " rater and ranks like a rater. With one of the two, and at least half of what one rater"
-        " reaches, use it with spot checks. Otherwise keep people rating. Too early to say: fewer"
-        " than 30 rated outputs, 10 documents or 3 raters, or no interval in this view.",
-        "Wide intervals fail, so doubt goes to people. The best judge was picked on these same"
-        " documents: check it on new ones before much depends on it.",
+        " reaches, use it with spot checks. Otherwise keep people rating. Raters do not agree"
+        " enough: their Krippendorff's alpha is below 0.2. Too early to say: fewer than 30 rated"
+        " outputs, 10 documents or 3 raters, or no interval in this view.",
+        "Each check errs in at most 5 % of reports, shared among all judges that have scores, since"
+        " the best of them is looked at. Raters are taken as they are: others may differ.",
         "The verdict",
     ),
     "scores_like_a_rater": Term(
         "Scores like a rater",
         "The judge passes the alternative annotator test: its scores are as near to the other"
-        " raters' as each rater's own, within a margin epsilon. A judge that orders outputs well"
-        " but scores all of them a point too low does not pass.",
-        "It takes 3 raters with 30 shared outputs each. Where nearly all ratings are the same, a"
-        " judge that always gives that score passes: read it with the other check.",
+        " raters' as each rater's own, within a margin epsilon. And it is shown to be nearer to"
+        " them than the best constant, which reads nothing and often passes as well.",
+        "It takes 3 raters with 30 shared outputs each, who are shown to agree with the others: a"
+        " careless rater is named and left out of the test.",
         "The human ceiling, and whether the judge can replace an annotator",
     ),
     "ranks_like_a_rater": Term(
         "Ranks like a rater",
-        "The judge's whole interval lies above 0.10 below what one rater reaches, and so does its"
-        " correlation when it takes each rater's place.",
-        "With few documents the interval is wide and the answer is “not yet”.",
+        "Put in each rater's place, the judge is shown to be at most 0.10 behind that rater, both"
+        " compared with the mean of the other raters on the same outputs. Its agreement must not be"
+        " chance, and length alone must not rank as well.",
+        "With few documents or many judges the interval is wide and the answer is “not yet”.",
+        "The verdict",
+    ),
+    "null_judges": Term(
+        "Judges that read nothing",
+        "What reading nothing would earn on the same ratings: always the same score (the best"
+        " constant), the judge's own scores shuffled over outputs, and its scores in the order of"
+        " the texts' length.",
+        "A claim that one of these meets as well is not made. A constant often passes the"
+        " alternative annotator test where most ratings are alike.",
         "The verdict",
     ),
     "one_rater": Term(

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from evaluations.reports.board_tables import agreement_rows
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.marks import Marks
+from evaluations.reports.null_judges import TITLES
 from evaluations.reports.report import Report
 from evaluations.reports.samples import WEIGHTED
 from evaluations.reports.words import SYMBOLS, chosen_note, tested_over
 from evaluations.statistics.correlation import Coefficient
+from evaluations.statistics.null_judges import NULL_NAMES
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -120,6 +122,7 @@ def _correlations(report: Report, marks: Marks | None) -> str:
         lines.append(rf"{first_cell(judge)} & {' & '.join(cells)} \\")
     lines += [
         r"\midrule",
+        *(rf"{first_cell(title)} & {' & '.join(cells)} \\" for title, cells in _nulls(report)),
         rf"Human ceiling & {' & '.join(_ceiling(report, second))} \\",
         r"\bottomrule",
     ]
@@ -153,6 +156,21 @@ def _cell(value: float | None, best: float | None) -> str:
     if value is None:
         return "--"
     return rf"\textbf{{{value:.3f}}}" if value == best else f"{value:.3f}"
+
+
+def _nulls(report: Report) -> list[tuple[str, list[str]]]:
+    """A row for each judge that reads nothing and has a correlation somewhere, in the view's
+    coefficient."""
+    rows = []
+    for name in NULL_NAMES:
+        cells = []
+        for criterion in report.criteria:
+            null = next((one for one in criterion.nulls if one.name == name), None)
+            value = null.correlation.value if null else None
+            cells += ["--" if value is None else f"{value:.3f}", ""]
+        if any(cell not in ("", "--") for cell in cells):
+            rows.append((TITLES[name].capitalize(), [*cells, "", ""]))
+    return rows
 
 
 def _ceiling(report: Report, second: Coefficient) -> list[str]:

@@ -10,12 +10,14 @@ from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage
 from evaluations.reports.data import ReportData
 from evaluations.reports.figures import figures_of
 from evaluations.reports.live import DataVersion, data_version
+from evaluations.reports.null_judges import TITLES, NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
 from evaluations.reports.size import is_large
 from evaluations.reports.words import headline
 from evaluations.statistics.correlation import Coefficient
+from evaluations.statistics.null_judges import NULL_NAMES
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class ReportPage:
     mark: str
     rows: tuple[JudgeRow, ...]
     ceilings: tuple[tuple[str, str, str], ...]
+    nulls: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]
     headline: str
     glance: AtAGlance
     running: tuple[RunInProgress, ...]
@@ -128,6 +131,7 @@ def report_page(project: Project, numbers: ReportNumbers, *, mark: str) -> Repor
         mark=mark,
         rows=_rows(report, second, judges),
         ceilings=tuple(_ceiling(criterion, options, second) for criterion in report.criteria),
+        nulls=_nulls(report),
         headline=headline(report.criteria),
         glance=at_a_glance(report, judges),
         running=running,
@@ -191,6 +195,30 @@ def _cell(
         outputs=result.correlations.pairs,
         running=running,
     )
+
+
+def _nulls(report: Report) -> tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]:
+    """A row for each judge that reads nothing: in each criterion its value with the ends of its
+    interval, and what it passes."""
+    rows = []
+    for name in NULL_NAMES:
+        found = [
+            next((null for null in criterion.nulls if null.name == name), None)
+            for criterion in report.criteria
+        ]
+        if any(found):
+            cells = tuple(
+                (shown(null.correlation), in_brackets(null.interval), _passes(null))
+                if null
+                else ("–", "", "")
+                for null in found
+            )
+            rows.append((TITLES[name], cells))
+    return tuple(rows)
+
+
+def _passes(null: NullJudge) -> str:
+    return "passes the annotator test" if null.passes else ""
 
 
 def _ceiling(

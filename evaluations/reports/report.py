@@ -26,6 +26,7 @@ from evaluations.reports.analysis import (
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards
 from evaluations.reports.memo import remembered, remembered_as, remembered_each
+from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
@@ -124,7 +125,8 @@ def weights_of(outputs: Outputs) -> Weights | None:
 @dataclass(frozen=True)
 class CriterionResult:
     """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
-    counts ratings made while LLM scores were visible, which may have influenced them.
+    counts ratings made while LLM scores were visible, which may have influenced them. `compared` is
+    how many judges of the project scored it, of which the best is looked at.
     `no_human_score` says why no output has the human score of the view; `unscored` counts the rated
     outputs without one.
     """
@@ -141,6 +143,7 @@ class CriterionResult:
     ratings: int = 0
     rate_next: tuple[str, ...] = ()
     weights: Weights | None = None
+    compared: int = 1
     no_human_score: str = ""
     unscored: int = 0
     options: ReportOptions = field(default_factory=ReportOptions)
@@ -192,10 +195,31 @@ class CriterionResult:
             ceiling=self.ceiling,
             ceiling_interval=self.ceiling_interval,
             in_place=result.analysis.in_place,
+            behind=result.analysis.behind,
             passes=test.passes,
-            untested=test.winning_rate.reason,
+            p_nearer=result.analysis.p_nearer,
+            alpha=self.agreement.alpha["interval"],
+            nulls=result.analysis.nulls,
+            compared=self.compared,
+            far_off=result.analysis.far_off,
+            untested=self._why_untested(test),
             on_scale=result.analysis.on_scale,
         )
+
+    def _why_untested(self, test: AltTest) -> str:
+        """Why there is no annotator test, with the raters that were left out; empty if there is."""
+        reason = test.winning_rate.reason
+        if not reason or not test.left_out:
+            return reason
+        names = ", ".join(self.annotators[at] for at in test.left_out)
+        return f"{reason}; not shown to agree with the others: {names}"
+
+    @property
+    def nulls(self) -> tuple[NullJudge, ...]:
+        """What judges that read nothing reach beside the best judge, or beside the first where none
+        is best."""
+        beside = self.best or (self.judges[0] if self.judges else None)
+        return beside.analysis.nulls if beside else ()
 
     @property
     def has_pass_fail(self) -> bool:
@@ -383,6 +407,7 @@ def build_report(
     chosen_judges = _chosen(project.judges.all() if judges is None else judges, options.judges)
     if data is None:
         data = selected_data(project, chosen_judges, chosen_criteria, options)
+    compared = project.judges.with_scores().count()
     return Report(
         project=project.slug,
         name=project.name,
@@ -394,6 +419,7 @@ def build_report(
                     chosen_judges,
                     data,
                     options,
+                    compared,
                     part_of(on_step, index, len(chosen_criteria)),
                 )
                 for index, criterion in enumerate(chosen_criteria)
@@ -443,7 +469,11 @@ def criterion_result(
         data: the numbers that `options` select.
     """
     return _criterion_result(
-        criterion, _chosen(project.judges.all(), options.judges), data, options
+        criterion,
+        _chosen(project.judges.all(), options.judges),
+        data,
+        options,
+        project.judges.with_scores().count(),
     )
 
 
@@ -456,6 +486,7 @@ def _criterion_result(
     judges: list[Judge],
     data: ReportData,
     options: ReportOptions,
+    compared: int,
     on_step: OnStep = unseen,
 ) -> CriterionResult:
     """A criterion's result; kept as a whole, so that one that has not changed costs a look."""
@@ -465,7 +496,7 @@ def _criterion_result(
     names = hash(
         (data.doc_ids, data.sessions, data.system_names, data.system_kinds, data.system_families)
     )
-    about = (criterion.pk, criterion.name, criterion.scale, options, names)
+    about = (criterion.pk, criterion.name, criterion.scale, options, compared, names)
     of_judges = [
         (judge.pk, judge.label, judge.model, judge.family, judge.is_stand_in) for judge in present
     ]
@@ -485,7 +516,7 @@ def _criterion_result(
     return remembered_as(
         "criterion",
         (*parts, *present.values()),
-        lambda: _computed_result(criterion, present, data, options, on_step),
+        lambda: _computed_result(criterion, present, data, options, compared, on_step),
     )
 
 
@@ -494,6 +525,7 @@ def _computed_result(
     present: dict[Judge, FloatArray],
     data: ReportData,
     options: ReportOptions,
+    compared: int,
     on_step: OnStep,
 ) -> CriterionResult:
     human = data.humans[criterion.pk]
@@ -529,6 +561,7 @@ def _computed_result(
         ratings=len(human.ratings),
         rate_next=_rate_next(human.mean, list(present.values()), data),
         weights=weights_of(data.units_on(criterion.pk)),
+        compared=max(1, compared),
         options=options,
         ceiling=ceiling,
         ceiling_interval=ceiling_interval,

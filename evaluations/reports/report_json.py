@@ -15,6 +15,7 @@ from evaluations.reports.analysis import (
 )
 from evaluations.reports.board_tables import board_json
 from evaluations.reports.json_values import ends_json, estimate_json, with_interval
+from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import chosen_note, weights_note
@@ -107,6 +108,7 @@ def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[st
             for name, ceiling in result.agreement.ceilings.items()
         },
         "verdict": _verdict_json(result),
+        "null_judges": [_null_json(null) for null in result.nulls],
         "rate_next": list(result.rate_next),
         "significance": _significance_json(result.significance),
         "projections": [
@@ -134,6 +136,15 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
         "ranks_like_a_rater": evidence.ranks_like_a_rater,
         "one_rater": estimate_json(evidence.ceiling),
         "in_place_of_a_rater": estimate_json(evidence.in_place),
+        "behind_a_rater": {
+            "value": evidence.behind.value,
+            "low": evidence.behind_low,
+            "confidence": 1 - evidence.error,
+            "reason": evidence.behind.reason or None,
+        },
+        "p_no_nearer_than_the_best_constant": evidence.p_nearer,
+        "judges_compared": evidence.compared,
+        "scores_far_off": estimate_json(evidence.far_off),
         "bar": evidence.bar,
         "missing": evidence.missing or None,
     }
@@ -339,6 +350,20 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
     }
 
 
+def _null_json(null: NullJudge) -> dict[str, Any]:
+    """A judge that reads nothing, beside the best judge; ends of shuffled scores are those of their
+    draws."""
+    return {
+        "name": null.name,
+        "title": null.title,
+        "draws": len(null.draws),
+        **with_interval(null.correlation, null.interval),
+        "in_place_of_a_rater": estimate_json(null.draws[0].in_place),
+        "winning_rate": null.winning_rate,
+        "passes_alt_test": null.passes,
+    }
+
+
 def _alt_test_json(test: AltTest, annotators: tuple[str, ...]) -> dict[str, Any]:
     return {
         "epsilon": test.epsilon,
@@ -347,5 +372,6 @@ def _alt_test_json(test: AltTest, annotators: tuple[str, ...]) -> dict[str, Any]
         "p": dict(zip((annotators[at] for at in test.annotators), test.p, strict=True)),
         "outputs": test.outputs,
         "passes": test.passes,
+        "left_out": [annotators[at] for at in test.left_out],
         "smallest_epsilon": test.smallest_epsilon,
     }

@@ -18,6 +18,7 @@ from evaluations.reports.words import (
     human_score_note,
     in_a_sentence,
     in_sight_note,
+    read_nothing,
     sessions_note,
     stand_in_note,
     weights_note,
@@ -95,6 +96,8 @@ def as_markdown(report: Report) -> str:
         )
         if said := in_a_sentence(criterion):
             parts.append(f"\n**{criterion.verdict.label}.** {said[0].upper()}{said[1:]}")
+        if nothing := read_nothing(criterion):
+            parts.append(f"\n{nothing}")
     if averages := _average_rows(report):
         symbols = (f"{level} {SYMBOLS[c]}" for level in report.levels for c in COEFFICIENTS)
         parts += [f"\n## {AVERAGE}\n", *_markdown_table(["judge", *symbols], averages)]
@@ -146,6 +149,8 @@ def as_text(report: Report) -> str:
         parts += _text_table(report, criterion.criterion, list(COUNT_WIDTHS), rows)
         if said := in_a_sentence(criterion):
             parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said[0].upper()}{said[1:]}")
+        if nothing := read_nothing(criterion):
+            parts.append(nothing)
     if averages := _average_rows(report):
         parts += _text_table(report, AVERAGE, [], averages)
     parts.append(

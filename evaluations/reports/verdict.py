@@ -1,23 +1,36 @@
 """The verdict on a criterion: what the best judge may do. Numbers in, a verdict with reasons out.
 
-Two checks are made of the best judge. It *scores like a rater* if it passes the alternative
-annotator test. It *ranks like a rater* if its whole 95 % interval lies above what one rater reaches
-less MARGIN and above 0, and if the judge, put in each rater's place, reaches that bar as well. Wide
-intervals fail: in doubt, people go on rating.
+First, raters have to agree: below LEAST_ALPHA there is nothing to measure a judge by. Then two
+checks are made of the best judge.
+
+- It *scores like a rater* if it passes the alternative annotator test and is shown to be nearer to
+  raters than the best constant, which reads nothing and often passes as well.
+- It *ranks like a rater* if, put in each rater's place, it is shown to be at most MARGIN behind the
+  rater, and neither its agreement with people may be chance, nor may length alone do as well.
+
+Each is shown at 5 %, shared among all judges that are compared (Bonferroni), since the best of them
+is looked at. In doubt, people go on rating.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from evaluations.reports.null_judges import NullJudge
+from evaluations.statistics.agreement import BehindARater
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
 # How far below one rater a judge may rank and still rank like one.
 MARGIN = 0.10
+# The error of a verdict: how often a check that should fail passes, over all judges compared.
+ERROR = 0.05
 # Of what one rater reaches; a judge that always gives the top score can pass the first check alone.
 LEAST_SHARE = 0.5
 LEAST_OUTPUTS = 30
 LEAST_RATERS = 3
+# Krippendorff's alpha (interval). Krippendorff (2004) draws no conclusions below 0.667; so far
+# below it, one rater is hardly a measure of another.
+LEAST_ALPHA = 0.2
 FLAWLESS = 1 - 1e-9
 
 
@@ -27,6 +40,7 @@ class Verdict(StrEnum):
     STANDS_IN = "stands"
     SPOT_CHECKS = "spot"
     KEEP_PEOPLE = "keep"
+    NO_MEASURE = "unreliable"
     TOO_EARLY = "early"
 
     @property
@@ -38,6 +52,7 @@ _LABELS = {
     Verdict.STANDS_IN: "Stands in for a rater",
     Verdict.SPOT_CHECKS: "Use with spot checks",
     Verdict.KEEP_PEOPLE: "Keep people rating",
+    Verdict.NO_MEASURE: "Raters do not agree enough",
     Verdict.TOO_EARLY: "Too early to say",
 }
 
@@ -47,9 +62,11 @@ class Evidence:
     """What the verdict on the best judge follows from, all of one view.
 
     `correlation` is with people's mean, with its interval; `in_place` is the judge's in each
-    rater's place, compared with the mean of the others, as `ceiling` is one rater's.
-    `passes` says whether it passes the alternative annotator test; `untested` is the reason why
-    there is no test, and `on_scale` whether its scores are on the criterion's scale at all.
+    rater's place, compared with the mean of the others, as `ceiling` is one rater's, and `behind`
+    the difference of the two. `passes` says whether it passes the alternative annotator test;
+    `untested` is the reason why there is no test, `p_nearer` that of a test that it is no nearer to
+    raters than the best constant, and `on_scale` whether its scores are on the criterion's scale at
+    all. `alpha` is the raters' agreement; `compared` how many judges the best was chosen from.
     """
 
     outputs: int
@@ -59,13 +76,29 @@ class Evidence:
     ceiling: Estimate
     ceiling_interval: Interval
     in_place: Estimate
+    behind: BehindARater
     passes: bool
+    p_nearer: float | None
+    alpha: Estimate
+    nulls: tuple[NullJudge, ...] = ()
+    compared: int = 1
     untested: str = ""
     on_scale: bool = True
+    far_off: Estimate = field(default_factory=lambda: Estimate.undefined("not computed"))
+
+    @property
+    def error(self) -> float:
+        """How often each check may err, of this judge."""
+        return ERROR / max(1, self.compared)
+
+    @property
+    def behind_low(self) -> float | None:
+        """The lower end of how far the judge is behind a rater; it has to lie above -MARGIN."""
+        return self.behind.low(1 - self.error)
 
     @property
     def bar(self) -> float | None:
-        """Above it a judge ranks like a rater."""
+        """One rater less the margin: where a judge in a rater's place begins to rank like one."""
         return None if self.ceiling.value is None else self.ceiling.value - MARGIN
 
     @property
@@ -89,15 +122,44 @@ class Evidence:
         return (self.ceiling.value or 0) > 0 and (low is None or low > 0)
 
     @property
+    def is_measurable(self) -> bool:
+        """Whether raters agree enough to judge a judge by them."""
+        return self.alpha.value is None or self.alpha.value >= LEAST_ALPHA
+
+    @property
+    def beats_a_constant(self) -> bool:
+        """Whether it is shown to be nearer to raters than the best constant."""
+        return self.p_nearer is not None and self.p_nearer <= self.error
+
+    @property
+    def is_no_better_than_length(self) -> bool:
+        """Whether length alone ranks as well: in a rater's place it reaches the bar, or as much as
+        the judge does."""
+        least = min(
+            (value for value in (self.bar, self.in_place.value) if value is not None), default=None
+        )
+        return any(
+            null.name == "length"
+            and least is not None
+            and (null.draws[0].in_place.value or 0.0) >= max(least, 0.0)
+            for null in self.nulls
+        )
+
+    @property
+    def nulls_that_pass(self) -> tuple[NullJudge, ...]:
+        """The judges that read nothing and pass the alternative annotator test as well."""
+        return tuple(null for null in self.nulls if null.passes)
+
+    @property
     def scores_like_a_rater(self) -> bool:
-        return self.on_scale and self.passes
+        return self.on_scale and self.passes and self.beats_a_constant
 
     @property
     def ranks_like_a_rater(self) -> bool:
-        low, bar = self.low, self.bar
-        if low is None or bar is None or self.in_place.value is None:
+        low = self.behind_low
+        if low is None or self.is_no_better_than_length:
             return False
-        return low > max(bar, 0.0) and self.in_place.value >= bar
+        return low > -MARGIN and self.is_related and (self.in_place.value or 0.0) > 0
 
     @property
     def is_related(self) -> bool:
@@ -105,8 +167,13 @@ class Evidence:
         return self.low is not None and self.low > 0
 
     @property
-    def missing(self) -> str:
-        """What a verdict still needs, in words; empty if nothing is missing."""
+    def is_reversed(self) -> bool:
+        """Whether the judge is shown to rank against people."""
+        return self.interval.high is not None and self.interval.high < 0
+
+    @property
+    def too_few(self) -> str:
+        """Which number of outputs or raters a verdict still needs, in words; empty if enough."""
         if self.outputs < LEAST_OUTPUTS:
             return (
                 f"a verdict takes {LEAST_OUTPUTS} outputs with ratings and scores;"
@@ -117,15 +184,28 @@ class Evidence:
                 f"a verdict takes {LEAST_RATERS} people who rated, each by name;"
                 f" there {'is' if self.raters == 1 else 'are'} {self.raters}"
             )
+        return ""
+
+    @property
+    def missing(self) -> str:
+        """What a verdict still needs, in words; empty if nothing is missing."""
+        if self.too_few:
+            return self.too_few
         if self.ceiling.value is None:
             return self.ceiling.reason
         if self.on_scale and self.untested:
             return self.untested
-        return "" if self.low is not None else self.interval.reason
+        if self.low is None:
+            return self.interval.reason
+        return "" if self.behind.error is not None else self.behind.reason
 
 
 def verdict_of(evidence: Evidence) -> Verdict:
     """The verdict that follows from the evidence; in doubt it goes to people."""
+    if evidence.too_few:
+        return Verdict.TOO_EARLY
+    if not evidence.is_measurable:
+        return Verdict.NO_MEASURE
     if evidence.missing:
         return Verdict.TOO_EARLY
     if not evidence.raters_agree or not evidence.is_related:

@@ -1,16 +1,19 @@
 """A report in words: its sentences and notes, and numbers as they are shown."""
 
+import math
 from collections.abc import Sequence
 
 from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.options import MEAN
-from evaluations.reports.report import CriterionResult, Report
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.samples import WEIGHTS, taken_from_the_top
-from evaluations.reports.verdict import Evidence, Verdict
+from evaluations.reports.verdict import LEAST_ALPHA, MARGIN, Evidence, Verdict
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.resampling import Over
 
+# How closely spot checks show the share of large errors.
+CHECK_WIDTH = 0.1
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 
 
@@ -42,13 +45,37 @@ def in_a_sentence(result: CriterionResult) -> str:
     said = f"{best.judge} agrees with people on how to rank {ranked} ({value})"
     if share is not None:
         said += f", {share:.0%} of what one annotator reaches ({shown(result.ceiling)})"
-    if best.alt_test.winning_rate.value is None:
-        return f"{said}."
-    can = "can" if best.alt_test.passes else "cannot yet"
-    return (
-        f"{said}; by the alternative annotator test it {can} replace an annotator at epsilon"
-        f" {best.alt_test.epsilon:g}."
-    )
+    return f"{said}{_by_the_test(result, best)}."
+
+
+def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
+    """What the alternative annotator test says of a judge, and of those that read nothing."""
+    test, evidence = best.alt_test, result.evidence(best)
+    if test.winning_rate.value is None:
+        return ""
+    named = f"the alternative annotator test at epsilon {test.epsilon:g}"
+    if not test.passes:
+        return f"; it does not pass {named}"
+    if evidence.nulls_that_pass:
+        titles = listed([null.title for null in evidence.nulls_that_pass])
+        also = f"; it passes {named}, but a judge that reads nothing does too ({titles})"
+        nearer = " and it is nearer to raters than the best constant"
+        return also + (nearer if evidence.beats_a_constant else "")
+    return f"; it passes {named}"
+
+
+def read_nothing(result: CriterionResult) -> str:
+    """What judges that read nothing reach, in a sentence; empty without a judge."""
+    parts = []
+    symbol = SYMBOLS[result.options.coefficient]
+    for null in result.nulls:
+        words = null.title
+        if null.correlation.value is not None:
+            words += f", {symbol} {shown(null.correlation)} {in_brackets(null.interval)}".rstrip()
+        if null.passes:
+            words += ", passes the annotator test"
+        parts.append(words)
+    return f"Reading nothing would earn: {'; '.join(parts)}." if parts else ""
 
 
 def _without_human_score(result: CriterionResult) -> str:
@@ -78,6 +105,7 @@ _HEADLINES = {
     Verdict.STANDS_IN: "On {} a judge can stand in for a rater.",
     Verdict.SPOT_CHECKS: "On {} use a judge with spot checks.",
     Verdict.KEEP_PEOPLE: "On {} keep people rating.",
+    Verdict.NO_MEASURE: "On {} raters do not agree enough to judge a judge.",
     Verdict.TOO_EARLY: "On {} it is too early to say.",
 }
 
@@ -104,28 +132,40 @@ def reading(result: CriterionResult) -> str:
     of_one = f"{share} of what one rater reaches"
     if verdict == Verdict.TOO_EARLY:
         return f"{name} comes first with {value}, but {evidence.missing}."
+    if verdict == Verdict.NO_MEASURE:
+        return (
+            f"No judge can be measured against people here: their agreement (Krippendorff's alpha"
+            f" {shown(evidence.alpha)}) is below {LEAST_ALPHA:g}, so that one rater says little"
+            " about another. Make the criterion's definition clearer, train raters, and rate again."
+        )
+    chosen = f" It is the best of {evidence.compared} judges." if evidence.compared > 1 else ""
     if verdict == Verdict.STANDS_IN:
         return (
             f"{name} can rate in place of one more person: it ranks {ranked} about as a rater"
-            f" would ({of_one}), and its scores are as near to the other raters'."
+            f" would ({of_one}), and its scores are as near to the other raters'.{chosen}"
         )
     if verdict == Verdict.SPOT_CHECKS and evidence.scores_like_a_rater:
-        is_lower = (evidence.correlation.value or 0.0) <= (evidence.bar or 0.0)
+        is_lower = (evidence.behind.value or 0.0) <= -MARGIN
         less = f"it ranks {ranked} less well" if is_lower else f"it may rank {ranked} less well"
         return (
-            f"Check some of {name}'s scores by hand: they are as near to raters' as a rater's, but"
-            f" {less}, {of_one}."
+            f"{name}'s scores are as near to raters' as a rater's, but {less}, {of_one}."
+            f" {spot_check(evidence)}{chosen}"
         )
     if verdict == Verdict.SPOT_CHECKS:
         return (
             f"Use {name}'s order and not its scores: it ranks {ranked} about as a rater would"
-            f" ({of_one}), but {_not_near(evidence)}."
+            f" ({of_one}), but {_not_near(evidence)}. {spot_check(evidence)}{chosen}"
         )
     if not evidence.raters_agree:
         return (
             "No judge can be measured against people here, because they are not shown to agree with"
             f" each other (one rater: {shown(result.ceiling)}"
             f" {in_brackets(result.ceiling_interval)}). Make the criterion's definition clearer."
+        )
+    if evidence.is_reversed:
+        return (
+            f"{name} ranks {ranked} against people ({value} {in_brackets(evidence.interval)})."
+            " Is its scale reversed? If so, turn its scores around and load them again."
         )
     if not evidence.is_related:
         return (
@@ -137,15 +177,44 @@ def reading(result: CriterionResult) -> str:
             f"No judge ranks well enough: {name} is the best with {of_one}. Its scores are near to"
             " raters' only because most scores are alike."
         )
+    if evidence.is_no_better_than_length:
+        return (
+            f"No judge is shown to do more than count words: {name} is the best with {of_one}, and"
+            " length alone ranks as well."
+        )
     return (
         f"No judge is shown to be close enough: {name} is the best with {of_one}, and"
         f" {_not_near(evidence)}."
     )
 
 
+def spot_check(evidence: Evidence) -> str:
+    """The rule for spot checks: which outputs, how many, and which error remains until then."""
+    share = evidence.far_off.value
+    if share is None:
+        return (
+            f"Before you rely on it, have people rank the outputs of {LEAST_DOCUMENTS} documents"
+            " drawn at random from the new ones, and compare the orders."
+        )
+    checked = spot_check_size(share)
+    return (
+        f"Have people rate {checked} of its new outputs, drawn at random: on the rated ones"
+        f" {share:.0%} of its scores are more than a quarter of the scale from people's, and so"
+        f" many checks show that share within {100 * CHECK_WIDTH:.0f} points."
+    )
+
+
+def spot_check_size(share: float) -> int:
+    """How many outputs show a share within CHECK_WIDTH at 95 % (the normal approximation)."""
+    likely = min(max(share, 0.1), 0.9)
+    return math.ceil(1.96**2 * likely * (1 - likely) / CHECK_WIDTH**2)
+
+
 def _not_near(evidence: Evidence) -> str:
     if not evidence.on_scale:
         return "its scores are on another scale than people's ratings"
+    if evidence.passes and not evidence.beats_a_constant:
+        return "its scores are not shown to be nearer to raters' than always the same score"
     return "its scores are not as near to raters' as a rater's"
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from scipy import stats
 
 from evaluations.statistics.correlation import (
     Coefficient,
@@ -14,7 +15,16 @@ from evaluations.statistics.correlation import (
     coefficients_by_document,
     system_means,
 )
-from evaluations.statistics.jackknife import LeftOut, mapped, mean_of_rows, no_interval, within
+from evaluations.statistics.jackknife import (
+    LEAST_DOCUMENTS,
+    LEAST_SYSTEMS,
+    TOO_FEW,
+    LeftOut,
+    mapped,
+    mean_of_rows,
+    no_interval,
+    within,
+)
 from evaluations.statistics.layout import Outputs, Ratings, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
@@ -211,6 +221,127 @@ def rater_at(
     return _at_level(outputs, ratings, ratings.value, coefficient, level)
 
 
+@dataclass(frozen=True)
+class BehindARater:
+    """A judge's correlation in a rater's place minus the rater's own, averaged over raters.
+
+    `error` is its standard error over documents (at system level over systems) with so many degrees
+    of freedom, raters taken as given; None with the reason where there is none.
+    """
+
+    value: float | None
+    error: float | None = None
+    freedom: int = 0
+    reason: str = ""
+
+    def low(self, confidence: float) -> float | None:
+        """The lower end of the one-sided interval; None where there is none.
+
+        Args:
+            confidence: such as 0.95.
+        """
+        if self.value is None or self.error is None:
+            return None
+        return self.value - float(stats.t.ppf(confidence, self.freedom)) * self.error
+
+
+def judge_minus_a_rater(
+    outputs: Outputs,
+    ratings: Ratings,
+    judge: FloatArray,
+    coefficient: Coefficient = "spearman",
+    level: Level = "summary",
+) -> BehindARater:
+    """How far a judge in each rater's place is behind that rater, both compared with the mean of
+    the others on the same outputs.
+
+    A side that ties all outputs of a document (of everything, at other levels) ranks nothing there
+    and counts as 0; where the others' mean ties them too, the document does not count.
+
+    Args:
+        judge: shape (outputs,), NaN for missing.
+    """
+    values = judge[ratings.output]
+    if level == "summary":
+        return _behind_in_documents(outputs, ratings, values, coefficient)
+    return _behind_at_level(outputs, ratings, values, coefficient, level)
+
+
+def _behind_in_documents(
+    outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient
+) -> BehindARater:
+    order, pairs, within_pairs = _by_rater_and_document(outputs, ratings)
+    known = ~np.isnan(values[order])
+    others = np.where(known, ratings.others[order], np.nan)
+    sides = [
+        coefficients_by_document(within_pairs, np.where(known, side, np.nan), others, coefficient)
+        for side in (values[order], ratings.value[order])
+    ]
+    some = ~np.isnan(sides[0]) | ~np.isnan(sides[1])
+    rater, at = np.divmod(pairs[some], max(1, outputs.documents))
+    behind = np.nan_to_num(sides[0][some]) - np.nan_to_num(sides[1][some])
+    found = _AgainstOthers(ratings.raters, rater, at, behind)
+    estimate = found.estimate(NOBODY_SCORED)
+    if estimate.value is None:
+        return BehindARater(None, reason=estimate.reason)
+    documents = LeftOut.each(outputs.documents)
+    counting = len(np.unique(at))
+    if counting < LEAST_DOCUMENTS:
+        reason = TOO_FEW.format(LEAST_DOCUMENTS, "documents")
+        return BehindARater(estimate.value, reason=reason)
+    return _behind(estimate.value, found.means_without(documents), documents, counting)
+
+
+def _behind_at_level(
+    outputs: Outputs,
+    ratings: Ratings,
+    values: FloatArray,
+    coefficient: Coefficient,
+    level: Level,
+) -> BehindARater:
+    known = ~np.isnan(ratings.others) & ~np.isnan(values)
+
+    def behind(kept: np.ndarray) -> float | None:
+        sides = [
+            _each_at_level(outputs, ratings, side, kept, coefficient, level)
+            for side in (values, ratings.value)
+        ]
+        each = [
+            (mine or 0.0) - (own or 0.0)
+            for mine, own in zip(*sides, strict=True)
+            if mine is not None or own is not None
+        ]
+        return float(np.mean(each)) if each else None
+
+    estimate = behind(known)
+    if estimate is None:
+        return BehindARater(None, reason=f"no annotator can be compared with the others at {level}"
+                            " level")  # fmt: skip
+    by_system = level == "system"
+    unit = outputs.system if by_system else outputs.document
+    units = LeftOut.each(
+        outputs.systems if by_system else outputs.documents, "systems" if by_system else "documents"
+    )
+    of_rating = unit[ratings.output]
+    counting, least = (
+        len(np.unique(of_rating[known])),
+        LEAST_SYSTEMS if by_system else LEAST_DOCUMENTS,
+    )
+    if counting < least:
+        return BehindARater(estimate, reason=TOO_FEW.format(least, units.unit))
+    left_out = [behind(known & stay[of_rating]) for stay in units.without_each()]
+    return _behind(
+        estimate, np.array([np.nan if one is None else one for one in left_out]), units, counting
+    )
+
+
+def _behind(estimate: float, left_out: FloatArray, units: LeftOut, counting: int) -> BehindARater:
+    if not np.isfinite(left_out).all():
+        return BehindARater(estimate, reason=f"without some {units.unit} there is no value")
+    error = float(np.sqrt(units.variance(left_out)))
+    return BehindARater(estimate, error, units.freedom(counting))
+
+
 def _at_level(
     outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient, level: Level
 ) -> Estimate:
@@ -218,11 +349,32 @@ def _at_level(
     Args:
         values: shape (ratings,), what is compared with the mean of the output's other ratings.
     """
+    known = ~np.isnan(ratings.others) & ~np.isnan(values)
+    found = _each_at_level(outputs, ratings, values, known, coefficient, level)
+    each = [one for one in found if one is not None]
+    if not each:
+        return Estimate.undefined(f"no annotator can be compared with the others at {level} level")
+    return Estimate(float(np.mean(each)))
+
+
+def _each_at_level(
+    outputs: Outputs,
+    ratings: Ratings,
+    values: FloatArray,
+    kept: np.ndarray,
+    coefficient: Coefficient,
+    level: Level,
+) -> list[float | None]:
+    """Each annotator's coefficient with the mean of the others, None where it has none.
+
+    Args:
+        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+        kept: a mask of shape (ratings,), which count.
+    """
     others = ratings.others
-    known = ~np.isnan(others) & ~np.isnan(values)
-    order = np.flatnonzero(known)[np.argsort(ratings.rater[known], kind="stable")]
+    order = np.flatnonzero(kept)[np.argsort(ratings.rater[kept], kind="stable")]
     ends = np.cumsum(np.bincount(ratings.rater[order], minlength=ratings.raters))
-    each = []
+    each: list[float | None] = []
     for mine in np.split(order, ends[:-1]) if len(ends) else []:
         own, rest = values[mine], others[mine]
         at = ratings.output[mine]
@@ -233,12 +385,8 @@ def _at_level(
             own, rest = system_means(rated, own, rest)
         elif level == "session":
             _sessions, (own, rest) = rated.in_sessions(own, rest)
-        found = coefficient_of(own, rest, coefficient).value
-        if found is not None:
-            each.append(found)
-    if not each:
-        return Estimate.undefined(f"no annotator can be compared with the others at {level} level")
-    return Estimate(float(np.mean(each)))
+        each.append(coefficient_of(own, rest, coefficient).value)
+    return each
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ to be at most `epsilon` worse.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -36,7 +37,8 @@ class AltTest:
     `winning_rate` is the share of annotators the judge wins against (it passes at 0.5), `advantage`
     the mean probability that the judge is as near to the others as the annotator. `p` and
     `advantages` are by annotator, whose positions are in `annotators`. `smallest_epsilon` is the
-    smallest, in steps of 0.01, at which it passes; None if it passes at none.
+    smallest, in steps of 0.01, at which it passes; None if it passes at none. `left_out` are the
+    positions of annotators that do not agree with the others and were left out.
     """
 
     epsilon: float
@@ -47,6 +49,7 @@ class AltTest:
     outputs: int
     smallest_epsilon: float | None = None
     annotators: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
 
     @property
     def passes(self) -> bool:
@@ -121,6 +124,87 @@ def alt_test(
         _smallest(duels, q),
         tuple(duels.annotator.tolist()),
     )
+
+
+def nearest_constant(ratings: Ratings, points: Sequence[float]) -> float:
+    """The point that wins most often against raters, if it is everybody's score: the best judge
+    that reads nothing."""
+    by_person = _between_people(ratings)
+    known = ~np.isnan(by_person)
+
+    def wins(point: float) -> float:
+        by_constant = _to_others(ratings, np.full(ratings.outputs, point))
+        return float((by_constant >= by_person - 1e-12)[known].mean()) if known.any() else 0.0
+
+    return max(points, key=wins)
+
+
+def p_of_nearer(
+    ratings: Ratings, judge: FloatArray, other: FloatArray, documents: IntArray
+) -> float | None:
+    """p of the one-sided t test that a judge is no nearer to raters than other scores are; None
+    where nothing can be compared, or nothing varies.
+
+    The mean over ratings of the difference of root mean squared distances to the output's other
+    ratings, with its standard error clustered by document.
+
+    Args:
+        judge, other: shape (outputs,), NaN for missing.
+        documents: shape (outputs,), which document each belongs to.
+    """
+    nearer = _to_others(ratings, judge) - _to_others(ratings, other)
+    known = ~np.isnan(nearer)
+    values, document = nearer[known], documents[ratings.output[known]]
+    if not len(values):
+        return None
+    mean = float(values.mean())
+    sums_of = np.bincount(document, values - mean)
+    clusters = len(np.unique(document))
+    if clusters < 2 or not np.any(np.abs(sums_of) > 1e-9):
+        return None
+    error = float(np.sqrt(clusters / (clusters - 1) * (sums_of**2).sum())) / len(values)
+    return float(stats.t.sf(mean / error, clusters - 1))
+
+
+def raters_that_agree(
+    ratings: Ratings, documents: IntArray, least_outputs: int = LEAST_OUTPUTS
+) -> np.ndarray:
+    """Whether each rater is shown to agree with the others at all; shape (raters,). Of those who
+    share fewer outputs with others nothing can be said, and they count as agreeing.
+
+    By Pearson's r between the ranks of a rater's ratings and those of the mean of the output's
+    others, over all outputs: its 95 % interval, clustered by document, has to lie above 0. (The
+    standard error is that of r's influence function, clustered.)
+
+    Args:
+        documents: shape (outputs,), which document each belongs to.
+    """
+    known = ~np.isnan(ratings.others)
+    rater, document = ratings.rater[known], documents[ratings.output[known]]
+    sides = [
+        _standardised(stats.rankdata(side[known]), rater, ratings.raters)
+        for side in (ratings.value, ratings.others)
+    ]
+    count = np.bincount(rater, minlength=ratings.raters)
+    some = np.maximum(count, 1)
+    r = np.bincount(rater, sides[0] * sides[1], minlength=ratings.raters) / some
+    influence = sides[0] * sides[1] - r[rater] * (sides[0] ** 2 + sides[1] ** 2) / 2
+    of_rater, of_cluster = _clusters(rater, document)
+    sums_of = np.bincount(of_cluster, influence, minlength=len(of_rater))
+    clusters = np.bincount(of_rater, minlength=ratings.raters)
+    squared = np.bincount(of_rater, sums_of**2, minlength=ratings.raters)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error = np.sqrt(clusters / (clusters - 1) * squared) / count
+        low = r - stats.t.ppf(0.975, np.maximum(1, clusters - 1)) * error
+    return (count < least_outputs) | np.where(np.isfinite(low), low > 0, r > 0)
+
+
+def _standardised(values: FloatArray, group: IntArray, groups: int) -> FloatArray:
+    """Values less the mean of their group, by its standard deviation; 0 where none varies."""
+    count = np.maximum(1, np.bincount(group, minlength=groups))
+    centred = values - (np.bincount(group, values, minlength=groups) / count)[group]
+    spread = np.sqrt(np.bincount(group, centred**2, minlength=groups) / count)[group]
+    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-9)
 
 
 def smallest_epsilon(ratings: Ratings, judge: FloatArray, *, step: float = STEP) -> float | None:
@@ -199,15 +283,21 @@ def _clusters(rater: IntArray, document: IntArray) -> tuple[IntArray, IntArray]:
 def _nearness(ratings: Ratings, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Of each rating, and of the judge's score of the same output, the negative root mean squared
     distance to the other ratings; shape (ratings,), NaN where one of them is missing."""
-    by_person, by_judge = _between_people(ratings), np.full(len(ratings), np.nan)
+    return _between_people(ratings), _to_others(ratings, judge)
+
+
+def _to_others(ratings: Ratings, judge: FloatArray) -> FloatArray:
+    """Of each rating the negative root mean squared distance of the judge's score of the same
+    output to the output's other ratings; shape (ratings,), NaN where one of them is missing."""
+    found = np.full(len(ratings), np.nan)
     for block in ratings.blocks:
         if block.size < 2:
             continue
         for part in block.parts():
             given = ratings.value[part.members]
             of_judge = (given - judge[part.groups][:, None]) ** 2
-            by_judge[part.members] = -np.sqrt(_sums_of_others(of_judge) / (block.size - 1))
-    return by_person, by_judge
+            found[part.members] = -np.sqrt(_sums_of_others(of_judge) / (block.size - 1))
+    return found
 
 
 def _sums_of_others(rows: FloatArray) -> FloatArray:

@@ -95,6 +95,25 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
     return Correlations(documents, used, len(outputs), estimates, by_document)
 
 
+def correlation_at(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, level: Level
+) -> Estimate:
+    """One coefficient at one level, as `correlations` has it.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    if level == "summary":
+        by_document = coefficients_by_document(outputs, human, judge, coefficient)
+        return _mean(by_document, int(outputs.documents_with().sum()), outputs.document_weight)
+    if level == "system":
+        return coefficient_of(*system_means(outputs, human, judge), coefficient, of="systems")
+    if level == "session":
+        outputs, (human, judge) = outputs.in_sessions(human, judge)
+    return coefficient_of(human, judge, coefficient, of="outputs", weight=outputs.weight)
+
+
 def system_means(
     outputs: Outputs, human: FloatArray, judge: FloatArray
 ) -> tuple[FloatArray, FloatArray]:

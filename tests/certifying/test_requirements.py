@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluations.certifying.requirements import (
+    MOST_AFFORDABLE,
     NUMBERS,
     Checked,
     Figure,
@@ -96,7 +97,42 @@ def test_between_them_nothing_can_be_said_and_as_many_documents_as_it_takes_are_
 
 
 def test_no_number_of_documents_narrows_an_estimate_on_the_bound_itself() -> None:
-    assert low(0.40, 0.45).more_documents is None
+    found = low(0.40, 0.4501)
+
+    assert (found.outcome, found.more_documents) == (Outcome.CANNOT_SAY, None)
+    assert "no affordable number of documents decides this" in found.reason
+
+
+def with_nulls(name: str, value: float, **nulls: list[float | None]) -> Checked:
+    return check(parse_requirement(name), Figure(value, "why", nulls=nulls))
+
+
+@pytest.mark.parametrize(
+    ("draws", "outcome"),
+    [
+        ([0.0], Outcome.MET),
+        ([1.0], Outcome.CANNOT_SAY),
+        ([None], Outcome.MET),
+        ([1.0] + [0.0] * 19, Outcome.MET),  # a twentieth is what chance may do
+        ([1.0] * 2 + [0.0] * 18, Outcome.CANNOT_SAY),
+    ],
+)
+def test_a_claim_that_a_judge_that_reads_nothing_meets_too_is_not_made(
+    draws: list[float | None], outcome: Outcome
+) -> None:
+    found = with_nulls("alt_test.passed", 1.0, shuffled=draws)
+
+    assert found.outcome == outcome
+    assert ("meets it too (shuffled)" in found.reason) == (outcome == Outcome.CANNOT_SAY)
+
+
+def test_a_bound_that_length_alone_reaches_says_nothing_about_a_judge() -> None:
+    assert with_nulls("spearman.summary.low>=0.1", 0.3, length=[0.1]).outcome == Outcome.CANNOT_SAY
+    assert with_nulls("spearman.summary.low>=0.1", 0.3, length=[0.099]).outcome == Outcome.MET
+
+
+def test_a_requirement_that_is_not_met_stays_so_whatever_null_judges_do() -> None:
+    assert with_nulls("alt_test.passed", 0.0, constant=[1.0]).outcome == Outcome.NOT_MET
 
 
 @given(
@@ -109,8 +145,9 @@ def test_with_the_documents_named_the_low_end_reaches_the_bound(
 ) -> None:
     more = low(low_end, estimate, documents).more_documents
 
-    if more is None:  # more than a million
-        assert documents * ((estimate - low_end) / (estimate - 0.45)) ** 2 > 999_000
+    if more is None:  # more than anybody collects
+        needed = documents * ((estimate - low_end) / (estimate - 0.45)) ** 2
+        assert needed - documents > 0.98 * MOST_AFFORDABLE
         return
     assert more >= 1
     t = stats.t.ppf(0.975, [documents + more - 1, documents - 1])

@@ -75,11 +75,12 @@ def test_the_page_begins_with_the_verdict_and_draws_all_judges_without_a_script(
     assert lead < verdict < table < text.index('id="figures"') < text.index(">All numbers</a>:")
     assert "plotly" not in text
     drawing = text[verdict:table]
-    rows = re.findall(r'<tr class="(\w+)[ \w]*"> <th scope="row" title="([\w ]+)"', drawing)
+    rows = re.findall(r'<tr class="(\w+)[ \w]*"> <th scope="row" title="([\w, ]+)"', drawing)
     assert rows[0] == ("rater", "one rater")
-    assert set(rows[1:]) == {("judge", "fair"), ("judge", "noise"), ("baseline", "metric")}
-    assert drawing.count('class="dot"') == len(rows) == 4
-    assert drawing.count('class="interval"') == 4
+    assert set(rows[1:-1]) == {("judge", "fair"), ("judge", "noise"), ("baseline", "metric")}
+    assert rows[-1] == ("null", "its scores, shuffled")
+    assert drawing.count('class="dot"') == len(rows) == 5
+    assert drawing.count('class="interval"') == 5
     assert "40 documents" in text
     assert "480 ratings by 3 people" in text
     assert "data version" in text

@@ -10,10 +10,12 @@ import pytest
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import Project
+from evaluations.reports.null_judges import NullDraw, NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, build_report
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from evaluations.reports.words import headline, in_a_sentence, reading
+from evaluations.statistics.agreement import BehindARater
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from tests.reports.test_best_judge import FAIR, OUTPUTS, QUALITY, rated, scored
@@ -28,8 +30,17 @@ def evidence(**changes: object) -> Evidence:
         "outputs": 100, "raters": 3, "correlation": Estimate(0.66),
         "interval": Interval(0.61, 0.71), "ceiling": Estimate(0.65),
         "ceiling_interval": Interval(0.6, 0.7), "in_place": Estimate(0.62), "passes": True,
+        "behind": BehindARater(-0.03, 0.03, 99), "p_nearer": 0.001, "alpha": Estimate(0.6),
     }  # fmt: skip
     return Evidence(**(usual | changes))  # type: ignore[arg-type]
+
+
+FAR = BehindARater(-0.3, 0.03, 99)
+
+
+def by_length(in_place: float) -> NullJudge:
+    draw = NullDraw(Estimate(0.5), Interval(0.4, 0.6), 0.0, False, Estimate(in_place))
+    return NullJudge("length", (draw,))
 
 
 @pytest.mark.parametrize(
@@ -38,10 +49,19 @@ def evidence(**changes: object) -> Evidence:
         ({}, "stands"),
         ({"passes": False}, "spot"),
         ({"on_scale": False, "passes": False, "untested": "another scale"}, "spot"),
-        ({"interval": Interval(0.54, 0.78)}, "spot"),  # too wide to tell
-        ({"in_place": Estimate(0.54)}, "spot"),
-        ({"interval": Interval(0.54, 0.78), "passes": False}, "keep"),
-        ({"interval": Interval(0.1, 0.3), "in_place": Estimate(0.2)}, "keep"),  # under half
+        ({"behind": BehindARater(-0.06, 0.03, 99)}, "spot"),  # too wide to tell
+        ({"behind": BehindARater(-0.06, 0.02, 99)}, "stands"),
+        ({"behind": BehindARater(-0.06, 0.02, 99), "compared": 30}, "spot"),  # the best of many
+        ({"behind": FAR, "passes": False}, "keep"),
+        ({"behind": FAR, "in_place": Estimate(0.2)}, "keep"),  # under half
+        ({"p_nearer": 0.05}, "stands"),
+        ({"p_nearer": 0.051}, "spot"),  # a constant is as near
+        ({"p_nearer": 0.05, "compared": 2}, "spot"),
+        ({"p_nearer": None}, "spot"),
+        ({"alpha": Estimate(0.2)}, "stands"),
+        ({"alpha": Estimate(0.199)}, "unreliable"),
+        ({"nulls": (by_length(0.54),)}, "stands"),  # below the bar of 0.55
+        ({"nulls": (by_length(0.55),)}, "spot"),  # length alone ranks as well
         ({"interval": Interval(-0.1, 0.9)}, "keep"),
         ({"ceiling": Estimate(0.05), "ceiling_interval": Interval(-0.1, 0.2)}, "keep"),
         ({"outputs": 29}, "early"),
@@ -63,7 +83,7 @@ def criteria(project: Project, **options: object) -> tuple[CriterionResult, ...]
 
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_on_summeval_one_criterion_of_four_can_be_left_to_a_judge(
+def test_on_summeval_no_criterion_can_be_left_to_a_judge(
     project: Project, benchmarks: Path
 ) -> None:
     folder = benchmarks / "summeval"
@@ -75,13 +95,17 @@ def test_on_summeval_one_criterion_of_four_can_be_left_to_a_judge(
         "coherence": (Verdict.SPOT_CHECKS, "gpt-4o"),
         "consistency": (Verdict.KEEP_PEOPLE, "gpt-4o"),
         "fluency": (Verdict.KEEP_PEOPLE, "gpt-4o"),
-        "relevance": (Verdict.STANDS_IN, "gpt-4o-mini"),
+        "relevance": (Verdict.KEEP_PEOPLE, "gpt-4o-mini"),
     }
     assert headline(found) == (
-        "On relevance a judge can stand in for a rater. On coherence use a judge with spot checks."
-        " On consistency and fluency keep people rating."
+        "On coherence use a judge with spot checks. On consistency, fluency and relevance keep"
+        " people rating."
     )
-    assert "gpt-4o's scores by hand" in reading(found[0])
+    assert "Have people rate 62 of its new outputs, drawn at random" in reading(found[0])
+    assert "It is the best of 9 judges." in reading(found[0])
+    # A constant is as near to raters as the best judge of relevance, and passes their test.
+    assert "always the same score" in reading(found[3])
+    assert "a judge that reads nothing does too" in in_a_sentence(found[3])
     assert "of what one rater reaches" in reading(found[1])
 
 
@@ -110,8 +134,12 @@ def test_people_who_do_not_agree_are_not_replaced_even_by_a_judge_that_knows_the
 
     (found,) = criteria(project)
 
-    assert found.verdict == Verdict.KEEP_PEOPLE
-    assert "not shown to agree with each other" in reading(found)
+    assert found.verdict == Verdict.NO_MEASURE
+    assert "rate again" in reading(found)
+    assert found.best is not None
+    # Nobody is left for the annotator test.
+    untested = found.evidence(found.best).untested
+    assert "not shown to agree with the others: ann, bob, cas" in untested
 
 
 @pytest.mark.django_db

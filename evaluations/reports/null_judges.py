@@ -1,0 +1,182 @@
+"""What judges that read nothing reach on the same ratings as a judge, in a report's view."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.scales import Scale
+from evaluations.statistics.agreement import judge_as_a_rater
+from evaluations.statistics.alt_test import AltTest, alt_test, nearest_constant
+from evaluations.statistics.correlation import Coefficient, Level, correlation_at
+from evaluations.statistics.jackknife import correlation_interval, no_interval
+from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.null_judges import (
+    MET_BY_CHANCE,
+    NullName,
+    constant_scores,
+    length_scores,
+    shuffled_scores,
+    shuffles_of,
+)
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.resampling import Interval, Over
+from evaluations.statistics.results import Estimate
+
+# How each is called in tables and sentences.
+TITLES: dict[NullName, str] = {
+    "constant": "always the same score",
+    "shuffled": "its scores, shuffled",
+    "length": "length alone",
+}
+
+
+@dataclass(frozen=True)
+class NullDraw:
+    """What some scores reach: their correlation with people with its interval, the alternative
+    annotator test, and what they reach in each rater's place."""
+
+    correlation: Estimate
+    interval: Interval
+    winning_rate: float | None
+    passes: bool
+    in_place: Estimate
+
+
+@dataclass(frozen=True)
+class NullJudge:
+    """A judge that reads nothing beside one that does; of shuffled scores there are several
+    draws. `value` is the score of a constant."""
+
+    name: NullName
+    draws: tuple[NullDraw, ...]
+    value: float | None = None
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.name] if self.value is None else f"always {self.value:g}"
+
+    @property
+    def correlation(self) -> Estimate:
+        """The mean over draws."""
+        known = [one.correlation.value for one in self.draws if one.correlation.value is not None]
+        if not known:
+            return self.draws[0].correlation
+        return Estimate(float(np.mean(known)))
+
+    @property
+    def interval(self) -> Interval:
+        """Of several draws, from the lowest to the highest correlation."""
+        if len(self.draws) == 1:
+            return self.draws[0].interval
+        known = [one.correlation.value for one in self.draws if one.correlation.value is not None]
+        return Interval(min(known), max(known)) if known else no_interval("no draw has a value")
+
+    @property
+    def winning_rate(self) -> float | None:
+        known = [one.winning_rate for one in self.draws if one.winning_rate is not None]
+        return float(np.mean(known)) if known else None
+
+    def meets(self, *outcomes: bool) -> bool:
+        """Whether it meets a claim, by whether each draw does."""
+        return sum(outcomes) > MET_BY_CHANCE * len(outcomes)
+
+    @property
+    def passes(self) -> bool:
+        """Whether it passes the alternative annotator test, more often than by chance."""
+        return self.meets(*(one.passes for one in self.draws))
+
+
+# Of a scale with more points, so many of them, evenly spaced, are tried as constants.
+MOST_CONSTANTS = 11
+SEED = 0
+
+
+@dataclass(frozen=True)
+class NullView:
+    """What is compared: people's mean and ratings with scores, in a view.
+
+    `human`, `scores` and `words` (of each output) have shape (outputs,), NaN for missing;
+    `agreeing` are the ratings of the alternative annotator test, None where the judge is on another
+    scale.
+    """
+
+    outputs: Outputs
+    human: FloatArray
+    ratings: Ratings
+    agreeing: Ratings | None
+    scores: FloatArray
+    words: FloatArray
+    scale: Scale
+    level: Level
+    coefficient: Coefficient
+    over: Over
+    epsilon: float
+    least_outputs: int
+    least_annotators: int
+
+
+def null_judges(view: NullView) -> tuple[NullJudge, ...]:
+    """The best constant, the judge's scores shuffled over outputs, and length alone."""
+    nulls = []
+    value = best_constant(view.agreeing, view.scale) if view.agreeing is not None else None
+    if value is not None:
+        constant = _draw(view, constant_scores(view.scores, value), ranks=False)
+        nulls.append(NullJudge("constant", (constant,), value))
+    rng = np.random.default_rng(SEED)
+    shuffled = tuple(
+        _draw(view, shuffled_scores(view.scores, rng), ranks=False)
+        for _ in range(shuffles_of(len(view.ratings)))
+    )
+    nulls.append(NullJudge("shuffled", shuffled))
+    # Whichever of long and short texts people like better.
+    of_words = correlation_at(
+        view.outputs, view.human, view.words, view.coefficient, view.level
+    ).value
+    sign = -1.0 if (of_words or 0.0) < 0 else 1.0
+    by_length = length_scores(view.scores, sign * view.words)
+    nulls.append(NullJudge("length", (_draw(view, by_length, ranks=True),)))
+    return tuple(nulls)
+
+
+def best_constant(ratings: Ratings, scale: Scale) -> float:
+    """The point of a scale that wins most often against raters, if it is the score of all."""
+    points = scale.points
+    if len(points) > MOST_CONSTANTS:
+        at = np.linspace(0, len(points) - 1, MOST_CONSTANTS).round().astype(int)
+        points = tuple(points[place] for place in at)
+    return nearest_constant(ratings, points)
+
+
+def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
+    """
+    Args:
+        ranks: whether it can rank at all, so that intervals are worth computing.
+    """
+    test: AltTest | None = None
+    if view.agreeing is not None:
+        test = alt_test(
+            view.agreeing,
+            scores,
+            epsilon=view.epsilon,
+            documents=view.outputs.document,
+            least_outputs=view.least_outputs,
+            least_annotators=view.least_annotators,
+        )
+    about = (view.outputs, view.human, scores, view.coefficient, view.level)
+    return NullDraw(
+        correlation=correlation_at(*about),
+        interval=(
+            correlation_interval(*about, view.over)
+            if ranks
+            else no_interval("a judge that reads nothing ranks nothing")
+        ),
+        winning_rate=test.winning_rate.value if test else None,
+        passes=bool(test and test.passes),
+        in_place=(
+            judge_as_a_rater(
+                view.outputs.unweighted, view.ratings, scores, view.coefficient, view.level
+            )
+            if ranks
+            else Estimate.undefined("a judge that reads nothing ranks nothing")
+        ),
+    )

@@ -1,0 +1,63 @@
+"""Who does not agree with anybody is seen before a judge is compared with them."""
+
+import numpy as np
+import pytest
+
+from evaluations.reports.analysis import agreeing_ratings
+from evaluations.statistics.alt_test import LEAST_OUTPUTS, raters_that_agree
+from evaluations.statistics.layout import Outputs, Ratings
+
+DOCUMENTS = np.arange(120) // 4
+
+
+def table(seed: int = 1, careless: str = "random", outputs: int = 120) -> np.ndarray:
+    """Two careful raters and one that is not, shape (3, outputs)."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(3, 1, outputs)
+    careful = np.clip(np.round(quality + rng.normal(0, 0.6, (2, outputs))), 1, 5)
+    third = {
+        "random": rng.integers(1, 6, outputs).astype(float),
+        "always 3": np.full(outputs, 3.0),
+        "reversed": 6 - careful[0],
+        "careful": np.clip(np.round(quality + rng.normal(0, 0.6, outputs)), 1, 5),
+    }[careless]
+    return np.vstack([careful, third])
+
+
+@pytest.mark.parametrize(
+    ("careless", "agrees"),
+    [("random", False), ("always 3", False), ("reversed", False), ("careful", True)],
+)
+def test_a_rater_agrees_only_if_that_is_shown(careless: str, agrees: bool) -> None:
+    found = raters_that_agree(Ratings.of_table(table(careless=careless)), DOCUMENTS)
+
+    assert found[2] == agrees
+    assert careless == "reversed" or found[:2].all()
+
+
+def test_a_random_rater_is_taken_for_a_careful_one_in_at_most_six_percent() -> None:
+    taken = sum(
+        raters_that_agree(Ratings.of_table(table(seed)), DOCUMENTS)[2] for seed in range(300)
+    )
+
+    assert taken <= 0.06 * 300
+
+
+@pytest.mark.parametrize(("shared", "agrees"), [(LEAST_OUTPUTS - 1, True), (LEAST_OUTPUTS, False)])
+def test_of_a_rater_with_few_outputs_nothing_is_said(shared: int, agrees: bool) -> None:
+    given = table()
+    given[2, shared:] = np.nan
+    given[2, :shared] = 3.0
+
+    assert raters_that_agree(Ratings.of_table(given), DOCUMENTS)[2] == agrees
+
+
+def test_the_ratings_of_the_others_are_kept_as_they_are() -> None:
+    given = table()
+    outputs = Outputs(DOCUMENTS, np.arange(120) % 4, 30, 4)
+
+    kept, left_out = agreeing_ratings(outputs, Ratings.of_table(given))
+
+    assert left_out == (2,)
+    assert (kept.raters, kept.outputs, len(kept)) == (2, 120, 240)
+    np.testing.assert_array_equal(kept.value, given[:2].T.ravel())
