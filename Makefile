@@ -7,12 +7,13 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
+.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
 	@echo "make test    the tests of everything, but for the ones below"
 	@echo "make test-durations   the same, ending with the twenty slowest tests"
+	@echo "make test-pythons   every other python3.x on this machine reads replies as this one does"
 	@echo "make test-browser  the pages in Chromium"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
@@ -75,6 +76,10 @@ test: $(VENV)/.installed-dev
 
 test-durations: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) --durations=20 --durations-min=0.5
+
+# Needs nothing installed, so that any Python can be tried.
+test-pythons:
+	@$(PYTHON) .ci/other_pythons.py
 
 test-browser: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(PARALLEL) $(APART) --ignore tests/slow -m "browser and not slow"

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from evaluations.judges.clients import ask_model
-from evaluations.judges.steps import prompt_parts, read_steps, steps_request, store_steps
+from evaluations.judges.steps import prompt_parts, steps_request, store_steps
 from evaluations.llm.cost import estimated_tokens
 from evaluations.llm.presets import Preset
 from evaluations.llm.prompts import PromptError, compose_template, needs_steps, render
+from evaluations.llm.written_steps import read_steps
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
 from evaluations.scales import short
 
@@ -95,4 +96,4 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
     assert judge.endpoint is not None
     request = steps_request(criterion, model=judge.model, length_parameter=judge.length_parameter)
     answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
-    return store_steps(criterion, read_steps(answer), written_by=judge.model)
+    return store_steps(criterion, read_steps(answer.choices[0]), written_by=judge.model)

@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from evaluations.judges.criteria import generate_steps
 from evaluations.judges.judges import probe_endpoint
-from evaluations.judges.steps import StepsError
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.prompts import PromptError
+from evaluations.llm.written_steps import StepsError
 from evaluations.models import (
     Criterion,
     Endpoint,

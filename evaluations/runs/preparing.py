@@ -7,13 +7,14 @@ from collections.abc import Coroutine
 from typing import Any
 
 from evaluations.evaluators.base import LocalEvaluator
-from evaluations.judges.steps import StepsError, read_steps, store_steps
+from evaluations.judges.steps import store_steps
 from evaluations.llm.calls import RetryPolicy, ask_until_answered
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.metering import Spent, ask_counted
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
+from evaluations.llm.written_steps import StepsError, read_steps
 from evaluations.models import Criterion, EvaluationRun, RunState
 from evaluations.runs import calling, results
 from evaluations.runs.database import Database
@@ -148,7 +149,7 @@ class _Preparation(Share):
             on_wait=self._note_wait,
         )
         try:
-            text = read_steps(answer)
+            text = read_steps(answer.choices[0])
         except StepsError as error:
             raise StepsError(f"{criterion.name}: {error}") from None
         written_by = self.run.frozen.model

@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judges.steps import StepsError, read_steps
-from evaluations.llm.calls import Answer
 from evaluations.llm.parsing import parse_rating
 from evaluations.llm.replies import ReplyChoice
+from evaluations.llm.written_steps import StepsError, read_steps
 from evaluations.scales import Scale
 
 SCALES = (Scale(1, 5), Scale(0, 1, 0.5, labels={"A": 1.0, "C": 0.5, "B": 0.0}), Scale(-2, 2))
@@ -41,9 +40,8 @@ def read(text: str) -> None:
     for scale in SCALES:
         for finish_reason in ("stop", "length"):
             parse_rating(ReplyChoice(text, finish_reason), scale=scale, criterion="coherence")
-    answer = Answer((ReplyChoice(text),), "", "", 0, 0, 1, 0.0)
     with contextlib.suppress(StepsError):
-        read_steps(answer)
+        read_steps(ReplyChoice(text))
 
 
 @pytest.mark.parametrize("piece", PIECES)

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judges.steps import read_steps
-from evaluations.llm.calls import Answer
 from evaluations.llm.parsing import Failure, Rating, Reason, parse_rating
 from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.llm.reply_json import choices_from_json, choices_to_json
 from evaluations.llm.scoring import Scored, score_by_logprobs
 from evaluations.llm.thoughts import without_thoughts
 from evaluations.llm.wire import read_chat_answer
+from evaluations.llm.written_steps import read_steps
 from evaluations.scales import Scale
 
 SCALE = Scale(1, 5)
@@ -154,7 +153,7 @@ def test_tokens_that_cannot_be_told_from_a_thoughts_are_none() -> None:
 def test_steps_are_written_without_the_thought() -> None:
     choice = read({"content": "<think>Two steps will do.</think>1. Read the text.\n2. Rate it."})
 
-    assert read_steps(Answer((choice,), "", "", 0, 0, 1, 0.0)) == "1. Read the text.\n2. Rate it."
+    assert read_steps(choice) == "1. Read the text.\n2. Rate it."
 
 
 def test_a_reply_is_stored_with_its_thought_apart() -> None:
