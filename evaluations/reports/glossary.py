@@ -453,7 +453,7 @@ TERMS: dict[str, Term] = {
         "Each system's mean human rating, estimated from the ratings there are and the judge's"
         " scores of all outputs; narrower than from ratings alone.",
         "Valid only if the rated outputs are a random sample of all, or were drawn by a campaign"
-        " with known probabilities.",
+        " with known probabilities. Turns of a session count together.",
         "Few ratings, many scores",
     ),
     "effective_ratings": Term(

@@ -129,11 +129,13 @@ def compute_figures(
             lowest, highest = scales[criterion]
             comparable = (scores >= lowest) & (scores <= highest)
             distances.append(np.where(comparable, np.abs(scores - humans[criterion]), np.nan))
+    # Documents of a session are together in the data, so that their ids need not rise there.
+    order = np.argsort(data.document_ids)
     return DocumentFigures(
-        document_ids=data.document_ids,
-        human=_means(data.outputs, list(humans.values())),
-        judges={judge: _means(data.outputs, scores) for judge, scores in judges.items()},
-        disagreement=_means(data.outputs, distances),
+        document_ids=data.document_ids[order],
+        human=_means(data.outputs, list(humans.values()))[order],
+        judges={judge: _means(data.outputs, scores)[order] for judge, scores in judges.items()},
+        disagreement=_means(data.outputs, distances)[order],
     )
 
 

@@ -3,7 +3,8 @@
 Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi and Zrnic (2023),
 "PPI++", whose lambda weighs the judge by how much it helps. Valid if the rated outputs are a random
 subset, or if the probability with which each was rated is known: then errors of the judge count by
-their weights (Zrnic and Candès, 2024, "Active statistical inference").
+their weights (Zrnic and Candès, 2024, "Active statistical inference"). Turns of a session are
+alike: what they add to a mean is taken together by session, for its error.
 """
 
 import itertools
@@ -13,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.layout import Outputs, sums
+from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.weighted import weighted_mean
 
@@ -89,11 +90,13 @@ def ppi_mean(
 
 @dataclass(frozen=True)
 class Parts:
-    """What outputs add to a mean, by how far it would move: `human` as rated, by their weights, and
-    `judge` what the judge's scores of rated outputs say less what those of all say.
+    """What units add to a mean, by how far it would move: `human` as rated, by their weights, and
+    `judge` what the judge's scores of rated outputs say less what those of all say. A unit is a
+    document (a session, where there are any) or an output.
 
     The mean is `mean` - lambda * `shift`, where the squared standard error is the sum of the
-    squares of `human` - lambda * `judge`; shape (outputs,) each.
+    squares of `human` - lambda * `judge`; shape (units,) each. `rated` outputs have a rating, and
+    `units` have such an output.
     """
 
     mean: float
@@ -101,10 +104,11 @@ class Parts:
     human: FloatArray
     judge: FloatArray
     rated: int
+    units: int
 
     @classmethod
     def of(cls, human: FloatArray, judge: FloatArray, weight: FloatArray) -> "Parts":
-        """Of the outputs that the judge scored; `human` is NaN where nobody rated."""
+        """Of the outputs that the judge scored, each a unit; `human` is NaN where nobody rated."""
         rated = ~np.isnan(human)
         own = np.where(rated, weight, 0.0) / weight[rated].sum()
         mean = weighted_mean(human[rated], weight[rated])
@@ -115,6 +119,31 @@ class Parts:
             own * (np.nan_to_num(human) - mean),
             own * (judge - of_rated) - (judge - judge.mean()) / len(judge),
             int(rated.sum()),
+            int(rated.sum()),
+        )
+
+    @classmethod
+    def by_document(
+        cls, outputs: Outputs, human: FloatArray, judge: FloatArray, weight: FloatArray
+    ) -> "Parts":
+        """The same with documents as units: what outputs of one document add is taken together."""
+        parts = cls.of(human, judge, weight)
+        return replace(
+            parts,
+            human=outputs.by_document(parts.human),
+            judge=outputs.by_document(parts.judge),
+            units=int(outputs.documents_with(~np.isnan(human)).sum()),
+        )
+
+    def minus(self, other: "Parts") -> "Parts":
+        """The difference of two means over the same units."""
+        return Parts(
+            self.mean - other.mean,
+            self.shift - other.shift,
+            self.human - other.human,
+            self.judge - other.judge,
+            min(self.rated, other.rated),
+            min(self.units, other.units),
         )
 
     def estimate(self) -> PpiMean:
@@ -126,8 +155,8 @@ class Parts:
         added = self.human - weight * self.judge
         variance, alone = float((added**2).sum()), float((self.human**2).sum())
         low, high = None, None
-        if self.rated >= LEAST_RATED and variance > 0:
-            low, high = _skewed_interval(estimate, added, self.rated)
+        if self.units >= LEAST_RATED and variance > 0:
+            low, high = _skewed_interval(estimate, added, self.units)
         effective = self.rated * alone / variance if variance > 0 else float(self.rated)
         return PpiMean(weight, estimate, float(np.sqrt(variance)), low, high, effective)
 
@@ -137,7 +166,8 @@ def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[fl
     skewness by transformation"), with Student's t and degrees of freedom for the mean and lambda.
 
     Args:
-        added: shape (outputs,), what each adds to the estimate less what it adds on average.
+        added: shape (units,), what each adds to the estimate less what it adds on average.
+        rated: how many of them have a rating.
     """
     freedom = rated - 2
     added = added * np.sqrt(rated / freedom)
@@ -168,23 +198,6 @@ def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) 
     if np.isnan(human).all():
         raise ValueError("ratings of at least one output are needed")
     return Parts.of(human, judge, weight).estimate()
-
-
-def _apart(first: Parts, second: Parts, a: IntArray, b: IntArray, documents: int) -> PpiMean:
-    """The difference of two systems' means. What they add is taken together by document, so that
-    it does not matter whether a document's outputs were drawn together.
-
-    Args:
-        a, b: the documents of each system's outputs.
-    """
-    human, judge = (
-        sums(a, of_first, documents) - sums(b, of_second, documents)
-        for of_first, of_second in ((first.human, second.human), (first.judge, second.judge))
-    )
-    rated = min(first.rated, second.rated)
-    return Parts(
-        first.mean - second.mean, first.shift - second.shift, human, judge, rated
-    ).estimate()
 
 
 @dataclass(frozen=True)
@@ -226,10 +239,13 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
     """
     outputs, judge, human = _scored(outputs, judge, human)
     rated = ~np.isnan(human)
+    if outputs.weight is not None:
+        return _table_by_document(outputs, human, judge, outputs.weight)
+    if not outputs.has_cells:
+        table = _table_by_document(outputs, human, judge, np.ones(len(outputs)))
+        return replace(table, unlike=_unlike(*_means_by_document(outputs, judge, rated)))
     order = np.argsort(outputs.system, kind="stable")
     of_systems = np.split(order, np.cumsum(outputs.by_system()).astype(int)[:-1])
-    if outputs.weight is not None:
-        return _weighted_table(outputs, human, judge, outputs.weight, of_systems)
     systems = []
     for mine in of_systems:
         has, lacks = mine[rated[mine]], mine[~rated[mine]]
@@ -245,38 +261,50 @@ def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTabl
             of_human, of_judge = human[a] - human[b], judge[a] - judge[b]
             mean = ppi_mean(of_human[both], of_judge[both], of_judge[neither])
             differences[first, second] = _with_enough(mean, int(both.sum()))
-    unlike = None
-    if rated.any() and not rated.all():
-        unlike = float(stats.ks_2samp(judge[rated], judge[~rated]).pvalue)
-    return PpiTable(tuple(systems), differences, unlike)
+    return PpiTable(tuple(systems), differences, _unlike(judge[rated], judge[~rated]))
 
 
-def _weighted_table(
+def _unlike(rated: FloatArray, others: FloatArray) -> float | None:
+    """The p-value that a judge scores two groups alike; None where one is empty."""
+    if not len(rated) or not len(others):
+        return None
+    return float(stats.ks_2samp(rated, others).pvalue)
+
+
+def _means_by_document(outputs: Outputs, judge: FloatArray, rated: np.ndarray) -> list[FloatArray]:
+    """What the judge gives on average to rated outputs of a document, and to its others, of the
+    documents that have such."""
+    means = []
+    for some in (rated, ~rated):
+        part = outputs.part(some)
+        mean = mean_of(part.by_document(judge[some]), part.by_document())
+        means.append(mean[~np.isnan(mean)])
+    return means
+
+
+def _table_by_document(
     outputs: Outputs,
     human: FloatArray,
     judge: FloatArray,
     weight: FloatArray,
-    of_systems: list[IntArray],
 ) -> PpiTable:
-    """The same where outputs were rated with probabilities that differ. How the judge scores rated
-    and unrated ones tells nothing then: they are meant to be unlike."""
+    """The same where outputs were rated with probabilities that differ, or where documents are
+    sessions with several outputs of a system. How the judge scores rated and unrated ones tells
+    nothing of the former: they are meant to be unlike."""
     parts = {}
     systems = []
-    for index, mine in enumerate(of_systems):
+    for index in range(outputs.systems):
+        mine = outputs.system == index
         rated = int((~np.isnan(human[mine])).sum())
         mean = None
         if rated > 1:
-            parts[index] = Parts.of(human[mine], judge[mine], weight[mine])
+            parts[index] = Parts.by_document(
+                outputs.part(mine), human[mine], judge[mine], weight[mine]
+            )
             mean = parts[index].estimate()
-        systems.append(SystemMean(mean, rated, len(mine)))
+        systems.append(SystemMean(mean, rated, int(mine.sum())))
     differences = {
-        (first, second): _apart(
-            parts[first],
-            parts[second],
-            outputs.document[of_systems[first]],
-            outputs.document[of_systems[second]],
-            outputs.documents,
-        )
+        (first, second): parts[first].minus(parts[second]).estimate()
         for first, second in itertools.pairwise(_ranked(systems))
     }
     return PpiTable(tuple(systems), differences, None)
@@ -297,7 +325,8 @@ def _scored(
 
 
 def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """The outputs of two systems for the documents that have both, side by side."""
+    """The outputs of two systems for the documents that have both, side by side; neither has two
+    of a document."""
     _, a, b = np.intersect1d(
         document[first], document[second], assume_unique=True, return_indices=True
     )

@@ -14,6 +14,7 @@ from evaluations.improving.locking import lock_documents
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
 from evaluations.reports.options import ReportOptions
+from evaluations.reports.ranking import document_figures
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
 from evaluations.reports.run_precision import KnownSoFar, known_of_complete
@@ -207,6 +208,26 @@ def test_turns_of_a_session_that_came_in_several_files_are_taken_together(
     assert data.units.documents == SESSIONS
     assert (np.diff(data.units.document) >= 0).all()
     assert data.doc_ids[TURNS] == "late"
+
+
+def test_a_turn_that_came_late_has_its_own_figures_in_the_list_of_documents(
+    sessions: Project, load: Callable[..., LoadResult]
+) -> None:
+    more = {"doc_id": "late", "session_id": "s0", "system_id": "bot", "source": "a", "output": "b"}
+    load(
+        sessions,
+        {
+            "more.jsonl": json.dumps(more),
+            "more.csv": "doc_id,system_id,criterion,annotator,score\nlate,bot,quality,ann,4\n",
+            "scores.csv": "doc_id,system_id,criterion,judge,score\nlate,bot,quality,j,1\n",
+        },
+    )
+    figures = document_figures(sessions)
+
+    late = sessions.documents.get(doc_id="late").pk
+    assert figures.distance(late) == 3.0
+    (judge,) = figures.judges
+    assert all(figures.judged(judge, pk) is not None for pk in figures.document_ids.tolist())
 
 
 @pytest.mark.slow

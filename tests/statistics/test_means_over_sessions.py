@@ -1,0 +1,94 @@
+"""Prediction-powered means where systems have several turns in a session: the error is that of
+sessions, as turns of one are alike."""
+
+import numpy as np
+import pytest
+
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.ppi import PpiTable, ppi_table
+
+SESSIONS, TURNS, SYSTEMS = 150, 4, 2
+
+
+def sessions_of(
+    rng: np.random.Generator, *, rated: int
+) -> tuple[Outputs, FloatArray, FloatArray, FloatArray]:
+    """Outputs, what people would say of all, what they say of the first sessions, and a judge's
+    scores; a session's turns are alike, and the second system is better by 0.5."""
+    document, system = np.indices((SESSIONS, SYSTEMS * TURNS)).reshape(2, -1)
+    system = system // TURNS
+    outputs = Outputs(document, system, SESSIONS, SYSTEMS)
+    of_session = rng.normal(0, 1, SESSIONS)[document]
+    of_both = rng.normal(0, 1, (SESSIONS, SYSTEMS))[document, system]
+    truth = of_session + of_both + rng.normal(0, 0.3, len(document)) + 0.5 * system
+    judge = truth + rng.normal(0, 0.7, (SESSIONS, SYSTEMS))[document, system]
+    return outputs, truth, np.where(document < rated, truth, np.nan), judge
+
+
+def test_two_systems_with_several_turns_in_a_session_have_means_and_a_difference() -> None:
+    outputs, _, human, judge = sessions_of(np.random.default_rng(1), rated=60)
+
+    table = ppi_table(outputs, human, judge)
+
+    assert [(system.rated, system.outputs) for system in table.systems] == [(240, 600)] * 2
+    (difference,) = table.differences.values()
+    assert difference.low is not None
+    assert difference.low < 0.5 < (difference.high or 0)
+    assert table.is_random
+
+
+def test_fewer_than_thirty_rated_sessions_have_no_interval_however_many_turns() -> None:
+    outputs, _, human, judge = sessions_of(np.random.default_rng(1), rated=29)
+
+    mean = ppi_table(outputs, human, judge).systems[0].mean
+
+    assert mean is not None
+    assert (mean.low, mean.high) == (None, None)
+
+
+def test_a_session_with_one_output_of_each_system_is_a_document() -> None:
+    """The estimate of the general case is that of the table, up to how lambda is estimated."""
+    rng = np.random.default_rng(2)
+    plain = Outputs.full(400, 2)
+    judge = rng.normal(3, 1, 800)
+    human = np.where(plain.document < 120, judge + rng.normal(0, 0.5, 800), np.nan)
+    doubled = Outputs(
+        np.repeat(plain.document, 2), np.repeat(plain.system, 2), plain.documents, plain.systems
+    )
+
+    tables = ppi_table(plain, human, judge), ppi_table(doubled, human.repeat(2), judge.repeat(2))
+
+    for one, two in zip(tables[0].systems, tables[1].systems, strict=True):
+        assert one.mean is not None
+        assert two.mean is not None
+        assert two.mean.standard_error == pytest.approx(one.mean.standard_error, rel=0.1)
+        assert abs(two.mean.estimate - one.mean.estimate) < 0.6 * one.mean.standard_error
+
+
+def test_intervals_over_sessions_hold_the_truth() -> None:
+    def holds(table: PpiTable) -> tuple[bool, bool]:
+        mean, (difference,) = table.systems[0].mean, table.differences.values()
+        assert mean is not None
+        assert mean.low is not None
+        assert mean.high is not None
+        assert difference.low is not None
+        assert difference.high is not None
+        return mean.low <= 0 <= mean.high, difference.low <= 0.5 <= difference.high
+
+    rng, tables = np.random.default_rng(3), 300
+    held = np.zeros(2)
+    for _ in range(tables):
+        outputs, _, human, judge = sessions_of(rng, rated=60)
+        held += holds(ppi_table(outputs, human, judge))
+
+    # 95 % less three standard deviations; over turns as if they were not alike it is about 70 %.
+    assert (held / tables > 0.91).all(), held / tables
+
+
+def test_ratings_of_the_best_sessions_only_are_seen_to_be_no_random_sample() -> None:
+    outputs, _, _, judge = sessions_of(np.random.default_rng(4), rated=0)
+    mean = outputs.by_document(judge) / outputs.by_document()
+    best = np.where((mean > 0.8)[outputs.document], judge, np.nan)
+
+    assert not ppi_table(outputs, best, judge).is_random
