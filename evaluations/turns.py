@@ -3,10 +3,14 @@
 A turn is stored as JSON: `role`, and what it has of `text`, `name`, `time`, `tool_calls` (each
 with `name`, `arguments`, `result`, `id`) and `attachments` (links). A result stands with its call,
 so that a turn is complete by itself.
+
+Turns are numbered as in their file, where a result may be a message of its own: `number` is stored
+where it is not the turn's place. It says nothing of what was said, so that turns are equal without
+it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 # What stands before a call and before its result, wherever turns are written as a text.
@@ -42,6 +46,7 @@ class Turn:
     time: str = ""
     calls: tuple[ToolCall, ...] = ()
     attachments: tuple[str, ...] = ()
+    number: int = field(default=0, compare=False)
 
     @property
     def speaker(self) -> str:
@@ -64,7 +69,7 @@ class Turn:
         return not (self.name or self.time or self.calls or self.attachments)
 
     def as_json(self) -> dict[str, Any]:
-        """The turn as it is stored, without what it does not have."""
+        """The turn as it is stored, without what it does not have; `turns_as_json` adds numbers."""
         calls = [
             # An empty result is one; None is none.
             {k: v for k, v in vars(call).items() if v is not None and (v or k == "result")}
@@ -81,13 +86,22 @@ class Turn:
         return {name: value for name, value in found.items() if value}
 
 
+def turns_as_json(turns: Iterable[Turn]) -> list[dict[str, Any]]:
+    """Turns as they are stored: with their numbers where these are not their places."""
+    return [
+        turn.as_json() | ({"number": turn.number} if turn.number not in (0, place) else {})
+        for place, turn in enumerate(turns, start=1)
+    ]
+
+
 def turns_from(stored: Any) -> tuple[Turn, ...]:
-    """Turns as they were stored; what is not a turn is left out, so that no page breaks on it."""
-    return tuple(_turn_from(one) for one in _objects(stored))
+    """Turns as they were stored, each with its number; what is not a turn is left out, so that no
+    page breaks on it."""
+    return tuple(_turn_from(turn, place) for place, turn in enumerate(_objects(stored), start=1))
 
 
-def _turn_from(stored: dict[str, Any]) -> Turn:
-    links = stored.get("attachments")
+def _turn_from(stored: dict[str, Any], place: int) -> Turn:
+    links, number = stored.get("attachments"), stored.get("number")
     return Turn(
         _text(stored.get("role")) or "unknown",
         _text(stored.get("text")),
@@ -103,6 +117,7 @@ def _turn_from(stored: dict[str, Any]) -> Turn:
             for call in _objects(stored.get("tool_calls"))
         ),
         attachments=tuple(map(_text, links)) if isinstance(links, list) else (),
+        number=number if isinstance(number, int) else place,
     )
 
 
@@ -144,11 +159,8 @@ class Window:
         left_out = max(0, len(turns) - self.last)
         lines = [self.of_turn(turn).written for turn in turns[left_out:]]
         if left_out:
-            said = (
-                f"Turn 1 of {len(turns):,} is"
-                if left_out == 1
-                else (f"Turns 1 to {left_out:,} of {len(turns):,} are")
-            )
+            last, of = turns[left_out - 1].number or left_out, turns[-1].number or len(turns)
+            said = f"Turn 1 of {of:,} is" if last == 1 else f"Turns 1 to {last:,} of {of:,} are"
             lines.insert(0, f"[{said} left out]")
         return "\n".join(lines)
 

@@ -6,7 +6,7 @@ only; of a judge's scores the newest, if they are on a criterion.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import connection
@@ -15,7 +15,7 @@ from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
-from evaluations.turns import ASSISTANT, Turn, transcript
+from evaluations.turns import ASSISTANT, Turn, transcript, turns_as_json
 
 CHUNK = 500
 Given = tuple[str, str, float]  # criterion, who, and the number
@@ -100,16 +100,13 @@ def _said(document: Document, output: CandidateOutput) -> dict[str, Any]:
     """The output as a text, or in the turns of its conversation."""
     history, later, said = document.history(), document.later(), output.said
     if said == document.rated_turn():
-        turns = (*history, *said, *later)
-        return {"turns": _as_json(turns), "rate": f"#{document.turns_before + 1}"}
+        turns = (*history, *document.rated_turn(), *later)
+        return {"turns": turns_as_json(turns), "rate": f"#{document.rated_number}"}
     if not (history or output.turns):
         return {"output": output.text}
     if not history and output.text == transcript(said):
-        return {"turns": _as_json(said), "rate": "session"}
+        return {"turns": turns_as_json(said), "rate": "session"}
     if output.text and said == (Turn(ASSISTANT, output.text),):
-        return {"turns": _as_json(history), "rate": "reply", "output": output.text}
-    return {"turns": _as_json((*history, *said)), "rate": "reply"}
-
-
-def _as_json(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    return [turn.as_json() for turn in turns]
+        return {"turns": turns_as_json(history), "rate": "reply", "output": output.text}
+    unnumbered = (replace(turn, number=0) for turn in said)
+    return {"turns": turns_as_json((*history, *unnumbered)), "rate": "reply"}

@@ -57,7 +57,8 @@ class DocumentOut(Schema):
 
 
 class TurnsOut(Schema):
-    """The turns of a document's conversation; `rated` is the number of the turn that is rated."""
+    """The turns of a document's conversation, each with its `number` in the file; `rated` is the
+    number of the turn that is rated, or one more than the last one's if it is a reply to all."""
 
     turns: list[dict[str, Any]]
     rated: int
@@ -218,8 +219,12 @@ def get_conversation(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """The conversation of a document; without turns if it is not one."""
     documents = Document.objects.select_related("conversation")
     document = get_object_or_404(documents, project=project_for(request, slug), pk=pk)
-    turns = document.conversation.turns if document.conversation else []
-    return {"turns": turns, "rated": document.turns_before + 1}
+    turns = document.conversation.read() if document.conversation else ()
+    after = turns[-1].number + 1 if turns else 1
+    return {
+        "turns": [turn.as_json() | {"number": turn.number} for turn in turns],
+        "rated": document.rated_number or after,
+    }
 
 
 @router.get("/systems", response=list[SystemOut])

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -11,7 +11,7 @@ from evaluations.corpus.conventions import named
 from evaluations.corpus.fields import ID_LIMIT, Fields, Place
 from evaluations.corpus.messages import read_turns, turns_column
 from evaluations.corpus.rows import ConversationRow, FileDefaults, OutputRow
-from evaluations.turns import ASSISTANT, USER, Turn, transcript
+from evaluations.turns import ASSISTANT, USER, Turn, transcript, turns_as_json
 
 REPLY, SESSION = "reply", "session"
 SESSION_NAMES = ("session_id", "conversation_id", "thread_id")
@@ -128,10 +128,8 @@ def _session(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
 
 def _turn(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
     """One turn, after those before it and before those that came later."""
-    written = said.rate.removeprefix("#")
-    index = int(written) - 1 if written.isdecimal() and len(written) < 10 else -1
-    if not 0 <= index < len(said.turns):
-        place.error("rate", f"there is no turn {said.rate}; turns are #1 to #{len(said.turns)}")
+    index = _index(said, place)
+    if index is None:
         return
     yield _conversation(said.turns, place)
     turn, before = said.turns[index], said.turns[:index]
@@ -151,9 +149,32 @@ def _turn(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
     )
 
 
+def _index(said: Said, place: Place) -> int | None:
+    """Where the turn stands whose number in the file is to be rated; None, with an error, if it is
+    not there."""
+    written = said.rate.removeprefix("#")
+    number = int(written) if written.isdecimal() and len(written) < 10 else 0
+    numbers = [turn.number for turn in said.turns]
+    if number in numbers:  # of several turns in one message, the one that it ends with
+        return len(numbers) - 1 - numbers[::-1].index(number)
+    before = [own for own in numbers if own < number]
+    if 0 < number < max(numbers, default=0) and before:
+        place.error(
+            "rate",
+            f"message {said.rate} is the result of a tool, which is shown with its call in turn"
+            f" #{before[-1]}; rate that turn or another one",
+        )
+        return None
+    last = f"turns are #{numbers[0]} to #{numbers[-1]}" if numbers else "there are no turns"
+    place.error("rate", f"there is no turn {said.rate}; {last}")
+    return None
+
+
 def _apart_from(before: Sequence[Turn], turn: Turn) -> str:
     """A rated turn as it is stored; "" for a plain reply, which its text says."""
-    return "" if before and turn.is_plain and turn.role == ASSISTANT else _stored([turn])
+    if before and turn.is_plain and turn.role == ASSISTANT:
+        return ""
+    return _stored([replace(turn, number=0)])
 
 
 def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
@@ -164,7 +185,7 @@ def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | Outpu
         place.error("session_id", "name the session; its turns are documents NAME#1, NAME#2, …")
     if not rated:
         place.error("rate", f"no turn has the role {said.rate}; the roles are {_names(said)}")
-    if len(session) + len(str(len(said.turns))) + 1 > ID_LIMIT:
+    if len(session) + len(str(max((turn.number for turn in said.turns), default=0))) >= ID_LIMIT:
         place.error("session_id", "is too long for the names of its turns; shorten it")
     if not place.sound:
         return
@@ -174,7 +195,7 @@ def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | Outpu
         turn = said.turns[index]
         yield OutputRow(
             place.line,
-            f"{session}#{index + 1}",
+            f"{session}#{turn.number}",
             said.system,
             transcript(_answered(said.turns[:index], said.rate)),
             turn.body,
@@ -206,8 +227,9 @@ def _conversation(turns: Sequence[Turn], place: Place) -> ConversationRow:
 
 
 def _stored(turns: Sequence[Turn]) -> str:
-    return orjson.dumps([turn.as_json() for turn in turns]).decode()
+    return orjson.dumps(turns_as_json(turns)).decode()
 
 
 def _digest(turns: Sequence[Turn]) -> str:
-    return hashlib.sha256(_stored(turns).encode()).hexdigest()
+    """Of what was said alone: numbers do not make another conversation."""
+    return hashlib.sha256(orjson.dumps([turn.as_json() for turn in turns])).hexdigest()

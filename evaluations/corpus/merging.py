@@ -35,7 +35,24 @@ _PLACE_DIFFERS = """(s.of IS NOT NULL AND d.conversation_id IS NOT NULL
 _SESSION_DIFFERS = "(s.session <> '' AND d.session <> '' AND s.session <> d.session)"
 DIFFERS = f"""((s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)
     OR {_PLACE_DIFFERS} OR {_SESSION_DIFFERS})"""
-_OUTPUT_DIFFERS = "(o.text <> s.body OR (o.turns <> s.turns AND s.turns <> '[]'::jsonb))"
+# Numbers say nothing of what was said; earlier versions stored none.
+_SAID = """(SELECT jsonb_agg(e.turn - 'number' ORDER BY e.place)
+           FROM jsonb_array_elements({}.turns) WITH ORDINALITY AS e (turn, place))"""
+_OUTPUT_DIFFERS = f"""(o.text <> s.body OR (o.turns <> s.turns AND s.turns <> '[]'::jsonb
+    AND {_SAID.format("o")} IS DISTINCT FROM {_SAID.format("s")}))"""
+# A turn that the project has by another number: it was loaded when messages of tools did not count.
+_HAS_OTHER_NUMBER = """SELECT s.file, s.line, s.doc_id, d.doc_id, s.session
+    FROM stage_document s JOIN evaluations_document d
+        ON d.project_id = %s AND d.conversation_id = s.of AND d.turns_before = s.turns_before
+            AND d.session = s.session
+    WHERE s.session <> '' AND d.doc_id <> s.doc_id
+        AND substr(s.doc_id, length(s.session) + 1) ~ '^#[0-9]+$'
+        AND substr(d.doc_id, length(s.session) + 1) ~ '^#[0-9]+$'
+        AND starts_with(s.doc_id, s.session) AND starts_with(d.doc_id, s.session)"""
+OTHER_NUMBER = (
+    "{} already exists as {}: session {} was loaded when messages of tools had no numbers; load it"
+    " under another session_id, and its ratings by that one's numbers"
+)
 _ADDS = """(s.of IS NOT NULL AND d.conversation_id IS NULL)
     OR (s.session <> '' AND d.session = '')"""
 # Metadata fields that both have, with different values.
@@ -118,6 +135,14 @@ class Merge:
             lambda doc_id, pk, column: (
                 column,
                 self._said(f"document {doc_id}", column, document=pk),
+            ),
+        )
+        self._conflicts(
+            _HAS_OTHER_NUMBER,
+            [self.project.pk],
+            lambda doc_id, other, session: (
+                "session_id",
+                OTHER_NUMBER.format(f"document {doc_id}", other, session),
             ),
         )
         # Unless texts are to be replaced, different ones are errors, so that nothing of this load

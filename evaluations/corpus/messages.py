@@ -1,7 +1,8 @@
 """Read turns as chat logs of the field write them: our own form, OpenAI's and Anthropic's messages,
 and ShareGPT's. Pure.
 
-Results of tools, which are messages of their own in those logs, are put beside their calls.
+Results of tools, which are messages of their own in those logs, are put beside their calls. Turns
+keep the numbers of their messages in the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ from evaluations.turns import ASSISTANT, TOOL, USER, ToolCall, Turn
 # Where a record may have its turns; the first one that is a list counts.
 NAMES = ("turns", "messages", "conversation", "conversations")
 ROLE_LIMIT = 60
+HIGHEST_NUMBER = 10**9
 # ShareGPT's and others' names of the three roles.
 _ROLES = {
     "human": USER,
@@ -59,16 +61,36 @@ def read_turns(value: Any, column: str, place: Place) -> tuple[Turn, ...]:
         place.error(column, f"expected a list of turns, found {kind(value)}")
         return ()
     found: list[_Open] = []
-    for number, message in enumerate(value, start=1):
-        where = f"{column}[{number}]"
+    number = 0
+    for position, message in enumerate(value, start=1):
+        where = f"{column}[{position}]"
         if not isinstance(message, Mapping):
             place.error(where, f"expected an object with role and text, found {kind(message)}")
             continue
-        _read_message(message, where, place, found)
+        number = _number(message, where, place, before=number)
+        _read_message(message, where, place, found, number)
     return tuple(one.closed() for one in found)
 
 
-def _read_message(message: Mapping[str, Any], where: str, place: Place, found: list[_Open]) -> None:
+def _number(message: Mapping[str, Any], where: str, place: Place, *, before: int) -> int:
+    """The number of a message: what it says, as exports do, or one more than the last."""
+    number = message.get("number")
+    if number is None:
+        return before + 1
+    if type(number) is not int or not max(before, 1) <= number <= HIGHEST_NUMBER:
+        least = max(before, 1)
+        place.error(
+            f"{where}.number",
+            f"expected a whole number from {least} up, found {str(number)[:40]!r}; numbers of turns"
+            " must not fall",
+        )
+        return before + 1
+    return int(number)
+
+
+def _read_message(
+    message: Mapping[str, Any], where: str, place: Place, found: list[_Open], number: int
+) -> None:
     role = message.get("role", message.get("from"))
     if not isinstance(role, str) or not role.strip():
         said = "nothing" if role in (None, "") else kind(role)
@@ -92,7 +114,7 @@ def _read_message(message: Mapping[str, Any], where: str, place: Place, found: l
     text = parts.text
     for call_id, result in parts.results:
         if not _answer(found, call_id, result):
-            found.append(_Open(Turn(TOOL, result)))
+            found.append(_Open(Turn(TOOL, result, number=number)))
     if parts.results and not text and not calls:
         return
     if role == TOOL and _answer(found, str(message.get("tool_call_id") or ""), text):
@@ -107,6 +129,7 @@ def _read_message(message: Mapping[str, Any], where: str, place: Place, found: l
         name=_short(message.get("name"), f"{where}.name", place),
         time=_short(message.get("time"), f"{where}.time", place),
         attachments=tuple(place.clean(a, where) for a in (*attachments, *parts.attachments)),
+        number=number,
     )
     found.append(_Open(turn, [call for call in calls if call.name]))
 

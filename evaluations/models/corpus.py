@@ -212,9 +212,10 @@ class Document(models.Model):
         return self._turns[self.turns_before + 1 :]
 
     @property
-    def first_later(self) -> int:
-        """The number of the turn after the rated one."""
-        return self.turns_before + 2
+    def rated_number(self) -> int | None:
+        """The number of the turn that is rated, as in the file; None for a reply to all turns."""
+        rated = self.rated_turn()
+        return rated[0].number if rated else None
 
     @cached_property
     def _turns(self) -> tuple[Turn, ...]:

@@ -20,15 +20,15 @@ SHORT = 300
 
 
 @register.filter
-def turns(listed: Sequence[Turn], first: int = 1) -> SafeString:
-    """Turns as a list, numbered from `first`."""
-    return _list(listed, first)
+def turns(listed: Sequence[Turn]) -> SafeString:
+    """Turns as a list, numbered as in their file."""
+    return _list(listed)
 
 
 @register.filter
 def session(listed: Sequence[Turn]) -> SafeString:
     """The turns of a whole session, whose text is its transcript."""
-    return _list(listed, 1)
+    return _list(listed)
 
 
 @register.filter
@@ -37,9 +37,9 @@ def reply(listed: Sequence[Turn]) -> SafeString:
     return mark_safe("".join(_body(turn) for turn in listed))  # noqa: S308 (escaped)
 
 
-def _list(listed: Sequence[Turn], first: int) -> SafeString:
+def _list(listed: Sequence[Turn]) -> SafeString:
     items = '<span class="sep">\n</span></li>'.join(
-        _turn(turn, number) for number, turn in enumerate(listed, start=first)
+        _turn(turn, turn.number or place) for place, turn in enumerate(listed, start=1)
     )
     whole = f'<ol class="turns" data-turns>{items}</li></ol>' if listed else ""
     return mark_safe(whole)  # noqa: S308 (escaped)

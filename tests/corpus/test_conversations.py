@@ -2,14 +2,18 @@
 with their line."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from annotations.models import Rating
+from annotations.results.exported import exported_outputs
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import CandidateOutput, Conversation, Document, Project
-from evaluations.turns import Turn
+from evaluations.templatetags.turns import turns
+from evaluations.turns import Turn, Window
 
 pytestmark = pytest.mark.django_db
 AGENT = [
@@ -49,7 +53,7 @@ def test_every_turn_of_a_role_becomes_a_document_of_the_session(
     assert loaded.outputs.created == 3
     assert Conversation.objects.count() == 1
     documents = list(project.documents.order_by("pk"))
-    assert [one.doc_id for one in documents] == ["s1#3", "s1#4", "s1#6"]
+    assert [one.doc_id for one in documents] == ["s1#3", "s1#5", "s1#7"]
     assert {one.unit for one in documents} == {"s1"}
     assert [len(one.history()) for one in documents] == [2, 3, 5]
     assert documents[2].source == "user: Thanks"
@@ -162,11 +166,166 @@ def test_one_turn_is_rated_by_its_number_and_later_ones_are_kept(
     assert output.document.unit == "s1"
 
 
-@pytest.mark.parametrize("rate", ["#0", "#7", "#", "#x", "#99999999999"])
+@pytest.mark.parametrize("rate", ["#0", "#8", "#", "#x", "#99999999999"])
 def test_a_turn_that_is_not_there_is_refused_with_those_that_are(
     project: Project, load: Callable[..., LoadResult], rate: str
 ) -> None:
     with pytest.raises(LoadError) as error:
         load(project, {"a.jsonl": lines(session(rate=rate))})
 
-    assert f"there is no turn {rate}; turns are #1 to #6" in str(error.value.errors[0])
+    assert f"there is no turn {rate}; turns are #1 to #7" in str(error.value.errors[0])
+
+
+def numbers(turns: tuple[Turn, ...]) -> list[int]:
+    return [turn.number for turn in turns]
+
+
+def test_turns_are_numbered_as_in_the_file_though_results_stand_with_their_calls(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    load(project, {"a.jsonl": lines(session(doc_id="d", rate="#5"))})
+
+    document = project.documents.get()
+    assert CandidateOutput.objects.get().text == "At 08:10 and 09:40."
+    assert numbers(document.history()) == [1, 2, 3]
+    assert document.rated_number == 5
+    assert numbers(document.later()) == [6, 7]
+
+
+def test_a_rating_of_a_message_is_of_that_message_after_two_tools(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"role": "assistant", "tool_calls": [{"id": name, "name": "look"}]}
+
+    messages = [
+        {"role": "user", "content": "First?"},
+        call("c1"),
+        {"role": "tool", "tool_call_id": "c1", "content": "1"},
+        {"role": "assistant", "content": "One."},
+        {"role": "user", "content": "Second?"},
+        call("c2"),
+        {"role": "tool", "tool_call_id": "c2", "content": "2"},
+        {"role": "assistant", "content": "Two."},
+    ]
+    ratings = "doc_id,system_id,criterion,annotator,score\ns1#4,bot,good,ann,1\ns1#8,bot,good,ann,5"
+
+    load(
+        project,
+        {
+            "a.jsonl": lines(session(messages=messages, rate="assistant")),
+            "ratings.csv": ratings,
+        },
+    )
+
+    assert dict(Rating.objects.values_list("output__text", "score")) == {"One.": 1, "Two.": 5}
+
+
+def test_the_result_of_a_tool_is_rated_with_its_call(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    with pytest.raises(LoadError) as error:
+        load(project, {"a.jsonl": lines(session(doc_id="d", rate="#4"))})
+
+    assert "message #4 is the result of a tool, which is shown with its call in turn #3" in str(
+        error.value.errors[0]
+    )
+
+
+def test_pages_and_the_window_of_a_prompt_number_turns_as_the_file_does(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    load(project, {"a.jsonl": lines(session(doc_id="d", rate="#7"))})
+    history = project.documents.get().history()
+
+    assert re.findall(r'value="(\d+)"', turns(history)) == ["1", "2", "3", "5", "6"]
+    assert Window(last=1).shown(history).startswith("[Turns 1 to 5 of 6 are left out]")
+    assert re.findall(r'value="(\d+)"', turns(project.documents.get().later())) == []
+
+
+@pytest.mark.parametrize("rate", ["assistant", "#5", "session", "reply"])
+def test_an_export_comes_back_with_the_same_numbers(
+    project: Project, load: Callable[..., LoadResult], rate: str
+) -> None:
+    load(
+        project, {"a.jsonl": lines(session(doc_id=None if rate == "assistant" else "d", rate=rate))}
+    )
+    exported = [output.columns for output in exported_outputs(project)]
+    copy = Project.objects.create(name="Copy", slug="copy")
+
+    load(copy, {"exported.jsonl": lines(*exported)})
+
+    def shown(of: Project) -> list[Any]:
+        return [
+            (one.doc_id, one.rated_number, numbers(one.history()), numbers(one.later()))
+            for one in of.documents.order_by("doc_id")
+        ]
+
+    assert shown(copy) == shown(project)
+    assert [numbers(o.said) for o in CandidateOutput.objects.of_project(copy)] == [
+        numbers(o.said) for o in CandidateOutput.objects.of_project(project)
+    ]
+
+
+@pytest.mark.parametrize("number", [0, 2, "7", True, 1.5])
+def test_numbers_of_turns_that_fall_or_are_none_are_refused(
+    project: Project, load: Callable[..., LoadResult], number: Any
+) -> None:
+    messages = [
+        {"role": "user", "text": "a", "number": 3},
+        {"role": "assistant", "text": "b", "number": number},
+    ]
+
+    with pytest.raises(LoadError) as error:
+        load(project, {"a.jsonl": lines(session(doc_id="d", messages=messages))})
+
+    assert error.value.errors[0].column == "messages[2].number"
+
+
+@pytest.fixture
+def earlier(project: Project, load: Callable[..., LoadResult]) -> Project:
+    """A project as earlier versions left it, which counted without the messages of tools."""
+    load(project, {"a.jsonl": lines(session(rate="assistant"))})
+    for document in project.documents.order_by("pk"):
+        document.doc_id = f"s1#{document.turns_before + 1}"
+        document.save()
+    conversation = Conversation.objects.get()
+    for turn in conversation.turns:
+        turn.pop("number", None)
+    conversation.save()
+    return project
+
+
+def test_what_was_loaded_before_keeps_its_names_and_numbers(earlier: Project) -> None:
+    names = [(one.doc_id, one.rated_number) for one in earlier.documents.order_by("pk")]
+
+    assert names == [("s1#3", 3), ("s1#4", 4), ("s1#6", 6)]
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_session_that_has_the_earlier_numbers_is_not_loaded_again_by_new_ones(
+    earlier: Project, load: Callable[..., LoadResult], replace: bool
+) -> None:
+    with pytest.raises(LoadError) as error:
+        load(earlier, {"a.jsonl": lines(session(rate="assistant"))}, replace=replace)
+
+    assert [str(one) for one in error.value.errors] == [
+        f"a.jsonl:1: session_id: document s1#{new} already exists as s1#{old}: session s1 was"
+        " loaded when messages of tools had no numbers; load it under another session_id, and its"
+        " ratings by that one's numbers"
+        for new, old in ((5, 4), (7, 6))
+    ]
+
+
+@pytest.mark.parametrize("rate", ["reply", "session"])
+def test_replies_and_sessions_that_were_loaded_before_load_again_unchanged(
+    project: Project, load: Callable[..., LoadResult], rate: str
+) -> None:
+    file = {"a.jsonl": lines(session(doc_id="d", rate=rate))}
+    load(project, file)
+    for record in (*Conversation.objects.all(), *CandidateOutput.objects.all()):
+        for turn in record.turns:
+            turn.pop("number", None)
+        record.save()
+
+    assert not load(project, file).changed
