@@ -1,0 +1,177 @@
+"""The address of every page and of every operation of the API, with records that exist; found in
+the URL configuration, so that new ones are among them."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from annotations.models import Campaign, CampaignItem
+from evaluations.api.app import api
+from evaluations.certifying.certificates import certify, read_requirements
+from evaluations.forms import initial_options
+from evaluations.models import (
+    ApiToken,
+    Candidate,
+    LockedDocuments,
+    Project,
+    ReportSnapshot,
+    Search,
+    ShareLink,
+    Upload,
+    Webhook,
+    WebhookEvent,
+)
+from evaluations.models.tokens import digest_of
+from evaluations.people.members import invite
+from evaluations.sealing import seal
+from evaluations.webhooks.announcing import leave_message
+from evaluations.webhooks.signing import new_secret
+
+SHARED = "a-shared-token"
+
+
+def routes(
+    resolver: URLResolver | None = None, namespace: str = "", before: tuple[str, ...] = ()
+) -> Iterator[tuple[str, list[str]]]:
+    """The name of each page, with the arguments that its address takes."""
+    for entry in (resolver or get_resolver()).url_patterns:
+        taken = (*before, *entry.pattern.converters)
+        if isinstance(entry, URLResolver):
+            within = f"{entry.namespace}:" if entry.namespace else namespace
+            yield from routes(entry, within, taken)
+        elif isinstance(entry, URLPattern) and entry.name:
+            yield f"{namespace}{entry.name}", list(taken)
+
+
+def operations() -> Iterator[tuple[str, str]]:
+    for path, methods in api.get_openapi_schema()["paths"].items():
+        for method in methods:
+            yield method.upper(), path
+
+
+def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any]:
+    """An existing record for every argument that an address takes, made where there is none; one
+    run of the project has items."""
+    run = project.runs.filter(items__isnull=False).distinct().get()
+    criterion = project.criteria.order_by("pk")[0]
+    for version in (1, 2):
+        criterion.steps.create(version=version, text="1. Read.", written_by="hand")
+    campaign = Campaign.objects.create(project=project, name="Ratings")
+    output = project.documents.order_by("pk")[0].outputs.first()
+    item = CampaignItem.objects.create(
+        campaign=campaign, document=output.document, position=0, places=1, outputs=[output.pk]
+    )
+    ShareLink.objects.create(project=project, digest=digest_of(SHARED), with_texts=True)
+    inviter = make_user("inviter")
+    project.memberships.create(user=inviter, role="owner")
+    token = invite(project, "viewer", by=inviter)
+    other_token = ApiToken.objects.create(
+        user=project.invitations.get().made_by, name="t", digest="t" * 64
+    ).pk
+    hook = Webhook.objects.create(
+        project=project, url="https://example.org/", sealed_secret=seal(new_secret())
+    )
+    LockedDocuments.objects.create(project=project, seed="s")
+    search = Search.objects.create(project=project, judge=run.judge, criterion=criterion)
+    change = Candidate.objects.create(
+        search=search,
+        change="panel",
+        title="Panel",
+        training={"gain": 0.1},
+        formula={"members": [{"judge": run.judge.name, "criterion": criterion.name, "weight": 1}]},
+    )
+    certificate = certify(run.judge, criterion, read_requirements(["documents>=1"]))
+    study = run.judge.studies.create(project=project, criterion=criterion, kind="drift")
+    kept = {
+        "study": study.pk,
+        "improve": search.pk,
+        "search": search.pk,
+        "look": change.pk,
+        "candidate": change.pk,
+        "certificate": certificate.pk,
+        "limits": project.pk,
+        "document": output.document_id,
+        "criterion": criterion.pk,
+        "steps": criterion.pk,
+        "system": project.systems.first().pk,
+        "judge": run.judge_id,
+        "endpoint": run.judge.endpoint_id,
+        "run": run.pk,
+        "item": run.items.first().pk,
+        "snapshot": (
+            ReportSnapshot.objects.create(
+                project=project, sha256="0" * 64, content="{}", page="<p>"
+            ).pk
+        ),
+        "share": ShareLink.objects.get().pk,
+        "invitation": project.invitations.get().pk,
+        "campaign": campaign.pk,
+        "adjudication": campaign.pk,
+        "task": campaign.pk,
+        "member": 0,
+        "probe": run.judge.endpoint.probes.create(model="m").pk,
+        "upload": Upload.objects.create(project=project, about=initial_options(["a.csv"])).pk,
+        "output": output.pk,
+        "webhook": hook.pk,
+        "delivery": leave_message(hook, WebhookEvent.TEST, {}).pk,
+        "saved": project.saved_columns.create(name="ours", columns={}, file_columns=[]).pk,
+    }
+    return kept | {
+        "invited": token,
+        "token": other_token,
+        "campaign_item": item.pk,
+        "project": project,
+    }
+
+
+def address(route: str, place: dict[str, Any], member: int = 0, **other: Any) -> str:
+    """The address of a page or an operation, with arguments that exist, or with others."""
+    if route.startswith("/"):
+        kinds = {
+            "endpoints": "endpoint",
+            "runs": "run",
+            "documents": "document",
+            "outputs": "output",
+            "criteria": "criterion",
+            "systems": "system",
+            "searches": "search",
+            "candidates": "candidate",
+            "certificates": "certificate",
+            "studies": "study",
+            "campaigns": "campaign",
+        }
+        kind = next((one for part, one in kinds.items() if f"/{part}/{{pk}}" in route), "judge")
+        return (
+            route.replace("{slug}", "small")
+            .replace("{pk}", str(place[kind]))
+            .replace("{probe}", str(place["probe"]))
+        )
+    short = route.rsplit(":", maxsplit=1)[-1]
+    first = short.split("_")[0]
+    is_drawing = short.endswith("_drawing")
+    given: dict[str, Any] = {
+        "slug": "small",
+        "pk": (
+            {
+                "member_change": member,
+                "item_list": place["run"],
+                "errand_state": place["probe"],
+            }.get(short, place.get(first, 0))
+        ),
+        "run": place["run"],
+        "version": 2,
+        "token": place["invited"] if first == "invitation" else SHARED,
+        "kind": {"errand_state": "probe"}.get(short, "bubbles" if is_drawing else "scatter"),
+        "criterion": place["criterion"],
+        "judge": place["judge"],
+        "document": place["document"],
+        "ending": "svg" if is_drawing else "json",
+        "name": "ratings.csv",
+        "item": place["campaign_item"],
+        "assignment": 1,
+        "page": "method/",
+        "uidb64": "MQ",
+    } | other
+    arguments = next(taken for name, taken in routes() if name == route)
+    return reverse(route, kwargs={key: given[key] for key in arguments})
