@@ -81,8 +81,9 @@ class Scale:
         return all(point == int(point) and point >= 0 for point in self.points)
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies between the ends (a mean need not lie on a point)."""
-        return self.lowest <= value <= self.highest
+        """Whether a value lies between the ends, apart from rounding (a mean need not lie on a
+        point)."""
+        return self.spans(value, value)
 
     def point_at(self, value: float) -> float | None:
         """The point equal to a value, or None between points and outside."""
@@ -166,8 +167,9 @@ def usual_scale_for(values: Iterable[float]) -> Scale:
     """
     low, high = min_and_max(values)
     for lowest, highest in USUAL_SCALES:
-        if lowest <= low and high <= highest:
-            return Scale(float(lowest), float(highest))
+        scale = Scale(float(lowest), float(highest))
+        if scale.spans(low, high):
+            return scale
     top = max(high, low + 1.0)
     if top > FARTHEST:
         low, top = low - 1.0, FARTHEST
@@ -199,7 +201,8 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     """
     whole, total = usual_scale_for(counts), sum(counts.values())
     for lowest, highest in _EXPECTED_SCALES:
-        off = sorted(value for value in counts if not lowest <= value <= highest)
+        expected = Scale(lowest, highest)
+        off = sorted(value for value in counts if not expected.holds(value))
         if not off:
             break
         count = sum(counts[value] for value in off)

@@ -9,7 +9,7 @@ from annotations.models import Annotator
 from evaluations.query_arrays import fetch_groups, id_list, ids_of_key, positions, two_ids
 from evaluations.statistics.consensus import Consensus
 from evaluations.statistics.layout import Ratings
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.pairing import FloatArray, IntArray, rounded
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,11 @@ def human_scores(
         order = np.argsort(place)
         order = order[at_output[order] >= 0]
         ratings = Ratings(
-            at_output[order], at_annotator[order], score[order], len(outputs), len(annotators)
+            at_output[order],
+            at_annotator[order],
+            rounded(score[order]),
+            len(outputs),
+            len(annotators),
         )
         in_sight = sum(
             int((positions(columns[0], outputs) >= 0).sum())

@@ -23,6 +23,8 @@ from evaluations.llm.presets import presets_for
 from evaluations.models import CandidateOutput
 from evaluations.scales import Scale, ScaleGuess, guess_scale, usual_scale_for
 
+# Scores that differ by less than this share of themselves are the same score.
+SAME = 1e-10
 DIFFERENT = "{} already exists with a different {}"
 IN_USE = (
     "{} already exists with a different {} and cannot be replaced because {}; use a different "
@@ -246,7 +248,8 @@ class Merge:
                     SELECT r.file, r.line, r.score, e.{value} FROM r
                     JOIN {target} e ON e.output_id = r.output_id AND e.{keys[2]} = r.{keys[2]}
                      AND e.criterion_id IS NOT DISTINCT FROM r.criterion_id
-                    WHERE e.{value} <> r.score""",
+                    WHERE abs(e.{value} - r.score)
+                        > {SAME:g} * greatest(abs(e.{value}), abs(r.score))""",
                 [],
                 lambda here, there: (
                     "score",

@@ -28,7 +28,7 @@ from evaluations.reports.options import MEAN, ReportOptions
 from evaluations.statistics.bias import Family
 from evaluations.statistics.consensus import HumanScore, consensus
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.pairing import FloatArray, IntArray, rounded
 
 # Scores of judges are read in parts of about so many.
 MOST_SCORES = 4_000_000
@@ -277,7 +277,7 @@ def fill_judges(
                 known = at_output >= 0
                 scores[at_output[known]] = np.asarray(values)[known]
             if not np.isnan(scores).all():
-                data.judges[criterion_id, judge_id] = scores
+                data.judges[criterion_id, judge_id] = rounded(scores)
 
 
 def _scores_of(
