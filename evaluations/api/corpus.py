@@ -26,6 +26,7 @@ from evaluations.corpus.said import parsed_columns, parsed_scales
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, System
 from evaluations.reports import gap_causes
+from evaluations.turns import turns_as_json
 
 router = Router()
 Export = Literal["hugging-face.zip", "label-studio.json", "argilla.json"]
@@ -57,8 +58,9 @@ class DocumentOut(Schema):
 
 
 class TurnsOut(Schema):
-    """The turns of a document's conversation, each with its `number` in the file; `rated` is the
-    number of the turn that is rated, or one more than the last one's if it is a reply to all."""
+    """The turns of a document's conversation; one whose number in the file is not its place has a
+    `number`. `rated` is the number of the turn that is rated, or one more than the last one's if it
+    is a reply to all."""
 
     turns: list[dict[str, Any]]
     rated: int
@@ -222,7 +224,7 @@ def get_conversation(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     turns = document.conversation.read() if document.conversation else ()
     after = turns[-1].number + 1 if turns else 1
     return {
-        "turns": [turn.as_json() | {"number": turn.number} for turn in turns],
+        "turns": turns_as_json(turns),
         "rated": document.rated_number or after,
     }
 

@@ -1,13 +1,14 @@
 """What the report says first: a verdict for each criterion, and all judges on one axis."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluations.formats import in_brackets, shown, thin, two_decimals
 from evaluations.reports.forest import Axis, Span, shared_axis
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.reports.words import reading
+from evaluations.statistics.correlation import Level
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
@@ -56,7 +57,8 @@ class Ground:
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """A criterion's verdict with what it follows from."""
+    """A criterion's verdict with what it follows from; `level_to_try` has one where this view's
+    cannot have any, and `other_view` is that view's part of an address."""
 
     pk: int
     criterion: str
@@ -70,6 +72,8 @@ class VerdictRow:
     documents: int
     outputs: int
     ratings: int
+    level_to_try: Level | None = None
+    other_view: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,12 @@ def _row(criterion: CriterionResult, axis: Axis, running: Collection[int]) -> Ve
         documents=criterion.documents,
         outputs=criterion.rated_outputs,
         ratings=criterion.ratings,
+        level_to_try=criterion.level_to_try,
+        other_view=(
+            replace(criterion.options, level=criterion.level_to_try).query
+            if criterion.level_to_try
+            else ""
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from evaluations.formats import in_brackets, shown, whole_percent
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.verdict import Verdict, verdict_of
+from evaluations.reports.words import in_a_sentence
 
 
 @dataclass(frozen=True)
@@ -12,7 +13,8 @@ class JudgeStanding:
     """A judge on a criterion: its correlation in the view with its interval, the share of what one
     rater reaches, and the verdict that it would have if no other judge were better.
 
-    `better` is the judge that comes first on the criterion; None if it is this one.
+    `better` is the judge that comes first on the criterion; None if it is this one. `missing` says
+    why there is no verdict; empty if there is one.
     """
 
     pk: int
@@ -24,6 +26,7 @@ class JudgeStanding:
     share: str
     verdict: Verdict
     better: JudgeResult | None
+    missing: str
 
 
 def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
@@ -49,4 +52,15 @@ def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
         share="–" if evidence.share is None else whole_percent(evidence.share),
         verdict=verdict_of(evidence) if criterion.ranks(result) else Verdict.TOO_EARLY,
         better=best if best is not None and best.pk != result.pk else None,
+        missing=_missing(criterion, result),
     )
+
+
+def _missing(criterion: CriterionResult, result: JudgeResult) -> str:
+    if criterion.level_to_try:
+        return in_a_sentence(criterion)
+    if missing := criterion.evidence(result).missing:
+        return missing
+    if criterion.ranks(result):
+        return ""
+    return "it scored too few of the rated outputs to be compared with other judges"

@@ -128,7 +128,7 @@ class CriterionResult:
     counts ratings made while LLM scores were visible, which may have influenced them. `compared` is
     how many judges of the project scored it, of which the best is looked at.
     `no_human_score` says why no output has the human score of the view; `unscored` counts the rated
-    outputs without one.
+    outputs without one. `outputs_in_document` is the most rated outputs that a document has.
     """
 
     pk: int
@@ -146,6 +146,7 @@ class CriterionResult:
     compared: int = 1
     no_human_score: str = ""
     unscored: int = 0
+    outputs_in_document: int = 0
     options: ReportOptions = field(default_factory=ReportOptions)
     # What one annotator reaches, at the level and by the coefficient of the view.
     ceiling: Estimate = NO_CEILING
@@ -245,6 +246,15 @@ class CriterionResult:
         if spreads and all(spread and spread.modal_share == 1 for spread in spreads):
             return Verdict.KEEP_PEOPLE
         return Verdict.TOO_EARLY
+
+    @property
+    def level_to_try(self) -> Level | None:
+        """The level at which judges can be compared, where they cannot be in this view because
+        documents have one output each."""
+        if self.best is not None or self.options.level != "summary" or self.outputs_in_document > 1:
+            return None
+        estimates = (one.correlations.estimates[self.options.coefficient] for one in self.ranked)
+        return "dataset" if any(one["dataset"].value is not None for one in estimates) else None
 
     @property
     def projections(self) -> tuple[Projection, ...]:
@@ -558,6 +568,7 @@ def _computed_result(
         annotators=human.annotators,
         no_human_score=human.reason,
         unscored=human.unscored,
+        outputs_in_document=int(data.units.part(rated).by_document().max(initial=0)),
         ratings=len(human.ratings),
         rate_next=_rate_next(human.mean, list(present.values()), data),
         weights=weights_of(data.units_on(criterion.pk)),

@@ -18,7 +18,7 @@ from evaluations.reports.json_values import ends_json, estimate_json, with_inter
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import chosen_note, weights_note
+from evaluations.reports.words import chosen_note, in_a_sentence, weights_note
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, Level
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_OUTPUTS, LEAST_SYSTEMS
@@ -128,7 +128,11 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
     """The verdict of the view on the best judge, with the checks it follows from."""
     found = {"verdict": result.verdict.value, "label": result.verdict.label}
     if result.best is None:
-        return found | {"judge": None}
+        return found | {
+            "judge": None,
+            "missing": in_a_sentence(result),
+            "level_to_try": result.level_to_try,
+        }
     evidence = result.evidence(result.best)
     return found | {
         "judge": result.best.judge,

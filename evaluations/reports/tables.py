@@ -94,8 +94,8 @@ def as_markdown(report: Report) -> str:
             "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result, report.levels)) + " |"
             for result in criterion.judges
         )
-        if said := in_a_sentence(criterion):
-            parts.append(f"\n**{criterion.verdict.label}.** {said[0].upper()}{said[1:]}")
+        said = in_a_sentence(criterion)
+        parts.append(f"\n**{criterion.verdict.label}.** {said[0].upper()}{said[1:]}")
         if nothing := read_nothing(criterion):
             parts.append(f"\n{nothing}")
     if averages := _average_rows(report):
@@ -147,8 +147,12 @@ def as_text(report: Report) -> str:
     for criterion in report.criteria:
         rows = [_cells(result, report.levels) for result in criterion.judges]
         parts += _text_table(report, criterion.criterion, list(COUNT_WIDTHS), rows)
-        if said := in_a_sentence(criterion):
-            parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said[0].upper()}{said[1:]}")
+        said = in_a_sentence(criterion)
+        parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said[0].upper()}{said[1:]}")
+        if criterion.level_to_try:
+            parts[-1] += (
+                f" Run `{command(f'report {report.project} --level {criterion.level_to_try}')}`."
+            )
         if nothing := read_nothing(criterion):
             parts.append(nothing)
     if averages := _average_rows(report):

@@ -27,13 +27,13 @@ RANKED = {
 
 
 def in_a_sentence(result: CriterionResult) -> str:
-    """A criterion's result in one sentence, in its view; empty if no judge has a correlation."""
+    """A criterion's result in its view in one sentence, or why it has none."""
     best = result.best
     if result.no_human_score:
         return _without_human_score(result)
     if best is None:
-        return _too_early(result)
-    options = result.options
+        return _without_a_best(result)
+    options, evidence = result.options, result.evidence(best)
     ranked, symbol = RANKED[options.level], SYMBOLS[options.coefficient]
     estimate, share = best.shown(options), result.share_of_ceiling(best)
     value = f"{symbol} = {shown(estimate)} {in_brackets(best.analysis.shown)}".rstrip()
@@ -45,6 +45,8 @@ def in_a_sentence(result: CriterionResult) -> str:
     said = f"{best.judge} agrees with people on how to rank {ranked} ({value})"
     if share is not None:
         said += f", {share:.0%} of what one annotator reaches ({shown(result.ceiling)})"
+    if evidence.missing:
+        return f"{said}, but {evidence.missing}."
     return f"{said}{_by_the_test(result, best)}."
 
 
@@ -219,12 +221,20 @@ def _not_near(evidence: Evidence) -> str:
 
 
 def _without_a_best(result: CriterionResult) -> str:
+    """Why no judge comes first in a view."""
+    if not result.judges:
+        return "No judge has scores on this criterion yet. Run one, or load scores."
     if result.no_human_score:
         return _without_human_score(result)
     if early := _too_early(result):
         return early[0].upper() + early[1:]
     if result.verdict == Verdict.KEEP_PEOPLE:
         return "Every judge gives all outputs the same score, which says nothing about them."
+    if result.level_to_try:
+        return (
+            "Each document has one output with ratings, so no judge can rank a document's outputs."
+            f" Look at the {result.level_to_try} level, which ranks all outputs."
+        )
     reasons = [one.shown(result.options).reason for one in result.ranked]
     if reasons:
         return f"No judge has a correlation in this view: {reasons[0]}."

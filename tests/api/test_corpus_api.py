@@ -197,10 +197,7 @@ def test_a_conversation_goes_in_and_its_turns_come_out(send: Send, project: Proj
     assert loaded["outputs"]["created"] == 1
     assert (document["session"], document["turns_before"]) == ("s", 1)
     assert found == {
-        "turns": [
-            {"role": "user", "text": "Hello", "number": 1},
-            {"role": "assistant", "text": "Hi.", "number": 2},
-        ],
+        "turns": [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi."}],
         "rated": 2,
     }
     assert send("GET", "/small/outputs").json()["items"][0]["turns"] == []

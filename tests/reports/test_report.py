@@ -72,7 +72,7 @@ def test_few_outputs_give_no_verdict(project: Project, load: Callable[..., LoadR
     sentence = in_a_sentence(build_report(project).criteria[0])
 
     assert (
-        sentence == "how well judges agree with people cannot be said yet: 3 documents have both"
+        sentence == "How well judges agree with people cannot be said yet: 3 documents have both"
         " ratings and scores, and at least 10 are needed."
     )
 

@@ -1,0 +1,120 @@
+"""Where documents have one output each, nothing can be ranked within them: the report says so, and
+offers the dataset level by itself."""
+
+import json
+import random
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from evaluations.corpus.store import LoadResult
+from evaluations.models import Project
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
+from evaluations.reports.tables import as_markdown, as_text
+from evaluations.reports.verdict import Verdict
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def single(project: Project, load: Callable[..., LoadResult]) -> Project:
+    """Forty documents with one output each, three raters and a good judge."""
+    rng = random.Random(1)
+    outputs = ["doc_id,system_id,source,output"]
+    ratings = ["doc_id,system_id,criterion,annotator,score"]
+    scores = ["doc_id,system_id,criterion,judge,score"]
+    for document in range(40):
+        key, quality = f"d{document},bot", rng.uniform(1, 5)
+        outputs.append(f"{key},Text {document}.,Output.")
+        for rater in ("ann", "bob", "eve"):
+            ratings.append(
+                f"{key},quality,{rater},{round(min(5, max(1, rng.gauss(quality, 0.4))))}"
+            )
+        scores.append(f"{key},quality,metric,{round(min(5, max(1, rng.gauss(quality, 0.3))))}")
+    tables = {"outputs.csv": outputs, "ratings.csv": ratings, "scores.csv": scores}
+    load(project, {name: "\n".join(lines) for name, lines in tables.items()})
+    return project
+
+
+def test_the_report_says_why_and_which_level_ranks_all_outputs(single: Project) -> None:
+    report = build_report(single)
+
+    assert report.criteria[0].verdict == Verdict.TOO_EARLY
+    why = "Verdict: too early to say. Each document has one output with ratings, so no judge can"
+    assert why in as_text(report)
+    assert "report small --level dataset`" in as_text(report)
+    assert "**Too early to say.** Each document has one output" in as_markdown(report)
+    verdict = json.loads(as_json(report))["criteria"]["quality"]["verdict"]
+    assert verdict["missing"].startswith("Each document has one output with ratings")
+    assert verdict["level_to_try"] == "dataset"
+
+
+def test_the_dataset_level_has_a_verdict_and_offers_nothing_more(single: Project) -> None:
+    report = build_report(single, options=ReportOptions(level="dataset"))
+
+    assert report.criteria[0].verdict == Verdict.SPOT_CHECKS
+    assert report.criteria[0].level_to_try is None
+    assert "Verdict: use with spot checks." in as_text(report)
+
+
+@pytest.mark.parametrize("page", ["report/", ""])
+def test_pages_link_to_the_dataset_level(
+    single: Project, owner: User, client: Client, page: str
+) -> None:
+    client.force_login(owner)
+
+    content = client.get(f"/p/small/{page}").content.decode()
+
+    assert "Each document has one output with ratings" in content
+    assert 'href="/p/small/report/?level=dataset"' in content
+    shown = client.get("/p/small/report/?level=dataset&coefficient=pearson").content.decode()
+    assert "Show the dataset level" not in shown
+
+
+def test_the_page_of_a_judge_says_why_it_has_no_verdict(
+    single: Project, owner: User, client: Client
+) -> None:
+    client.force_login(owner)
+
+    content = client.get(f"/p/small/judges/{single.judges.get().pk}/standing/").content.decode()
+
+    assert "Each document has one output with ratings" in content
+
+
+def test_two_raters_are_why_there_is_no_verdict_though_a_judge_comes_first(
+    small_project: Project, load: Callable[..., LoadResult]
+) -> None:
+    rng = random.Random(3)
+    outputs = ["doc_id,system_id,source,output"]
+    ratings = ["doc_id,system_id,criterion,annotator,score"]
+    scores = ["doc_id,system_id,criterion,judge,score"]
+    for document in range(12):
+        for system in range(4):
+            key = f"e{document},s{system}"
+            outputs.append(f"{key},Text {document}.,Output {system}.")
+            for rater in ("ann", "bob"):
+                ratings.append(f"{key},coherence,{rater},{rng.randint(1, 4)}")
+            scores.append(f"{key},coherence,metric,{rng.randint(1, 4)}")
+    tables = {"outputs.csv": outputs, "ratings.csv": ratings, "scores.csv": scores}
+    load(small_project, {name: "\n".join(lines) for name, lines in tables.items()})
+
+    text = as_text(build_report(small_project))
+
+    assert "but a verdict takes 3 people who rated, each by name; there are 2." in text
+
+
+def test_a_criterion_that_no_judge_scored_says_so(
+    small_project: Project, load: Callable[..., LoadResult]
+) -> None:
+    load(
+        small_project,
+        {"s.csv": "doc_id,system_id,criterion,judge,score\nd1,good,coherence,metric,4\n"},
+    )
+
+    assert "Verdict: too early to say. No judge has scores on this criterion yet." in as_text(
+        build_report(small_project)
+    )
