@@ -182,16 +182,28 @@ _EXPECTED_SCALES = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (1, 100), 
 RARE = 0.05
 
 
+# A narrow scale, by its top, is mixed with another where so many times as many values lie on it as
+# just above it, up to GAP times its top, and both scales have FEWEST values and LEAST of all. On a
+# scale of 100 points, people who use its ends alone give 5 and 10 often, so that takes more.
+_NARROW_SCALES = ((1, 3), (5, 3), (7, 5), (10, 10))
+GAP, FEWEST, LEAST = 3, 10, 0.1
+# Of values above 1, so many are whole where those of 0 to 1 among them are shares.
+WHOLE = 0.95
+
+
 @dataclass(frozen=True)
 class ScaleGuess:
-    """The scale that values seem to be on, and the few different values that are off it."""
+    """The scale that values seem to be on, and the different values that are off it: a few strays,
+    or, where two scales are mixed, those of the other one."""
 
     scale: Scale
     off: tuple[float, ...] = ()
+    is_mixed: bool = False
 
 
 def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
-    """The scale of most values: a stray 9 among 1 to 5 does not make it 1 to 10.
+    """The scale of most values: a stray 9 among 1 to 5 does not make it 1 to 10; where two scales
+    are mixed, the narrower one.
 
     Args:
         counts: how often each value occurs.
@@ -199,6 +211,8 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
     Raises:
         ValueError: there are no values.
     """
+    if mixed := mixed_guess(counts):
+        return mixed
     whole, total = usual_scale_for(counts), sum(counts.values())
     for lowest, highest in _EXPECTED_SCALES:
         expected = Scale(lowest, highest)
@@ -212,6 +226,61 @@ def guess_scale(counts: Mapping[float, int]) -> ScaleGuess:
             scale = Scale(lowest, highest) if inside.step == 1 else inside
             return ScaleGuess(scale, tuple(off))
     return ScaleGuess(whole)
+
+
+def mixed_guess(counts: Mapping[float, int]) -> ScaleGuess | None:
+    """The guess where two scales seem to be mixed; None where there seems to be one.
+
+    Args:
+        counts: how often each value occurs.
+    """
+    narrow = narrower_scale(counts)
+    if narrow is None:
+        return None
+    off = sorted(value for value in counts if not narrow.holds(value))
+    return ScaleGuess(narrow, tuple(off), is_mixed=True)
+
+
+def narrower_scale(counts: Mapping[float, int]) -> Scale | None:
+    """The narrower of two scales that seem to be mixed, such as 0-1 where half of the ratings are
+    on 0-100; None where values seem to be on one scale.
+
+    Args:
+        counts: how often each value occurs.
+    """
+    low, high = min_and_max(counts)
+    total = sum(counts.values())
+    if low < 0:
+        return None
+    whole = usual_scale_for((low, high))
+
+    def number(above: float, most: float) -> int:
+        return sum(n for value, n in counts.items() if above < value <= most + ROUNDING)
+
+    def is_much(count: int) -> bool:
+        return count >= max(FEWEST, LEAST * total)
+
+    shares = sum(n for value, n in counts.items() if 0 < value < 1)
+    others = {value: n for value, n in counts.items() if value > 1 + ROUNDING}
+    points, count = (
+        sum(n for value, n in others.items() if value == int(value)),
+        sum(others.values()),
+    )
+    if is_much(shares) and is_much(count) and points >= WHOLE * count:
+        return Scale(0, 1)
+    for top, most in _NARROW_SCALES:
+        # The lowest point of a wide scale is on the narrow one as well, and tells nothing.
+        inside, above = number(whole.lowest, top), number(top, GAP * top)
+        beyond = number(GAP * top, high)
+        if (
+            whole.highest >= 10 * top
+            and is_much(inside)
+            and is_much(beyond)
+            and inside > most * above
+            and (top > 1 or high > 10)
+        ):
+            return usual_scale_for(value for value in counts if value <= top + ROUNDING)
+    return None
 
 
 def min_and_max(values: Iterable[float]) -> tuple[float, float]:

@@ -16,12 +16,13 @@ from evaluations.corpus.mapping import column_of_rating
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.row_staging import RowStager, SeenCriterion
 from evaluations.corpus.rows import LoadOptions
+from evaluations.corpus.scale_guesses import guess_of
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judges.criteria import use_preset
 from evaluations.llm.parsing import parse_first_digit
 from evaluations.llm.presets import presets_for
 from evaluations.models import CandidateOutput
-from evaluations.scales import Scale, ScaleGuess, guess_scale, usual_scale_for
+from evaluations.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
 # Scores that differ by less than this share of themselves are the same score.
 SAME = 1e-10
@@ -284,34 +285,39 @@ class Merge:
         are errors, as they may be typing errors."""
         if name.lower() in self.load.scales:
             return self.load.scales[name.lower()]
-        if not seen.ratings.total or not seen.ratings.are_all_counted:
-            values = seen.ratings if seen.ratings.total else seen.scores
-            return usual_scale_for(values.range)
-        guess = guess_scale(seen.ratings.counts)
+        guess = guess_of(seen)
         if guess.off:
             self._note_strays(name, seen, guess)
         return guess.scale
 
     def _note_strays(self, name: str, seen: SeenCriterion, guess: ScaleGuess) -> None:
-        strays = sum(seen.ratings.counts[value] for value in guess.off)
-        others, wider = seen.ratings.total - strays, usual_scale_for(seen.ratings.counts)
+        """Each rating off the scale of the others is an error, which says how to go on."""
+        wider, scale = usual_scale_for(seen.ratings.range), guess.scale
         raters = {annotator.pk: annotator.name for annotator in self.load.annotators.values()}
         columns = self.load.columns
         with connection.cursor() as cursor:
             cursor.execute(
                 """SELECT file, line, rater, score FROM stage_rating
-                   WHERE criterion = %s AND score = ANY(%s) ORDER BY file, line""",
-                [seen.criterion.pk, list(guess.off)],
+                   WHERE criterion = %s AND NOT score BETWEEN %s AND %s ORDER BY file, line""",
+                [seen.criterion.pk, scale.lowest - ROUNDING, scale.highest + ROUNDING],
             )
-            for number, line, rater, score in cursor.fetchall():
+            strays = cursor.fetchall()
+            others = seen.ratings.total - len(strays)
+            for number, line, rater, score in strays:
                 file = self.load.file_names[number]
                 column = column_of_rating(columns.get(file, {}), name, raters[rater])
                 self.load.errors.add(
                     file,
                     line,
                     column,
-                    f"{score:g} is off {guess.scale}, the scale of the other {others:,} ratings"
-                    f" of {name}; correct it, or confirm that the scale is {wider}",
+                    (
+                        f"{score:g} is on another scale than the {others:,} ratings of {name} that"
+                        f" seem to be on {scale}; bring all to one scale, or confirm that it is"
+                        f" {wider} for all"
+                        if guess.is_mixed
+                        else f"{score:g} is off {scale}, the scale of the other {others:,} ratings"
+                        f" of {name}; correct it, or confirm that the scale is {wider}"
+                    ),
                 )
 
     def _execute(self, query: str, parameters: Sequence[Any] | None = None) -> int:

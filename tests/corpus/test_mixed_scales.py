@@ -1,0 +1,211 @@
+"""Ratings on two scales under one name are asked about before anything is loaded: the rows of one
+of them, and how to go on. Ratings on one scale are not, however they are spread."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from evaluations.corpus.store import LoadError, LoadResult
+from evaluations.models import Project
+from evaluations.scales import guess_scale, narrower_scale
+
+OUTPUTS = "\n".join(
+    json.dumps({"doc_id": f"d{n}", "system_id": "bot", "source": f"Text {n}.", "output": "x"})
+    for n in range(60)
+)
+
+
+def ratings_file(values: list[float]) -> str:
+    """A rating of each value, three raters an output."""
+    rows = (
+        f"d{at // 3},bot,quality,{('ann', 'bob', 'eve')[at % 3]},{value!r}"
+        for at, value in enumerate(values)
+    )
+    return "doc_id,system_id,criterion,annotator,score\n" + "\n".join(rows)
+
+
+def counted(values: list[float]) -> dict[float, int]:
+    return {value: values.count(value) for value in values}
+
+
+def half_and_half(rng: random.Random) -> list[float]:
+    """The first half on 0-1, the second on 0-100."""
+    return [round(rng.random(), 2) for _ in range(60)] + [
+        float(rng.randint(0, 100)) for _ in range(60)
+    ]
+
+
+MIXED: dict[str, tuple[Callable[[random.Random], list[float]], int]] = {
+    "shares and whole points of 100": (half_and_half, 1),
+    "shares and parts of 100": (
+        lambda rng: [rng.random() for _ in range(50)] + [100 * rng.random() for _ in range(50)],
+        1,
+    ),
+    "passes and points of 100": (
+        lambda rng: (
+            [float(rng.randint(0, 1)) for _ in range(60)]
+            + [float(rng.randint(0, 100)) for _ in range(60)]
+        ),
+        1,
+    ),
+    "shares and points of 10": (
+        lambda rng: (
+            [round(rng.random(), 2) for _ in range(60)]
+            + [float(rng.randint(0, 10)) for _ in range(60)]
+        ),
+        1,
+    ),
+    "shares and points of 5": (
+        lambda rng: (
+            [round(rng.random(), 2) for _ in range(60)]
+            + [float(rng.randint(1, 5)) for _ in range(60)]
+        ),
+        1,
+    ),
+    "points of 5 and of 100": (
+        lambda rng: (
+            [float(rng.randint(1, 5)) for _ in range(60)]
+            + [float(rng.randint(0, 100)) for _ in range(60)]
+        ),
+        5,
+    ),
+    "a third of points of 10 and those of 100": (
+        lambda rng: (
+            [float(rng.randint(1, 10)) for _ in range(60)]
+            + [float(rng.randint(35, 100)) for _ in range(120)]
+        ),
+        10,
+    ),
+}
+ONE_SCALE: dict[str, Callable[[random.Random], list[float]]] = {
+    "whole points of 100": lambda rng: [float(rng.randint(0, 100)) for _ in range(200)],
+    "parts of 100": lambda rng: [100 * rng.random() for _ in range(200)],
+    "tens of 100": lambda rng: [10.0 * rng.randint(0, 10) for _ in range(200)],
+    "mostly 0, else up to 100": lambda rng: [
+        0.0 if rng.random() < 0.6 else float(rng.randint(1, 100)) for _ in range(200)
+    ],
+    "the ends of 100": lambda rng: [
+        rng.choice((0.0, 5.0, 10.0, 15.0, 20.0, 80.0, 90.0, 95.0, 100.0)) for _ in range(200)
+    ],
+    "small numbers of errors": lambda rng: [
+        float(min(30, int(rng.expovariate(0.7)))) for _ in range(200)
+    ],
+    "shares alone": lambda rng: [rng.random() for _ in range(200)],
+    "half points of 10": lambda rng: [rng.randint(0, 20) / 2 for _ in range(200)],
+    "quarter points of 5": lambda rng: [rng.randint(0, 20) / 4 for _ in range(200)],
+    "means of three ratings of 1 to 5": lambda rng: [rng.randint(3, 15) / 3 for _ in range(200)],
+    "points of 10, most of them low": lambda rng: [
+        float(min(10, 1 + int(rng.expovariate(0.5)))) for _ in range(200)
+    ],
+    "both signs": lambda rng: [rng.uniform(-100, 100) for _ in range(200)],
+}
+
+
+@pytest.mark.parametrize(("values", "highest"), MIXED.values(), ids=MIXED)
+def test_two_scales_are_seen(values: Callable[[random.Random], list[float]], highest: int) -> None:
+    for seed in range(20):
+        guess = guess_scale(counted(values(random.Random(seed))))
+
+        assert (guess.is_mixed, guess.scale.highest) == (True, highest), seed
+        assert not any(guess.scale.holds(value) for value in guess.off)
+
+
+@pytest.mark.parametrize("values", ONE_SCALE.values(), ids=ONE_SCALE)
+def test_one_scale_is_not_taken_for_two(values: Callable[[random.Random], list[float]]) -> None:
+    for seed in range(50):
+        assert narrower_scale(counted(values(random.Random(seed)))) is None, seed
+
+
+@pytest.mark.django_db
+def test_a_load_of_two_scales_says_which_rows_and_what_to_do(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    values = half_and_half(random.Random(1))
+    file = {"outputs.jsonl": OUTPUTS, "ratings.csv": ratings_file(values)}
+
+    with pytest.raises(LoadError) as error:
+        load(project, file)
+
+    others = [line for line, value in enumerate(values, start=2) if value > 1]
+    assert [one.line for one in error.value.errors] == others
+    assert str(error.value.errors[0]).startswith(
+        f"ratings.csv:{others[0]}: score: {values[others[0] - 2]:g} is on another scale than the"
+        f" {len(values) - len(others)} ratings of quality that seem to be on 0-1; bring all to one"
+        " scale, or confirm that it is 0-100 for all"
+    )
+    assert not project.criteria.exists()
+
+
+@pytest.mark.django_db
+def test_a_scale_that_is_confirmed_holds_for_all(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    file = {
+        "outputs.jsonl": OUTPUTS,
+        "ratings.csv": ratings_file(half_and_half(random.Random(1))),
+    }
+
+    loaded = load(project, file, scales={"quality": (0, 100, 1)})
+
+    assert loaded.ratings.created == 120
+
+
+@pytest.mark.django_db
+def test_more_different_values_than_are_counted_are_asked_about_too(
+    project: Project, load: Callable[..., LoadResult]
+) -> None:
+    rng = random.Random(2)
+    values = [rng.random() for _ in range(900)] + [100 * rng.random() for _ in range(900)]
+    outputs = OUTPUTS + "".join(
+        f'\n{{"doc_id": "d{n}", "system_id": "bot", "source": "Text {n}.", "output": "x"}}'
+        for n in range(60, 600)
+    )
+
+    with pytest.raises(LoadError) as error:
+        load(project, {"outputs.jsonl": outputs, "ratings.csv": ratings_file(values)})
+
+    assert error.value.total == sum(value > 1 for value in values)
+    assert "seem to be on 0-1" in error.value.errors[0].message
+
+
+@pytest.mark.django_db
+def test_the_command_prints_the_scale_that_confirms(
+    project: Project,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    load: Callable[..., LoadResult],
+) -> None:
+    load(project, {"outputs.jsonl": OUTPUTS})
+    path = tmp_path / "table.csv"
+    path.write_text(ratings_file(half_and_half(random.Random(1))))
+
+    with pytest.raises((CommandError, SystemExit)):
+        call_command("load", "small", str(path))
+
+    assert "--scale quality=0-100" in capsys.readouterr().err
+
+
+@pytest.mark.django_db
+def test_the_page_asks_and_goes_on_with_the_scale_that_is_set(
+    project: Project, owner: User, client: Client, load: Callable[..., LoadResult], tmp_path: Path
+) -> None:
+    load(project, {"outputs.jsonl": OUTPUTS})
+    client.force_login(owner)
+    path = tmp_path / "table.csv"
+    path.write_text(ratings_file(half_and_half(random.Random(1))))
+    with path.open("rb") as upload:
+        answer = client.post("/p/small/data/upload/", {"files": upload}, follow=True)
+    address = answer.redirect_chain[-1][0]
+
+    assert "seem to be on 0-1" in client.get(address).content.decode()
+
+    client.post(f"{address}scales/", {"scale-0": "0-100"})
+    content = client.get(address).content.decode()
+    assert "seem to be on 0-1" not in content
+    assert "0-100" in content
