@@ -24,6 +24,7 @@ from annotations.models import Assignment, AssignmentState, Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from annotations.results.downloads import DOWNLOADS
 from evaluations.corpus.store import LoadResult
+from evaluations.improving.locking import lock_documents
 from evaluations.llm.scoring import Scored
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, ErrandState, Judge, Project, Search
@@ -316,6 +317,7 @@ def test_every_command_is_walked_or_has_a_test_of_its_own() -> None:
 def test_no_command_breaks_on_conversations(
     conversations: Project, owner: User, tmp_path: Path
 ) -> None:
+    lock_documents(conversations, share=0.35, seed="c")  # a search needs 10, and 20 others
     for name, calls in COMMANDS.items():
         for number, arguments in enumerate(calls):
             out = str(tmp_path / f"{name}-{number}")
