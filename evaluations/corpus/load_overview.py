@@ -11,7 +11,6 @@ from evaluations.corpus.load_contents import (
     LoadContents,
 )
 from evaluations.corpus.row_staging import RowStager
-from evaluations.corpus.scale_guesses import guess_of
 from evaluations.scales import short
 
 EXAMPLES = 3
@@ -61,13 +60,12 @@ def _criteria(load: RowStager) -> Iterable[CriterionContents]:
         if not ratings.total and not seen.scores.total:
             continue
         is_guess = seen.is_new and name not in load.scales
-        off = guess_of(seen).off if is_guess else ()
         shown = sorted(ratings.counts) if len(ratings.counts) <= SHOWN_VALUES else []
         yield CriterionContents(
             criterion.name, seen.is_new, criterion.scale_min, criterion.scale_max,
             criterion.scale_step, is_guess, ratings.total, seen.scores.total,
             {short(value): ratings.counts[value] for value in shown},
-            off if len(off) <= SHOWN_VALUES else (off[0], off[-1]),
+            seen.off if len(seen.off) <= SHOWN_VALUES else (seen.off[0], seen.off[-1]),
         )  # fmt: skip
 
 

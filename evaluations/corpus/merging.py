@@ -16,7 +16,7 @@ from evaluations.corpus.mapping import column_of_rating
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.row_staging import RowStager, SeenCriterion
 from evaluations.corpus.rows import LoadOptions
-from evaluations.corpus.scale_guesses import guess_of
+from evaluations.corpus.scale_guesses import guess_of, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judges.criteria import use_preset
 from evaluations.llm.parsing import parse_first_digit
@@ -93,6 +93,11 @@ class Merge:
         self._merge_documents(result.documents)
         self._merge_outputs(result.outputs)
         self.steps.begin("ratings")
+        for name, seen in load.seen.items():
+            if not seen.is_new and name not in {
+                confirmed.lower() for confirmed in self.about.scales
+            }:
+                self._note_other_scale(seen)
         rating_keys = ("output_id", "criterion_id", "annotator_id")
         self._merge_scores(
             result.ratings, load.rating_table, "annotations_rating", rating_keys, "score"
@@ -293,32 +298,64 @@ class Merge:
     def _note_strays(self, name: str, seen: SeenCriterion, guess: ScaleGuess) -> None:
         """Each rating off the scale of the others is an error, which says how to go on."""
         wider, scale = usual_scale_for(seen.ratings.range), guess.scale
+        seen.off = guess.off
+        strays = self._ratings(seen, "NOT score BETWEEN %s AND %s", scale)
+        others = seen.ratings.total - len(strays)
+        for file, line, column, score in strays:
+            self.load.errors.add(
+                file,
+                line,
+                column,
+                (
+                    f"{score:g} is on another scale than the {others:,} ratings of {name} that"
+                    f" seem to be on {scale}; bring all to one scale, or confirm that it is"
+                    f" {wider} for all"
+                    if guess.is_mixed
+                    else f"{score:g} is off {scale}, the scale of the other {others:,} ratings"
+                    f" of {name}; correct it, or confirm that the scale is {wider}"
+                ),
+            )
+
+    def _note_other_scale(self, seen: SeenCriterion) -> None:
+        """Ratings on a narrower scale than those that the project has are errors."""
+        narrow, criterion = other_scale(seen), seen.criterion
+        if narrow is None:
+            return
+        ratings = self._ratings(seen, "score BETWEEN %s AND %s", narrow)
+        seen.off = (min(score for *_, score in ratings), max(score for *_, score in ratings))
+        for file, line, column, score in ratings:
+            self.load.errors.add(
+                file,
+                line,
+                column,
+                f"{score:g} seems to be on {narrow}, where the project's ratings of"
+                f" {criterion.name} are on {criterion.scale}; bring it to that scale, or confirm"
+                f" that it is on {criterion.scale}",
+            )
+
+    def _ratings(
+        self, seen: SeenCriterion, which: str, scale: Scale
+    ) -> list[tuple[str, int, str, float]]:
+        """File, line, column and value of staged ratings, by where they lie to a scale."""
         raters = {annotator.pk: annotator.name for annotator in self.load.annotators.values()}
         columns = self.load.columns
         with connection.cursor() as cursor:
             cursor.execute(
-                """SELECT file, line, rater, score FROM stage_rating
-                   WHERE criterion = %s AND NOT score BETWEEN %s AND %s ORDER BY file, line""",
+                f"""SELECT file, line, rater, score FROM stage_rating
+                    WHERE criterion = %s AND {which} ORDER BY file, line""",
                 [seen.criterion.pk, scale.lowest - ROUNDING, scale.highest + ROUNDING],
             )
-            strays = cursor.fetchall()
-            others = seen.ratings.total - len(strays)
-            for number, line, rater, score in strays:
-                file = self.load.file_names[number]
-                column = column_of_rating(columns.get(file, {}), name, raters[rater])
-                self.load.errors.add(
-                    file,
-                    line,
-                    column,
-                    (
-                        f"{score:g} is on another scale than the {others:,} ratings of {name} that"
-                        f" seem to be on {scale}; bring all to one scale, or confirm that it is"
-                        f" {wider} for all"
-                        if guess.is_mixed
-                        else f"{score:g} is off {scale}, the scale of the other {others:,} ratings"
-                        f" of {name}; correct it, or confirm that the scale is {wider}"
-                    ),
-                )
+            rows = cursor.fetchall()
+        names = [self.load.file_names[number] for number, *_ in rows]
+        return [
+            (
+                file,
+                line,
+                column_of_rating(columns.get(file, {}), seen.criterion.name, raters[rater]),
+                score,
+            )
+            for file, (_, line, rater, score) in zip(names, rows, strict=True)
+        ]
 
     def _execute(self, query: str, parameters: Sequence[Any] | None = None) -> int:
         with connection.cursor() as cursor:

@@ -65,12 +65,14 @@ class _Staged:
 
 @dataclass
 class SeenCriterion:
-    """A criterion in the files: its record, whether this load created it, and its values."""
+    """A criterion in the files: its record, whether this load created it, its values, and those
+    of its ratings that seem to be on another scale."""
 
     criterion: Criterion
     is_new: bool
     ratings: SeenValues = field(default_factory=SeenValues)
     scores: SeenValues = field(default_factory=SeenValues)
+    off: tuple[float, ...] = ()
 
 
 class RowStager:

@@ -1,9 +1,18 @@
 """The scale that the ratings of one load seem to be on."""
 
+from collections import Counter
+
 from django.db import connection
 
 from evaluations.corpus.row_staging import SeenCriterion
-from evaluations.scales import ScaleGuess, guess_scale, mixed_guess, usual_scale_for
+from evaluations.scales import (
+    Scale,
+    ScaleGuess,
+    guess_scale,
+    mixed_guess,
+    narrower_scale,
+    usual_scale_for,
+)
 
 
 def guess_of(seen: SeenCriterion) -> ScaleGuess:
@@ -16,10 +25,28 @@ def guess_of(seen: SeenCriterion) -> ScaleGuess:
         return ScaleGuess(usual_scale_for(seen.scores.range))
     if ratings.are_all_counted:
         return guess_scale(ratings.counts)
+    counts = _counts("stage_rating WHERE criterion = %s", seen)
+    return mixed_guess(counts) or ScaleGuess(usual_scale_for(ratings.range))
+
+
+def other_scale(seen: SeenCriterion) -> Scale | None:
+    """The narrower scale that a load's ratings seem to be on, where those that an existing
+    criterion has are on its own; None where all seem to be on one. To be asked before these
+    ratings are merged."""
+    scale = seen.criterion.scale
+    if not seen.ratings.total or scale.highest <= 1 or seen.ratings.lowest >= scale.highest / 10:
+        return None  # none can be on a narrower scale
+    before = _counts("annotations_rating WHERE criterion_id = %s", seen)
+    if not before or narrower_scale(before):
+        return None
+    return narrower_scale(Counter(before) + _counts("stage_rating WHERE criterion = %s", seen))
+
+
+def _counts(ratings: str, seen: SeenCriterion) -> Counter[float]:
+    """How often each value occurs among some ratings of a criterion."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT score, count(*) FROM stage_rating WHERE criterion = %s GROUP BY score",
+            f"SELECT score, count(*) FROM {ratings} GROUP BY score",
             [seen.criterion.pk],
         )
-        counts = dict(cursor.fetchall())
-    return mixed_guess(counts) or ScaleGuess(usual_scale_for(ratings.range))
+        return Counter(dict(cursor.fetchall()))

@@ -262,12 +262,15 @@ class ColumnsForm(LoadOptionsForm):
 
 
 class ScalesForm(forms.Form):
-    """The scales of new criteria, to be confirmed; prefilled with the guesses."""
+    """The scales of new criteria, and of those with ratings that seem to be on another one, to be
+    confirmed; prefilled with the guesses."""
 
     def __init__(self, upload: Upload, data: Any = None) -> None:
         super().__init__(data)
         contents = upload.contents or {}
-        self.criteria = [one for one in contents.get("criteria", ()) if one["is_new"]]
+        self.criteria = [
+            one for one in contents.get("criteria", ()) if one["is_new"] or one.get("off")
+        ]
         for number, one in enumerate(self.criteria):
             said = f"{short(one['lowest'])}-{short(one['highest'])}"
             step = "" if one["step"] == 1 else f" step {short(one['step'])}"

@@ -3,7 +3,7 @@ of them, and how to go on. Ratings on one scale are not, however they are spread
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from evaluations.corpus.said import wider_scales
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
 from evaluations.scales import guess_scale, narrower_scale
@@ -21,12 +22,12 @@ OUTPUTS = "\n".join(
 )
 
 
-def ratings_file(values: list[float]) -> str:
+OTHERS = ("zoe", "yan", "xia")
+
+
+def ratings_file(values: list[float], raters: Sequence[str] = ("ann", "bob", "eve")) -> str:
     """A rating of each value, three raters an output."""
-    rows = (
-        f"d{at // 3},bot,quality,{('ann', 'bob', 'eve')[at % 3]},{value!r}"
-        for at, value in enumerate(values)
-    )
+    rows = (f"d{at // 3},bot,quality,{raters[at % 3]},{value!r}" for at, value in enumerate(values))
     return "doc_id,system_id,criterion,annotator,score\n" + "\n".join(rows)
 
 
@@ -209,3 +210,66 @@ def test_the_page_asks_and_goes_on_with_the_scale_that_is_set(
     content = client.get(address).content.decode()
     assert "seem to be on 0-1" not in content
     assert "0-100" in content
+
+
+@pytest.fixture
+def on_100(project: Project, load: Callable[..., LoadResult]) -> Project:
+    """A project whose ratings are on 0-100."""
+    rng = random.Random(4)
+    values = [0.0, 100.0, *(float(rng.randint(0, 100)) for _ in range(58))]
+    files = {"outputs.jsonl": OUTPUTS, "first.csv": ratings_file(values)}
+    load(project, files, scales={"quality": (0, 100, 1)})
+    return project
+
+
+def shares() -> str:
+    rng = random.Random(5)
+    return ratings_file([round(rng.uniform(0.05, 0.95), 2) for _ in range(60)], OTHERS)
+
+
+@pytest.mark.django_db
+def test_a_second_load_on_another_scale_than_the_first_is_asked_about(
+    on_100: Project, load: Callable[..., LoadResult]
+) -> None:
+    second = shares()
+
+    with pytest.raises(LoadError) as error:
+        load(on_100, {"second.csv": second})
+
+    assert error.value.total == 60
+    assert (
+        "seems to be on 0-1, where the project's ratings of quality are on 0-100; bring it to that"
+        " scale, or confirm that it is on 0-100" in error.value.errors[0].message
+    )
+    assert wider_scales(error.value.contents) == ["quality=0-100"]
+    assert (
+        load(on_100, {"second.csv": second}, scales={"quality": (0, 100, 1)}).ratings.created == 60
+    )
+
+
+@pytest.mark.django_db
+def test_more_ratings_on_the_same_scale_and_the_same_ones_again_are_loaded(
+    on_100: Project, load: Callable[..., LoadResult]
+) -> None:
+    rng = random.Random(6)
+    more = ratings_file([float(rng.randint(0, 100)) for _ in range(60)], raters=OTHERS)
+
+    assert load(on_100, {"more.csv": more}).ratings.created == 60
+    assert not load(on_100, {"more.csv": more}).changed
+
+
+@pytest.mark.django_db
+def test_the_page_confirms_the_scale_of_an_existing_criterion(
+    on_100: Project, owner: User, client: Client, tmp_path: Path
+) -> None:
+    client.force_login(owner)
+    path = tmp_path / "table.csv"
+    path.write_text(shares())
+    with path.open("rb") as upload:
+        answer = client.post("/p/small/data/upload/", {"files": upload}, follow=True)
+    address = answer.redirect_chain[-1][0]
+
+    assert "seems to be on 0-1" in client.get(address).content.decode()
+
+    client.post(f"{address}scales/", {"scale-0": "0-100"})
+    assert "seems to be on 0-1" not in client.get(address).content.decode()
