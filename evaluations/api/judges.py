@@ -14,12 +14,12 @@ from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
 from evaluations.corpus.families import keep_families
 from evaluations.evaluators.judge_settings import JudgeSettings
+from evaluations.judges.findings import findings_of
 from evaluations.judges.judges import (
     EndpointDraft,
     JudgeDraft,
     change_judge,
     create_judge,
-    findings_of,
     retire,
     save_endpoint,
 )
@@ -88,8 +88,7 @@ class ProbeOut(Schema):
     def resolve_findings(probe: ModelProbe) -> dict[str, Any] | None:
         if not probe.findings:
             return None
-        findings = findings_of(probe)
-        return findings.as_json() | {"best_mode": findings.best_mode}
+        return findings_of(probe).as_json()
 
 
 def probe_address(probe: ModelProbe) -> str:

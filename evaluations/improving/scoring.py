@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.wording import MOST_BESIDE, Wording, wordings_in
-from evaluations.judges.judges import known_findings
+from evaluations.judges.findings import known_findings
 from evaluations.llm.prompts import DEFAULT_INPUTS, fields_used
 from evaluations.models import Criterion, Judge, Proposal, ScoringMode
 from evaluations.scales import Scale, parsed_scale

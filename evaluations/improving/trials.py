@@ -239,7 +239,7 @@ class Trials:
         Raises:
             LimitReachedError: no more calls, or no more money, may be spent.
         """
-        each = 1 if self.parameters.several_choices else self.scoring.replies_each
+        each = self.parameters.fit.calls_for(self.scoring.replies_each)
         spent = spent_on(self.search)
         if spent.calls + max(1, items * each) > self.search.most_calls:
             raise LimitReachedError

@@ -3,6 +3,7 @@ a model once."""
 
 from django.conf import settings
 
+from evaluations.judges.findings import known_fit
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.llm.endpoints import Client
@@ -46,16 +47,17 @@ def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:
 
 
 def ask_model(endpoint: Endpoint, request: ChatRequest, *, timeout: float) -> Answer:
-    """A model's answer to one request outside runs, after a few attempts.
+    """A model's answer to one request outside runs, after a few attempts, as its server takes it.
 
     Raises:
         EndpointError: it does not answer, or must not be called.
     """
     client = client_for(endpoint, timeout=timeout)
+    learned = known_fit(endpoint, request.model)
 
     async def ask() -> Answer:
         async with client:
             policy = RetryPolicy(attempts=4, longest_wait=10)
-            return await ask_until_answered(client.chat, request, policy=policy)
+            return await ask_until_answered(client.chat, request, policy=policy, learned=learned)
 
     return ask_within_patience(ask(), endpoint.base_url)

@@ -94,6 +94,6 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
         EndpointError, StepsError: it does not answer, or not with steps.
     """
     assert judge.endpoint is not None
-    request = steps_request(criterion, model=judge.model, length_parameter=judge.length_parameter)
+    request = steps_request(criterion, judge.request_settings)
     answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
     return store_steps(criterion, read_steps(answer.choices[0]), written_by=judge.model)

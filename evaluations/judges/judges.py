@@ -1,7 +1,7 @@
-"""Create, change, probe and retire endpoints and judges, for pages, commands and the API."""
+"""Create, change and retire endpoints and judges, for pages, commands and the API."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,20 +14,14 @@ from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
 from evaluations.evaluators.judge_settings import JudgeSettings, default_of
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import make_evaluator
-from evaluations.judges.clients import client_for
-from evaluations.judges.listing import (
-    keep_listed_models,
-    models_listed_by,
-    with_a_suggestion,
-)
+from evaluations.judges.findings import known_findings
+from evaluations.judges.probing import probe_endpoint
 from evaluations.key_names import why_not_allowed
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.errors import EndpointError
-from evaluations.llm.patience import ask_within_patience
-from evaluations.llm.probe import TOKENS_WITH_THOUGHT, Findings, probe_model
-from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe, Project, ScoringMode
-
-PROBE_SECONDS = 30.0
+from evaluations.llm.probe import TOKENS_WITH_THOUGHT, Findings
+from evaluations.llm.time_limit import TimeLimit
+from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
 
 
 @dataclass(frozen=True)
@@ -185,48 +179,6 @@ def _free_name(project: Project, wanted: str) -> str:
     return next(name for name in names if name not in taken)
 
 
-# Probes
-
-
-def probe_endpoint(endpoint: Endpoint, model: str) -> Findings:
-    """Probe an endpoint for a model, and store the findings.
-
-    Raises:
-        EndpointError: it does not answer at all.
-    """
-    client = client_for(endpoint, timeout=PROBE_SECONDS)
-
-    async def ask() -> Findings:
-        async with client:
-            return await probe_model(client, model)
-
-    asked_at = endpoint.base_url, endpoint.api_version
-    try:
-        findings = ask_within_patience(ask(), endpoint.base_url)
-    except EndpointError as error:
-        raise with_a_suggestion(endpoint, model, error) from error
-    keep_listed_models(endpoint, models_listed_by(endpoint))
-    with transaction.atomic():
-        now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
-        if (
-            now and (now.base_url, now.api_version) == asked_at
-        ):  # otherwise they are about another server
-            defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
-            ModelProbe.objects.update_or_create(endpoint=endpoint, model=model, defaults=defaults)
-    return findings
-
-
-def known_findings(endpoint: Endpoint, model: str) -> Findings | None:
-    """The findings of the last finished probe of a model, if there is one."""
-    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
-    return findings_of(probe) if probe else None
-
-
-def findings_of(probe: ModelProbe) -> Findings:
-    known = {field.name for field in fields(Findings)}
-    return Findings(**{name: value for name, value in probe.findings.items() if name in known})
-
-
 # Judges
 
 
@@ -374,7 +326,8 @@ def _findings_for(
     if not here:
         raise ProbeNeededError(endpoint, model)
     try:
-        return probe_endpoint(endpoint, model)
+        limit = TimeLimit.of_setting(draft.timeout_seconds)
+        return probe_endpoint(endpoint, model, time_limit=limit)
     except EndpointError as error:
         raise ValidationError({"endpoint": f"The endpoint was probed: {error.message}"}) from None
 
@@ -427,6 +380,8 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
         judge.length_parameter = findings.length_parameter
         judge.sends_temperature = findings.temperature
     judge.full_clean(validate_unique=False, validate_constraints=False)
+    if evaluator.chats and findings and not mode:
+        raise ValidationError({"mode": f"{findings.why_not('')} To use one, choose it."})
     _check_required(judge, evaluator)
     _check_prices(judge)
     _check_temperature(judge, findings)

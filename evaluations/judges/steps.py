@@ -3,12 +3,11 @@
 from django.db import transaction
 
 from evaluations.llm.prompts import PromptParts, steps_prompt
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import Criterion, EvaluationSteps
 
 STEPS_MAX_TOKENS = 600
-# Models that take no other limit than this one spend most of it on thoughts that nobody sees.
-STEPS_MAX_TOKENS_WITH_THOUGHTS = 4_000
 
 
 def prompt_parts(criterion: Criterion) -> PromptParts:
@@ -23,21 +22,15 @@ def prompt_parts(criterion: Criterion) -> PromptParts:
     )
 
 
-def steps_request(
-    criterion: Criterion, *, model: str, length_parameter: str = "max_tokens"
-) -> ChatRequest:
+def steps_request(criterion: Criterion, settings: RequestSettings) -> ChatRequest:
     """The request for steps: greedy, so that asking again gives the same where the model is
-    deterministic."""
+    deterministic. Where a judge's replies have room for a thought, its steps have it, too."""
     return ChatRequest(
-        model=model,
+        model=settings.model,
         prompt=steps_prompt(prompt_parts(criterion)),
-        temperature=(
-            0.0 if length_parameter == "max_tokens" else None
-        ),  # newer models accept only their own temperature
-        max_tokens=(
-            STEPS_MAX_TOKENS if length_parameter == "max_tokens" else STEPS_MAX_TOKENS_WITH_THOUGHTS
-        ),
-        length_parameter=length_parameter,
+        temperature=None if settings.temperature is None else 0.0,
+        max_tokens=max(STEPS_MAX_TOKENS, settings.max_tokens),
+        length_parameter=settings.length_parameter,
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from evaluations.llm.errors import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind
 from evaluations.llm.replies import Reply, ReplyChoice
-from evaluations.llm.request_settings import MOST_CHOICES
-from evaluations.llm.requests import Request
+from evaluations.llm.requests import ChatRequest, Request
+from evaluations.llm.server_fit import LearnedFit, changed_field
 
 # The least that is waited where the server names a time, as a share of what would be waited
 # without.
@@ -51,14 +51,6 @@ class RetryPolicy:
             named = max(min(retry_after, LONGEST_WAIT_SECONDS), NAMED_SHARE * grown)
             return float(named * (1 + 0.1 * jitter))
         return float(grown * (0.5 + 0.5 * jitter))
-
-
-@dataclass
-class ChoiceLimit:
-    """How many choices a call may ask for: as many as the endpoint is known to take. Lowered for
-    all later questions where it is seen to refuse more."""
-
-    most: int = MOST_CHOICES
 
 
 @dataclass(frozen=True)
@@ -110,10 +102,11 @@ async def ask_until_answered(
     policy: RetryPolicy,
     sleep: Sleep = asyncio.sleep,
     on_wait: OnWait = _tell_nobody,
-    choice_limit: ChoiceLimit | None = None,
+    learned: LearnedFit | None = None,
 ) -> Answer:
     """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what
-    came is counted; some refuse more than a few, so half as many are asked for then.
+    came is counted. A call that is refused is made again as the server may take it; what it took is
+    `learned` for later questions.
 
     Raises:
         EndpointError: an error that does not pass, or a passing one that outlived the policy.
@@ -122,20 +115,26 @@ async def ask_until_answered(
     replies: list[Reply] = []
     choices: list[ReplyChoice] = []
     calls = failed = 0
-    refused = False
     limits = _RateLimits(policy)
-    choice_limit = choice_limit or ChoiceLimit()
-    portion = request.n
+    learned = learned or LearnedFit()
+    fit, refusals = learned.fit, dict[str, str]()
+    tried = {fit}
     while len(choices) < request.n:
         calls += 1
-        portion = min(request.n - len(choices), portion, choice_limit.most)
+        missing = request.n - len(choices)
+        portion = replace(request, n=min(missing, fit.most_choices))
+        if isinstance(portion, ChatRequest):
+            portion = fit.fitted(portion)
         try:
-            reply = await ask(replace(request, n=portion))
+            reply = await ask(portion)
         except EndpointError as error:
-            if error.kind == ErrorKind.BAD_REQUEST and portion > 1:
-                # Of n or of something else: a call for fewer shows it.
-                portion, refused = portion // 2, True
-                continue
+            if error.kind == ErrorKind.BAD_REQUEST and isinstance(portion, ChatRequest):
+                other = fit.after_refusal(portion, error.named)
+                if other and other not in tried:
+                    tried.add(other)
+                    refusals[changed_field(fit, other)] = error.message
+                    fit = other
+                    continue
             if limits.are_waited_for(error):
                 pause = limits.pause(error)
             else:
@@ -150,8 +149,9 @@ async def ask_until_answered(
             raise EndpointError(
                 ErrorKind.MALFORMED, "The endpoint answered without a single choice."
             )
-        if refused:
-            choice_limit.most, refused = portion, False
+        if refusals:
+            learned.learn(fit, refusals)
+            refusals = {}
         replies.append(reply)
         choices.extend(reply.choices)
     return Answer(

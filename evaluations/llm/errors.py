@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -18,12 +20,14 @@ from evaluations.llm.network import (
     BrokenReplyError,
 )
 from evaluations.llm.rate_headers import RateHeaders, read_rate_headers, retry_seconds
+from evaluations.llm.server_fit import parameters_named
 from evaluations.texts import storable
 
 # A longer wait than this is a person's to decide on: the run pauses.
 LONGEST_WAIT_SECONDS = 300.0
 # Nobody means a longer one.
 BELIEVED_SECONDS = 31 * 86_400.0
+_REFUSES = re.compile(r"not allowed|only one", re.I)
 
 
 class ErrorKind(StrEnum):
@@ -107,7 +111,8 @@ _STOPS_RUN = {
 
 class EndpointError(Exception):
     """A call that failed. `retry_after` is in seconds, where the server named a time that can be
-    believed; `limits` are what it said about rate limits."""
+    believed; `limits` are what it said about rate limits; `named` are the parameters of the request
+    that a refusal is about (server_fit.py)."""
 
     def __init__(
         self,
@@ -116,12 +121,14 @@ class EndpointError(Exception):
         *,
         retry_after: float | None = None,
         limits: RateHeaders | None = None,
+        named: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.retry_after = retry_after
         self.limits = limits
+        self.named = named
 
 
 def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointError:
@@ -135,6 +142,7 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
             model=model,
             headers=error.response.headers,
             codes=(str(error.code or ""), str(error.type or "")),
+            parameter=str(_details_of(error).get("param") or ""),
         )
     causes = _causes(error)
     for cause in causes:
@@ -221,14 +229,19 @@ def status_error(
     model: str,
     headers: Mapping[str, str] | None = None,
     codes: Sequence[str] = (),
+    parameter: str = "",
 ) -> EndpointError:
-    """The error that an HTTP status, the server's words and its own codes stand for."""
+    """The error that an HTTP status, the server's words, its own codes and the parameter that it
+    names stand for."""
     if status == 402 or "insufficient_quota" in (*codes, said):
         return EndpointError(
             ErrorKind.QUOTA,
             f"The account at {base_url} has no credit or quota left ({status}): {said}",
             retry_after=_believed(_named_wait(status, headers or {})),
         )
+    named = parameters_named(parameter, said)
+    if status in (401, 403, 500) and named & {"logprobs", "n"} and _REFUSES.search(said):
+        status = 400  # a refusal all the same: OpenAI's of logprobs, llama.cpp's of n
     if status == 429 or status == 408 or status == 409 or status >= 500:
         return _passing_error(status, said, base_url, headers or {})
     if 300 <= status < 400:
@@ -254,7 +267,7 @@ def status_error(
             ErrorKind.CONTEXT_LENGTH, f"The prompt is longer than the model's context: {said}"
         )
     return EndpointError(
-        ErrorKind.BAD_REQUEST, f"The endpoint refused the request ({status}): {said}"
+        ErrorKind.BAD_REQUEST, f"The endpoint refused the request ({status}): {said}", named=named
     )
 
 
@@ -306,13 +319,23 @@ def _spelled(seconds: float) -> str:
     return f"{seconds:.0f} seconds"
 
 
-def _message_of(error: openai.APIStatusError) -> str:
+def _details_of(error: openai.APIStatusError) -> dict[str, Any]:
+    """What an error's body says: OpenAI's object under `error`, its own fields (vLLM, SGLang), or
+    the first of a list (Gemini)."""
     body = error.body
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        said = inner.get("message", "") if isinstance(inner, dict) else str(inner)
-    else:
-        said = str(body or error.message)
+    if isinstance(body, list) and body:
+        body = body[0]
+    if not isinstance(body, dict):
+        return {}
+    inner = body.get("error", body)
+    return inner if isinstance(inner, dict) else {"message": inner}
+
+
+def _message_of(error: openai.APIStatusError) -> str:
+    details = _details_of(error)
+    said = details.get("message") or details.get("detail") or ""
+    if not details:
+        said = error.body or error.message
     said = " ".join(storable(str(said)[:10_000]).split())[:300]
     if not said or said.startswith("Error code:"):
         said = "it gave no reason"

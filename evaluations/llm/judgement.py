@@ -18,6 +18,7 @@ from evaluations.llm.replies import ReplyChoice
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
+from evaluations.llm.server_fit import MOST_ALTERNATIVES
 from evaluations.scales import Scale
 
 READ_ATTEMPTS = 3
@@ -70,17 +71,18 @@ def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -
     Args:
         ratings: how many a reply holds; its length is allowed for each.
     """
-    return ChatRequest(
+    request = ChatRequest(
         model=settings.model,
         prompt=prompt,
         temperature=settings.temperature,
         n=settings.replies_each,
         max_tokens=settings.max_tokens * ratings,
         length_parameter=settings.length_parameter,
-        top_logprobs=settings.top_logprobs if settings.mode == "logprobs" else None,
+        top_logprobs=MOST_ALTERNATIVES if settings.mode == "logprobs" else None,
         # Some servers leave out unlikely tokens by default.
-        extra={"top_p": 1.0} if settings.mode == "samples" and settings.sends_top_p else {},
+        extra={"top_p": 1.0} if settings.mode == "samples" else {},
     )
+    return settings.fit.fitted(request)
 
 
 def read_attempts(settings: RequestSettings) -> int:

@@ -1,106 +1,208 @@
-"""Find out what a model on an endpoint can do, with a few calls of a few tokens each."""
+"""Find out what a model on an endpoint can do: a few calls of a few tokens each, then a real prompt
+in the scoring mode that they suggest."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from evaluations.llm.calls import RetryPolicy, ask_until_answered
+from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
+from evaluations.llm.judgement import JudgeQuestion, judge
+from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
+from evaluations.llm.request_settings import Mode, RequestSettings
 from evaluations.llm.requests import ChatRequest, EchoRequest
+from evaluations.llm.scoring import why_not_by_logprobs
+from evaluations.llm.server_fit import (
+    ALTERNATIVES,
+    INSTRUCTING_ROLES,
+    MOST_ALTERNATIVES,
+    MOST_CHOICES,
+    TAKES_ALL,
+    LearnedFit,
+    ServerFit,
+)
 
 QUESTION = "Answer with one digit only. How many sides does a triangle have?"
-TRIED_ALTERNATIVES = (20, 5, 1)
-TRIED_CHOICES = (20, 8, 2)
+CHOICES = (20, 8, 2)
 # A usual model stops after one token; one that thinks first needs more.
 TOKENS = 16
 TOKENS_WITH_THOUGHT = 4_096
+# Enough to see that sampled replies can be read.
+SAMPLES = 2
 _UNABLE = (ErrorKind.BAD_REQUEST, ErrorKind.MALFORMED, ErrorKind.MODEL_NOT_FOUND, ErrorKind.SERVER)
-Found = TypeVar("Found")
+_POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5)
+# About the text that was asked about, not about the mode.
+_OF_THE_TEXT = (Reason.REFUSAL, Reason.PROMPT, Reason.CONTEXT)
+# Of every item alike; other failures are the model's words, which may be better about other texts.
+_OF_THE_SERVER = (Reason.NO_LOGPROBS, Reason.ENDPOINT, Reason.CUT, Reason.EMPTY)
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Findings:
     """What a probe found. `logprobs` is how many alternatives come for a token, 0 for no
     log-probabilities at all; `top_logprobs` how many may be asked for, and `most_choices` how many
-    replies in a call (None: found by a version that did not look). `thinks` says whether the model
-    thinks before it answers.
+    replies in a call. `instructions` is the role that may give instructions; `thinks` says whether
+    the model thinks before it answers.
 
-    `notes` are sentences for what the flags cannot say, by the flag's name.
+    `modes` has a word for each scoring mode that was tried on a real prompt: "" where the reply was
+    read, else why not. `notes` are sentences for what the flags cannot say, by the flag's name.
     """
 
     answered_model: str
-    length_parameter: str
-    temperature: bool
-    logprobs: int
-    several_choices: bool
-    system_role: bool
-    echo: bool
-    top_logprobs: int | None = None
-    most_choices: int | None = None
-    top_p: bool | None = None
+    length_parameter: str = "max_tokens"
+    temperature: bool = True
+    logprobs: int = 0
+    top_logprobs: int = MOST_ALTERNATIVES
+    most_choices: int = MOST_CHOICES
+    top_p: bool = True
+    seed: bool = True
+    instructions: str = "system"
     thinks: bool = False
+    echo: bool = False
+    modes: dict[str, str] = field(default_factory=dict)
+    unusable: tuple[str, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Stored findings; what earlier versions did not look at is as if everything were taken."""
+        known = {entry.name for entry in fields(cls)}
+        given = {
+            name: value for name, value in stored.items() if name in known and value is not None
+        }
+        if stored.get("several_choices") is False:
+            given["most_choices"] = 1
+        given["unusable"] = tuple(given.get("unusable", ()))
+        return cls(**{"answered_model": ""} | given)
+
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {
+            "several_choices": self.most_choices > 1,
+            "system_role": self.instructions == "system",
+            "best_mode": self.best_mode,
+        }
+
+    @property
+    def fit(self) -> ServerFit:
+        """What calls may ask for."""
+        return ServerFit(
+            most_choices=self.most_choices,
+            # 0 where it has none, so that nothing is known of how many may be asked for.
+            top_logprobs=self.top_logprobs or MOST_ALTERNATIVES,
+            length_parameter=self.length_parameter,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            seed=self.seed,
+            instructions=self.instructions,
+        )
+
+    def with_fit(self, fit: ServerFit, refusals: Mapping[str, str]) -> Self:
+        """With what calls have learned since, and the server's words about it."""
+        learned = asdict(fit)
+        learned["length_parameter"] = fit.length_parameter or self.length_parameter
+        learned["top_logprobs"] = min(fit.top_logprobs, self.top_logprobs)
+        return replace(self, **learned, notes=self.notes | dict(refusals))
+
+    @property
+    def likely_modes(self) -> list[Mode]:
+        """The scoring modes that the server's abilities allow, the best first: probabilities where
+        they come, samples where they can differ."""
+        samples_first: list[Mode] = ["samples", "direct"]
+        rest = samples_first if self.temperature else samples_first[::-1]
+        return ["logprobs", *rest] if self.logprobs else rest
 
     @property
     def best_mode(self) -> str:
-        """The scoring mode to suggest: probabilities where they come, samples where they can
-        differ."""
-        if self.logprobs:
-            return "logprobs"
-        return "samples" if self.temperature else "direct"
+        """The scoring mode to suggest: the best one whose reply to a real prompt was read; "" where
+        that was none."""
+        if not self.modes:
+            return self.likely_modes[0]
+        return next((mode for mode in self.likely_modes if self.modes.get(mode) == ""), "")
 
     def why_not(self, mode: str) -> str:
-        """Why a scoring mode cannot be used here, as a sentence; empty if it can."""
+        """Why a scoring mode cannot be used here, as a sentence; empty if it can.
+
+        Without a mode: why none can be suggested.
+        """
+        if not mode:
+            tried = " ".join(f"{name}: {reason}" for name, reason in self.modes.items() if reason)
+            return f"No scoring mode could be read on a real prompt. {tried}"
         if mode == "logprobs" and not self.logprobs:
             return (
                 "This endpoint returns no log-probabilities for this model; use the mode samples "
                 "or direct."
             )
+        if mode in self.unusable:
+            other = f" Use the mode {self.best_mode}." if self.best_mode else ""
+            return f"A real prompt was tried in this mode. {self.modes[mode]}{other}"
         return ""
 
 
-async def probe_model(client: Client, model: str) -> Findings:
+async def probe_model(
+    client: Client, model: str, question: JudgeQuestion, *, max_tokens: int, min_coverage: float
+) -> Findings:
     """Make calls until it is known what the endpoint and the model can do.
+
+    Args:
+        question: a real one, which is asked in the suggested mode.
+        max_tokens: of a reply to it, if the model does not think first.
+        min_coverage: by log-probabilities, as a share.
 
     Raises:
         EndpointError: it does not answer at all: wrong key, unknown model, nobody there.
     """
+    findings = await _find_abilities(client, model)
+    settings = RequestSettings(
+        model=model,
+        mode="direct",
+        samples=SAMPLES,
+        max_tokens=TOKENS_WITH_THOUGHT if findings.thinks else max_tokens,
+        length_parameter=findings.length_parameter,
+        min_coverage=min_coverage,
+        fit=findings.fit,
+    )
+    return await _with_tried_modes(findings, client, question, settings)
+
+
+async def _find_abilities(client: Client, model: str) -> Findings:
+    """What the server takes, by questions of a few tokens."""
     notes: dict[str, str] = {}
-    plain, reply = await _plain_request(client, model, notes)
+    learned = LearnedFit()
+    plain, reply, thinks = await _plain_request(client, model, learned)
     text = reply.choices[0].text.strip()
-    thinks = bool(reply.choices[0].thought) or (not text and reply.choices[0].is_cut)
     if thinks:
         notes["thinks"] = "Replies need room for the thought; its length is limited with them."
-        plain = replace(plain, max_tokens=TOKENS_WITH_THOUGHT)
     elif not text:
         notes["answer"] = "The reply was empty."
     elif "3" not in text:
         notes["answer"] = f"Asked for the sides of a triangle it said “{text[:60]}”."
-    most_choices = await _most_choices(client, plain, notes)
-    own_nucleus = replace(plain, temperature=plain.temperature and 1.0, extra={"top_p": 1.0})
-    top_p = await _try(lambda: client.chat(own_nucleus), notes, "top_p")
-    system = await _try(
-        lambda: client.chat(replace(plain, system="You rate texts.")), notes, "system_role"
-    )
+    # Servers refuse several replies at temperature 0, where they would be the same.
+    warm = replace(plain, temperature=None if plain.temperature is None else 1.0)
+    await _find_rest(client, warm, learned)
+    most_choices = await _most_choices(client, warm, notes)
     echoed = await _try(lambda: client.echo(EchoRequest(model, "A short text.")), notes, "echo")
     logprobs, top_logprobs = await _most_alternatives(client, plain, notes)
+    fit = learned.fit
+    notes |= learned.refusals
+    if not fit.temperature:
+        notes["temperature"] = (
+            f"It accepts only its own temperature: {learned.refusals.get('temperature', '')}"
+        )
     return Findings(
         answered_model=reply.model or model,
         length_parameter=plain.length_parameter,
-        temperature=plain.temperature is not None,
+        temperature=fit.temperature,
         logprobs=logprobs,
         top_logprobs=top_logprobs,
-        several_choices=most_choices > 1,
         most_choices=most_choices,
-        top_p=top_p is not None,
+        top_p=fit.top_p,
+        seed=fit.seed,
+        instructions=fit.instructions,
         thinks=thinks,
-        system_role=system is not None,
         echo=bool(
             echoed and any(token.logprob is not None for token in echoed.choices[0].echoed or ())
         ),
@@ -109,49 +211,89 @@ async def probe_model(client: Client, model: str) -> Findings:
 
 
 async def _plain_request(
-    client: Client, model: str, notes: dict[str, str]
-) -> tuple[ChatRequest, Reply]:
-    """The plainest request the model answers, and its answer."""
+    client: Client, model: str, learned: LearnedFit
+) -> tuple[ChatRequest, Reply, bool]:
+    """The plainest request the model answers, its answer, and whether it thinks first."""
     request = ChatRequest(model=model, prompt=QUESTION, temperature=0.0, max_tokens=TOKENS)
+    renamed = replace(request, length_parameter="max_completion_tokens")
+    # Refusals that name what they refuse are learned from; these are for those that do not.
     variants = [
         request,
-        replace(request, length_parameter="max_completion_tokens"),
+        replace(request, max_tokens=TOKENS_WITH_THOUGHT),
+        renamed,
         replace(request, temperature=None),
-        replace(request, length_parameter="max_completion_tokens", temperature=None),
+        replace(renamed, temperature=None),
     ]
     refused = EndpointError(ErrorKind.BAD_REQUEST, "")
     for variant in variants:
         try:
-            reply = await _patiently(client, variant)
+            answer = await _ask(client, variant, learned)
         except EndpointError as error:
             if error.kind != ErrorKind.BAD_REQUEST:
                 raise
-            refused = error
+            refused = refused if refused.message else error
             continue
-        if variant.temperature is None:
-            notes["temperature"] = f"It accepts only its own temperature: {refused.message}"
-        return variant, reply
+        if variant.temperature is None and learned.fit.temperature:
+            passed = ServerFit(temperature=False)
+            learned.learn(passed, {"temperature": refused.message})
+        plain = learned.fit.fitted(variant)
+        choice = answer.choices[0]
+        thinks = (
+            variant.max_tokens > TOKENS
+            or bool(choice.thought)
+            or (not choice.text.strip() and choice.is_cut)
+        )
+        if thinks:
+            plain = replace(plain, max_tokens=TOKENS_WITH_THOUGHT)
+        return plain, Reply(answer.choices, model=answer.model), thinks
     raise refused
 
 
-async def _patiently(client: Client, request: ChatRequest) -> Reply:
-    policy = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5)
-    answer = await ask_until_answered(client.chat, request, policy=policy)
-    return Reply(answer.choices, model=answer.model)
+async def _find_rest(client: Client, warm: ChatRequest, learned: LearnedFit) -> None:
+    """Whether top_p, a seed and instructions are taken: all at once, and where that is refused
+    without a name, each by itself."""
+    alone = {
+        "top_p": replace(warm, extra={"top_p": 1.0}),
+        "seed": replace(warm, extra={"seed": 1}),
+        "instructions": replace(warm, system="You rate texts."),
+    }
+    together = replace(warm, extra={"top_p": 1.0, "seed": 1}, system="You rate texts.")
+    if await _passes(client, together, learned) is None:
+        return
+    for name, request in alone.items():
+        refusal = await _passes(client, request, learned)
+        if refusal is not None:
+            without: Any = {name: INSTRUCTING_ROLES[-1] if name == "instructions" else False}
+            learned.learn(replace(TAKES_ALL, **without), {name: refusal})
 
 
-async def _most_choices(client: Client, plain: ChatRequest, notes: dict[str, str]) -> int:
+async def _passes(client: Client, request: ChatRequest, learned: LearnedFit) -> str | None:
+    """Why a request is refused, after all that can be learned; None if it passes."""
+    try:
+        await _ask(client, request, learned)
+    except EndpointError as error:
+        if error.kind not in _UNABLE and not error.kind.is_passing:
+            raise
+        return error.message
+    return None
+
+
+async def _ask(client: Client, request: ChatRequest, learned: LearnedFit) -> Answer:
+    return await ask_until_answered(client.chat, request, policy=_POLICY, learned=learned)
+
+
+async def _most_choices(client: Client, warm: ChatRequest, notes: dict[str, str]) -> int:
     """How many choices come in a call, of those that are tried."""
-    for wanted in TRIED_CHOICES:
-        reply = await _try(partial(client.chat, replace(plain, n=wanted)), notes, "several_choices")
+    for wanted in CHOICES:
+        reply = await _try(partial(client.chat, replace(warm, n=wanted)), notes, "most_choices")
         if reply is None:
             continue
         if len(reply.choices) == 1:
-            notes["several_choices"] = (
+            notes["most_choices"] = (
                 "It accepts n but returns only one choice; each sample takes one call."
             )
-        elif wanted < TRIED_CHOICES[0]:
-            notes["several_choices"] = f"It takes n up to {wanted}; samples are split into calls."
+        elif wanted < CHOICES[0]:
+            notes["most_choices"] = f"It takes n up to {wanted}; samples are split into calls."
         return len(reply.choices)
     return 1
 
@@ -160,7 +302,7 @@ async def _most_alternatives(
     client: Client, plain: ChatRequest, notes: dict[str, str]
 ) -> tuple[int, int]:
     """How many alternatives come for a token, and how many may be asked for."""
-    for wanted in TRIED_ALTERNATIVES:
+    for wanted in ALTERNATIVES:
         reply = await _try(
             partial(client.chat, replace(plain, top_logprobs=wanted)), notes, "logprobs"
         )
@@ -171,15 +313,15 @@ async def _most_alternatives(
             notes["logprobs"] = "It accepts the request for log-probabilities but returns none."
             return 0, wanted
         notes.pop("logprobs", None)
-        if wanted < TRIED_ALTERNATIVES[0]:
+        if wanted < ALTERNATIVES[0]:
             notes["logprobs"] = f"It takes top_logprobs up to {wanted}."
         return max((len(token.alternatives) for token in tokens), default=0), wanted
     return 0, 0
 
 
 async def _try(
-    call: Callable[[], Awaitable[Found]], notes: dict[str, str], name: str
-) -> Found | None:
+    call: Callable[[], Awaitable[Result]], notes: dict[str, str], name: str
+) -> Result | None:
     """A call that may be beyond the endpoint: None, with the endpoint's words as a note."""
     for _attempt in range(3):
         try:
@@ -191,3 +333,49 @@ async def _try(
             if not error.kind.is_passing:
                 return None
     return None
+
+
+async def _with_tried_modes(
+    findings: Findings, client: Client, question: JudgeQuestion, settings: RequestSettings
+) -> Findings:
+    """With what came of a real prompt in the suggested mode, and in the next ones until a reply is
+    read."""
+    modes: dict[str, str] = {}
+    unusable: list[str] = []
+    for mode in findings.likely_modes:
+        if mode == "logprobs" and why_not_by_logprobs(question.scale):
+            continue
+        temperature = 1.0 if mode == "samples" else 0.0
+        settings = replace(
+            settings, mode=mode, temperature=temperature if findings.temperature else None
+        )
+        failure = await _failure_of(question, settings, client)
+        if failure and failure.reason == Reason.CUT and settings.max_tokens < TOKENS_WITH_THOUGHT:
+            settings = replace(settings, max_tokens=TOKENS_WITH_THOUGHT)
+            failure = await _failure_of(question, settings, client)
+        if failure is None or failure.reason in _OF_THE_TEXT:
+            modes[mode] = ""
+            break
+        modes[mode] = f"{failure.reason.explanation} {failure.detail}".strip()
+        if failure.reason in _OF_THE_SERVER:
+            unusable.append(mode)
+    notes, thinks = findings.notes, settings.max_tokens >= TOKENS_WITH_THOUGHT
+    if thinks and not findings.thinks:
+        notes = notes | {"thinks": "It explains itself at length; replies need room for that."}
+    return replace(findings, modes=modes, unusable=tuple(unusable), thinks=thinks, notes=notes)
+
+
+async def _failure_of(
+    question: JudgeQuestion, settings: RequestSettings, client: Client
+) -> Failure | None:
+    """Why a question comes to nothing; None if its replies are read."""
+    learned = LearnedFit(settings.fit)
+    try:
+        judgement = await judge(question, settings, lambda request: _ask(client, request, learned))
+    except EndpointError as error:
+        if error.kind == ErrorKind.CONTEXT_LENGTH:
+            return Failure(Reason.CONTEXT, error.message)
+        if error.kind not in _UNABLE:
+            raise
+        return Failure(Reason.ENDPOINT, error.message)
+    return judgement.outcome if isinstance(judgement.outcome, Failure) else None

@@ -3,20 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-# What OpenAI's protocol allows.
-MOST_CHOICES = 128
-MOST_ALTERNATIVES = 20
+from evaluations.llm.server_fit import TAKES_ALL, ServerFit
 
 Mode = Literal["logprobs", "samples", "direct"]
 
 
 @dataclass(frozen=True)
 class RequestSettings:
-    """What a judge asks with.
-
-    What its endpoint was found to take: `most_choices` in a call, `top_logprobs` alternatives for a
-    token, and whether `top_p` may be sent.
-    """
+    """What a judge asks with; `fit` is what its endpoint was found to take of that."""
 
     model: str
     mode: Mode
@@ -25,9 +19,7 @@ class RequestSettings:
     max_tokens: int = 32
     length_parameter: str = "max_tokens"
     min_coverage: float = 0.0
-    most_choices: int = MOST_CHOICES
-    top_logprobs: int = MOST_ALTERNATIVES
-    sends_top_p: bool = True
+    fit: ServerFit = TAKES_ALL
 
     @property
     def replies_each(self) -> int:

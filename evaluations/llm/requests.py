@@ -19,12 +19,13 @@ class ChatRequest:
     top_logprobs: int | None = None
     length_parameter: str = "max_tokens"
     system: str = ""
+    system_role: str = "system"
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
         """The request as OpenAI's protocol has it, without what an endpoint would take as its own
         default."""
-        system = [{"role": "system", "content": self.system}] if self.system else []
+        system = [{"role": self.system_role, "content": self.system}] if self.system else []
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [*system, {"role": "user", "content": self.prompt}],

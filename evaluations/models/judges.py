@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -17,6 +17,7 @@ from evaluations.evaluators.base import Evaluator
 from evaluations.evaluators.judge_settings import declared, range_of
 from evaluations.evaluators.registry import evaluators
 from evaluations.key_names import why_not_allowed
+from evaluations.llm.request_settings import Mode, RequestSettings
 from evaluations.models.corpus import FAMILY
 from evaluations.models.errands import Errand
 from evaluations.models.project import Project
@@ -314,6 +315,19 @@ class Judge(models.Model):
         """The class that knows what this kind of judge can do; None where the package that brings
         it is gone."""
         return evaluators().get(self.kind)
+
+    @property
+    def request_settings(self) -> RequestSettings:
+        """What it asks with, whatever its server is known to take."""
+        return RequestSettings(
+            model=self.model,
+            mode=cast(Mode, self.mode),
+            samples=self.samples,
+            temperature=self.temperature if self.sends_temperature else None,
+            max_tokens=self.max_tokens,
+            length_parameter=self.length_parameter,
+            min_coverage=self.min_coverage,
+        )
 
     @property
     def can_run(self) -> bool:

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from evaluations.evaluators.judge_settings import Mode, default_of
 from evaluations.llm.cost import BATCH_DISCOUNT, Prices
-from evaluations.llm.request_settings import MOST_ALTERNATIVES, MOST_CHOICES, RequestSettings
+from evaluations.llm.request_settings import RequestSettings
+from evaluations.llm.server_fit import TAKES_ALL, ServerFit
 
 # Of runs that were laid out before sizes were kept with them.
 USUAL_CHARACTERS = 4000
@@ -41,10 +42,7 @@ class RunParameters:
     price_in: Decimal | None = None
     price_out: Decimal | None = None
     transport: str = "live"
-    several_choices: bool = True
-    most_choices: int = MOST_CHOICES
-    top_logprobs: int = MOST_ALTERNATIVES
-    sends_top_p: bool = True
+    fit: ServerFit = TAKES_ALL
     fresh: bool = False
     outputs: tuple[int, ...] = ()  # the ids of those to judge; none for all
     pilot: int = 0  # how many documents to draw for a pilot; 0 for all
@@ -63,6 +61,9 @@ class RunParameters:
             if given.get(name) is not None:
                 given[name] = Decimal(given[name])
         given["outputs"] = tuple(given.get("outputs", ()))
+        # Runs of earlier versions knew at most that calls bring one reply.
+        one_each = {"most_choices": 1} if stored.get("several_choices") is False else {}
+        given["fit"] = ServerFit.from_json(one_each | dict(given.get("fit", {})))
         return cls(**given)
 
     def as_json(self) -> dict[str, Any]:
@@ -72,9 +73,9 @@ class RunParameters:
         for name in ("outputs", "pilot", "trial", "rest_of", "perturbed"):
             if not stored[name]:
                 del stored[name]
-        for name in ("most_choices", "top_logprobs", "sends_top_p"):
-            if stored[name] == getattr(type(self), name):
-                del stored[name]
+        stored["fit"] = self.fit.as_json()
+        if not stored["fit"]:
+            del stored["fit"]
         for name in ("price_in", "price_out"):
             stored[name] = None if stored[name] is None else str(stored[name])
         return stored
@@ -108,7 +109,5 @@ class RunParameters:
             max_tokens=self.max_tokens,
             length_parameter=self.length_parameter,
             min_coverage=self.min_coverage,
-            most_choices=self.most_choices,
-            top_logprobs=self.top_logprobs,
-            sends_top_p=self.sends_top_p,
+            fit=self.fit,
         )

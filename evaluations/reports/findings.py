@@ -33,13 +33,19 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
         ),
         row(
             "Several replies per call",
-            findings.several_choices,
-            "several_choices",
+            f"up to {findings.most_choices}" if findings.most_choices > 1 else "no",
+            "most_choices",
             "makes samples cheaper",
         ),
         row("Thinks before it answers", findings.thinks, "thinks"),
         row("Temperature", findings.temperature, "temperature", "needed for samples that differ"),
         row("Parameter for the reply limit", findings.length_parameter, "length_parameter"),
-        row("System role", findings.system_role, "system_role"),
+        row("top_p", findings.top_p, "top_p", "sent with samples, where it is taken"),
+        row("Seed", findings.seed, "seed"),
+        row("Role of instructions", findings.instructions, "instructions"),
         row("Echo with log-probabilities", findings.echo, "echo", "needed for GPTScore"),
+        *(
+            FindingsRow(f"A real prompt, mode {mode}", "not read" if reason else "read", reason)
+            for mode, reason in findings.modes.items()
+        ),
     ]

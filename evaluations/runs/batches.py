@@ -9,6 +9,7 @@ again by a token in its metadata.
 import datetime
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -122,7 +123,7 @@ class BatchShare(QuestionShare):
             line
             for key, request in requests.items()
             if key not in known
-            for line in _request_lines(key, request, several=self.frozen.several_choices)
+            for line in _request_lines(key, request, most=self.frozen.fit.most_choices)
         ]
 
     def _request(self, question: Any) -> Request:
@@ -287,10 +288,10 @@ def _note_sent(batch: Batch, remote: RemoteBatch | None) -> None:
     batch.save(update_fields=["remote_id", "remote_state", "state", "look_at"])
 
 
-def _request_lines(key: str, request: Request, *, several: bool) -> Iterable[bytes]:
-    body = request.body()
-    lines = 1 if several else body.pop("n", 1)
-    for number in range(lines):
+def _request_lines(key: str, request: Request, *, most: int) -> Iterable[bytes]:
+    """A question as lines that ask for no more than `most` replies each."""
+    for number, begins in enumerate(range(0, request.n, most)):
+        body = replace(request, n=min(most, request.n - begins)).body()
         line = {"method": "POST", "url": "/v1/chat/completions", "body": body}
         yield orjson.dumps({"custom_id": f"{_short(key)}-{number}", **line})
 

@@ -18,7 +18,8 @@ from typing import Any
 import structlog
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.llm.calls import Answer, ChoiceLimit, RetryPolicy, ask_until_answered
+from evaluations.judges.findings import keep_learned
+from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.llm.cost import estimated_tokens
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
@@ -29,6 +30,7 @@ from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Scored
+from evaluations.llm.server_fit import LearnedFit
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.people.limits import limits_money, money_reached, next_month
 from evaluations.runs import leases, results
@@ -83,7 +85,7 @@ class CallingShare(QuestionShare):
         self.policy = policy
         self.slots = self.frozen.concurrency
         self.in_flight = asyncio.Semaphore(self.slots)
-        self.choice_limit = ChoiceLimit(self.settings.most_choices)
+        self.learned = LearnedFit(self.settings.fit)
         self.permits: Permits | None = None
         self.pacer = self._pacer()
         self.judging: set[asyncio.Task[Any]] = set()
@@ -352,17 +354,21 @@ class CallingShare(QuestionShare):
         return judgement, True
 
     async def _ask(self, request: Request) -> Answer:
-        most = self.choice_limit.most
+        fit = self.learned.fit
         answer = await ask_until_answered(
             self._call,
             request,
             policy=self.policy,
             sleep=self._rest_apart,
             on_wait=self._note_wait,
-            choice_limit=self.choice_limit,
+            learned=self.learned,
         )
-        if self.choice_limit.most < most:
-            log.warning("endpoint takes fewer choices a call", most=self.choice_limit.most)
+        if self.learned.fit != fit:
+            log.warning("endpoint takes less of a request", **self.learned.refusals)
+            endpoint = self.run.judge.endpoint
+            assert endpoint is not None
+            keep = functools.partial(keep_learned, endpoint, self.frozen.model, self.learned)
+            await self.database.call(keep)
         return answer
 
     async def _rest_apart(self, seconds: float) -> None:

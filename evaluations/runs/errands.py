@@ -16,8 +16,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluations.judges.criteria import generate_steps
-from evaluations.judges.judges import probe_endpoint
+from evaluations.judges.probing import PROBE_PATIENCE_SECONDS, probe_endpoint
 from evaluations.llm.errors import EndpointError
+from evaluations.llm.patience import PATIENCE_SECONDS
 from evaluations.llm.prompts import PromptError
 from evaluations.llm.written_steps import StepsError
 from evaluations.models import (
@@ -35,8 +36,8 @@ from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.runs.explain import explain
 from evaluations.waking import wake_for_errand
 
-# Longer than any errand may take (llm/patience.py), so that a late worker has died.
-LEASE = timedelta(seconds=150)
+# A worker that is later than an errand may take has died.
+LATE = timedelta(seconds=30)
 MOST_IN_HAND = 4
 _LOCK = (
     0x65727264  # any constant: with a project's id it is the lock under which its errands are taken
@@ -46,10 +47,12 @@ log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Kind:
-    """What kind of errand: its rows, and what is done about one, which writes the answer down."""
+    """What kind of errand: its rows, and what is done about one, which writes the answer down
+    within so many seconds."""
 
     model: type[Errand]
     do: Callable[[Any], None]
+    seconds: float = PATIENCE_SECONDS
 
 
 def _probe(probe: ModelProbe) -> None:
@@ -62,7 +65,7 @@ def _write_steps(wanted: StepsRequest) -> None:
 
 
 KINDS = {
-    "probe": Kind(ModelProbe, _probe),
+    "probe": Kind(ModelProbe, _probe, PROBE_PATIENCE_SECONDS),
     "steps": Kind(StepsRequest, _write_steps),
     "explanation": Kind(Explanation, explain),
 }
@@ -150,7 +153,7 @@ def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
         if not mine.update(
             state=ErrandState.ASKING,
             attempts=F("attempts") + 1,
-            taken_until=timezone.now() + LEASE,
+            taken_until=timezone.now() + timedelta(seconds=KINDS[kind].seconds) + LATE,
             message="",
         ):
             return None

@@ -94,7 +94,7 @@ def estimate_run(
     total = _Tally(
         tally.calls * share, tally.prompt_tokens * share, tally.completion_tokens * share
     )
-    _add_steps(total, evaluator, judge, criteria)
+    _add_steps(total, evaluator, judge, criteria, parameters)
     prompt_tokens, completion_tokens = round(total.prompt_tokens), round(total.completion_tokens)
     calls = round(total.calls)
     tokens = prompt_tokens + completion_tokens
@@ -127,15 +127,19 @@ def _add_item(
     if isinstance(question, Failure):
         return  # fails without a call
     for request in evaluator.requests(question, parameters.request_settings):
-        # An endpoint that gives one choice per call is asked, and paid for the prompt, each time.
-        calls = 1 if parameters.several_choices else request.n
+        # The prompt is paid for with each call that its replies are split into.
+        calls = parameters.fit.calls_for(request.n)
         tally.calls += calls
         tally.prompt_tokens += calls * estimated_tokens(len(request.shown))
         tally.completion_tokens += min(request.n * REPLY_TOKENS, request.most_reply_tokens)
 
 
 def _add_steps(
-    tally: _Tally, evaluator: Evaluator, judge: Judge, criteria: Sequence[Criterion]
+    tally: _Tally,
+    evaluator: Evaluator,
+    judge: Judge,
+    criteria: Sequence[Criterion],
+    parameters: RunParameters,
 ) -> None:
     """The calls by which steps are written for criteria that have none."""
     if not (evaluator.writes_steps and judge.use_steps):
@@ -146,9 +150,7 @@ def _add_steps(
             and not evaluator.has_steps(criterion.name)
             and criterion.newest_steps is None
         ):
-            request = steps_request(
-                criterion, model=judge.model, length_parameter=judge.length_parameter
-            )
+            request = steps_request(criterion, parameters.request_settings)
             tally.calls += 1
             tally.prompt_tokens += estimated_tokens(len(request.shown))
             tally.completion_tokens += STEPS_MAX_TOKENS / 2

@@ -17,6 +17,7 @@ from annotations.models import Preference
 from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
 from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.registry import make_evaluator
+from evaluations.judges.findings import known_fit
 from evaluations.judges.steps import prompt_parts, steps_request
 from evaluations.llm.cost import cost, most_tokens
 from evaluations.llm.judgement import read_attempts
@@ -29,7 +30,6 @@ from evaluations.models import (
     EvaluationSteps,
     ItemState,
     Judge,
-    ModelProbe,
     Project,
     RunCriterion,
     RunState,
@@ -508,11 +508,7 @@ def missing_steps(run: EvaluationRun) -> dict[Criterion, ChatRequest]:
         return {}
     criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
     return {
-        criterion: steps_request(
-            criterion,
-            model=frozen.model,
-            length_parameter=frozen.length_parameter,
-        )
+        criterion: steps_request(criterion, frozen.request_settings)
         for criterion in criteria
         if needs_steps(prompt_parts(criterion))
         and not evaluator.has_steps(criterion.name)
@@ -671,20 +667,6 @@ def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> RunParameter
         length_parameter=judge.length_parameter,
         transport=str(transport),
         fresh=fresh,
-        **_fit_of(judge),
+        fit=known_fit(endpoint, judge.model).fit,
         **declared | {"temperature": judge.temperature if judge.sends_temperature else None},
     )
-
-
-def _fit_of(judge: Judge) -> dict[str, Any]:
-    """What the judge's endpoint takes of a request, as far as a probe has found out."""
-    probe = ModelProbe.objects.filter(endpoint=judge.endpoint_id, model=judge.model).first()
-    findings = probe.findings if probe else {}
-    fit = {
-        "several_choices": findings.get("several_choices"),
-        "most_choices": findings.get("most_choices"),
-        "top_logprobs": findings.get("top_logprobs") or None,  # 0 where it has no log-probabilities
-        "sends_top_p": findings.get("top_p"),
-    }
-    # Findings of earlier versions say less.
-    return {name: value for name, value in fit.items() if value is not None}

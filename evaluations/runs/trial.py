@@ -7,7 +7,8 @@ from django.db import transaction
 from django.db.models import Avg
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.judges.judges import change_judge, draft_of, known_findings
+from evaluations.judges.findings import known_findings
+from evaluations.judges.judges import change_judge, draft_of
 from evaluations.llm.advice import Advice, advise
 from evaluations.llm.cost import cost
 from evaluations.llm.parsing import Reason

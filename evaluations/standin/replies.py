@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluations.llm.request_settings import MOST_ALTERNATIVES
+from evaluations.llm.server_fit import MOST_ALTERNATIVES
 from evaluations.standin import HONEST_NAME, MODEL
 from evaluations.standin.judging import (
     Reading,

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from evaluations.llm.request_settings import MOST_ALTERNATIVES, MOST_CHOICES
+from evaluations.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
 from evaluations.standin import HONEST_NAME
 from evaluations.standin.batches import Batches
 from evaluations.standin.judging import seeded

@@ -7,7 +7,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.forms import EndpointForm, ProbeForm
-from evaluations.judges.judges import findings_of, retire, save_endpoint
+from evaluations.judges.findings import findings_of
+from evaluations.judges.judges import retire, save_endpoint
 from evaluations.models import Endpoint, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_refusal

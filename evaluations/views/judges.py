@@ -13,13 +13,8 @@ from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import evaluators
 from evaluations.forms import CertificateForm, EvaluatorForm
 from evaluations.instrument.sensitivity import sensitivities
-from evaluations.judges.judges import (
-    ProbeNeededError,
-    change_judge,
-    create_judge,
-    known_findings,
-    retire,
-)
+from evaluations.judges.findings import known_findings
+from evaluations.judges.judges import ProbeNeededError, change_judge, create_judge, retire
 from evaluations.judges.wordings import own_wordings
 from evaluations.models import Judge, JudgeKind, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_view

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from evaluations.judges.judges import probe_endpoint
+from evaluations.judges.probing import probe_endpoint
 from evaluations.llm.addresses import likely_addresses
 from evaluations.llm.errors import EndpointError
 from evaluations.models import Endpoint, Project

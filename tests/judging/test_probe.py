@@ -7,16 +7,23 @@ import pytest
 
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
+from evaluations.llm.judgement import JudgeQuestion
 from evaluations.llm.probe import Findings, probe_model
+from evaluations.scales import Scale
 from tests.processes import StandInProcess, free_port
 
 Start = Callable[..., StandInProcess]
+SAMPLE = JudgeQuestion(
+    "Rate the text.\n\nText:\nA ferry sails.\n\nEvaluation Form (scores ONLY):\n\n- Fluency:",
+    "fluency",
+    Scale(1, 5),
+)
 
 
 def probe(base_url: str, *, key: str = "") -> Findings:
     async def ask() -> Findings:
         async with Client(base_url, key, timeout=10, allow_private=True) as client:
-            return await probe_model(client, "some-model")
+            return await probe_model(client, "some-model", SAMPLE, max_tokens=32, min_coverage=0.5)
 
     return asyncio.run(ask())
 
@@ -24,15 +31,15 @@ def probe(base_url: str, *, key: str = "") -> Findings:
 def test_a_complete_endpoint(start_standin: Start) -> None:
     found = probe(start_standin().base_url)
 
-    assert (found.logprobs, found.several_choices, found.temperature, found.echo) == (
+    assert (found.logprobs, found.most_choices, found.temperature, found.echo) == (
+        20,
         20,
         True,
         True,
-        True,
     )
-    assert (found.length_parameter, found.system_role, found.best_mode) == (
+    assert (found.length_parameter, found.instructions, found.best_mode) == (
         "max_tokens",
-        True,
+        "system",
         "logprobs",
     )
     assert found.answered_model == "some-model"
@@ -41,8 +48,8 @@ def test_a_complete_endpoint(start_standin: Start) -> None:
 def test_an_endpoint_that_accepts_and_ignores(start_standin: Start) -> None:
     found = probe(start_standin("--ignores-n", "--without-logprobs").base_url)
 
-    assert (found.logprobs, found.several_choices, found.best_mode) == (0, False, "samples")
-    assert "returns only one choice" in found.notes["several_choices"]
+    assert (found.logprobs, found.most_choices, found.best_mode) == (0, 1, "samples")
+    assert "returns only one choice" in found.notes["most_choices"]
     assert "returns none" in found.notes["logprobs"]
     assert "returns no log-probabilities" in found.why_not("logprobs")
     assert found.why_not("samples") == ""
@@ -59,16 +66,16 @@ def test_a_server_that_takes_less_than_others(start_standin: Start) -> None:
     server = start_standin("--most-choices", "8", "--most-alternatives", "5", "--without-top-p")
     findings = probe(server.base_url)
 
-    assert (findings.several_choices, findings.most_choices) == (True, 8)
+    assert (findings.most_choices, findings.best_mode) == (8, "logprobs")
     assert (findings.logprobs, findings.top_logprobs) == (5, 5)
     assert findings.top_p is False
-    assert "n up to 8" in findings.notes["several_choices"]
+    assert "n up to 8" in findings.notes["most_choices"]
 
 
 def test_errors_now_and_then_do_not_mislead(start_standin: Start) -> None:
     found = probe(start_standin("--error-rate", "0.2").base_url)
 
-    assert (found.logprobs, found.several_choices) == (20, True)
+    assert (found.logprobs, found.most_choices) == (20, 20)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.judges.judges import JudgeDraft, create_judge, endpoint_at
-from evaluations.llm.calls import ChoiceLimit, RetryPolicy, ask_until_answered
+from evaluations.llm.calls import RetryPolicy, ask_until_answered
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.probe import TOKENS_WITH_THOUGHT, Findings
 from evaluations.llm.replies import Reply, ReplyChoice
 from evaluations.llm.requests import ChatRequest
+from evaluations.llm.server_fit import LearnedFit, ServerFit
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
@@ -21,7 +22,7 @@ MODEST = ("--most-choices", "8", "--most-alternatives", "5", "--without-top-p")
 Start = Callable[..., StandInProcess]
 
 
-def asked(request: ChatRequest, *, takes: int, limit: ChoiceLimit) -> list[int]:
+def asked(request: ChatRequest, *, takes: int, learned: LearnedFit) -> list[int]:
     """How many choices each call of a question asks a server for that takes so many."""
     calls: list[int] = []
 
@@ -31,7 +32,7 @@ def asked(request: ChatRequest, *, takes: int, limit: ChoiceLimit) -> list[int]:
             raise EndpointError(ErrorKind.BAD_REQUEST, "`n` is too large.")
         return Reply(tuple(ReplyChoice("4") for _ in range(call.n)))
 
-    asyncio.run(ask_until_answered(answer, request, policy=RetryPolicy(), choice_limit=limit))
+    asyncio.run(ask_until_answered(answer, request, policy=RetryPolicy(), learned=learned))
     return calls
 
 
@@ -42,22 +43,22 @@ def asked(request: ChatRequest, *, takes: int, limit: ChoiceLimit) -> list[int]:
 def test_samples_are_split_into_calls_that_the_server_takes(most: int, calls: list[int]) -> None:
     request = ChatRequest("m", "Rate it.", n=20)
 
-    assert asked(request, takes=most, limit=ChoiceLimit(most)) == calls
+    assert asked(request, takes=most, learned=LearnedFit(ServerFit(most_choices=most))) == calls
 
 
 def test_a_refusal_of_n_is_learned_once_for_all_questions() -> None:
-    request, limit = ChatRequest("m", "Rate it.", n=20), ChoiceLimit()
+    request, learned = ChatRequest("m", "Rate it.", n=20), LearnedFit()
 
-    assert asked(request, takes=5, limit=limit) == [20, 10, 5, 5, 5, 5]
-    assert asked(request, takes=5, limit=limit) == [5, 5, 5, 5]
+    assert asked(request, takes=5, learned=learned) == [20, 10, 5, 5, 5, 5]
+    assert asked(request, takes=5, learned=learned) == [5, 5, 5, 5]
 
 
 def test_a_refusal_of_something_else_is_an_error_and_teaches_nothing() -> None:
-    limit = ChoiceLimit()
+    learned = LearnedFit()
 
     with pytest.raises(EndpointError):
-        asked(ChatRequest("m", "Rate it.", n=4), takes=0, limit=limit)
-    assert limit.most == ChoiceLimit().most
+        asked(ChatRequest("m", "Rate it.", n=4), takes=0, learned=learned)
+    assert learned == LearnedFit()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -86,7 +87,7 @@ def test_a_judge_of_a_model_that_thinks_has_room_for_the_thought(
     small_project: Project, start_standin: Start
 ) -> None:
     endpoint = endpoint_at(small_project, start_standin().base_url)
-    findings = Findings("m", "max_tokens", True, 0, True, True, False, thinks=True)
+    findings = Findings("m", thinks=True)
     ModelProbe.objects.create(endpoint=endpoint, model="m", findings=findings.as_json())
 
     default, _ = create_judge(

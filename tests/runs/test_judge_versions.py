@@ -13,10 +13,10 @@ from evaluations.judges.judges import (
     JudgeDraft,
     change_judge,
     create_judge,
-    probe_endpoint,
     retire,
     save_endpoint,
 )
+from evaluations.judges.probing import probe_endpoint
 from evaluations.models import Endpoint, Judge, ModelProbe, Project
 from evaluations.runs.lifecycle import RunError, start_run
 from tests.processes import StandInProcess

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from evaluations.judges.judges import JudgeDraft, create_judge, known_findings
+from evaluations.judges.findings import known_findings
+from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.parsing import Reason
 from evaluations.models import (
     CandidateOutput,

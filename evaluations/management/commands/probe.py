@@ -7,7 +7,8 @@ import orjson
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.judges.judges import endpoint_at, probe_endpoint
+from evaluations.judges.judges import endpoint_at
+from evaluations.judges.probing import probe_endpoint
 from evaluations.llm.errors import EndpointError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project, in_words
@@ -49,10 +50,9 @@ class Command(SiteCommand):
         except EndpointError as error:
             raise CommandError(error.message) from None
         if options["json"]:
-            self.stdout.write(
-                orjson.dumps(findings.as_json() | {"best_mode": findings.best_mode}).decode()
-            )
+            self.stdout.write(orjson.dumps(findings.as_json()).decode())
             return
         for row in findings_rows(findings):
             self.stdout.write(f"{row.what:28} {row.found:8} {row.note}".rstrip())
-        self.stdout.write(f"\nBest scoring mode: {findings.best_mode}")
+        mode = findings.best_mode
+        self.stdout.write(f"\nBest scoring mode: {mode}" if mode else f"\n{findings.why_not('')}")

@@ -13,7 +13,7 @@ from evaluations.evaluators.wording import Wording, as_setting
 from evaluations.improving.adopting import adopt
 from evaluations.improving.trials import Trials, spent_on
 from evaluations.improving.work import Limits
-from evaluations.judges.judges import probe_endpoint
+from evaluations.judges.probing import probe_endpoint
 from evaluations.llm.calls import Answer
 from evaluations.llm.judgement import score_choices
 from evaluations.llm.prompts import PromptParts

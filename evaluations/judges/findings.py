@@ -1,0 +1,31 @@
+"""What probes found out about the models of endpoints, and what calls have learned since."""
+
+from evaluations.llm.probe import Findings
+from evaluations.llm.server_fit import LearnedFit
+from evaluations.models import Endpoint, ModelProbe
+
+
+def known_findings(endpoint: Endpoint | None, model: str) -> Findings | None:
+    """The findings of the last finished probe of a model, if there is one."""
+    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
+    return findings_of(probe) if probe else None
+
+
+def findings_of(probe: ModelProbe) -> Findings:
+    return Findings.from_json(probe.findings)
+
+
+def known_fit(endpoint: Endpoint | None, model: str) -> LearnedFit:
+    """What the endpoint is known to take of a request, for calls that learn more."""
+    findings = known_findings(endpoint, model)
+    return LearnedFit(findings.fit) if findings else LearnedFit()
+
+
+def keep_learned(endpoint: Endpoint, model: str, learned: LearnedFit) -> None:
+    """Add what calls have learned from refusals to the findings of the model's probe, where the
+    endpoint's page shows it."""
+    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
+    if probe is None or not learned.refusals:
+        return
+    taken = findings_of(probe).with_fit(learned.fit, learned.refusals)
+    ModelProbe.objects.filter(pk=probe.pk, findings=probe.findings).update(findings=taken.as_json())
