@@ -25,7 +25,7 @@ from evaluations.llm.network import (
     BoundedTransport,
 )
 from evaluations.llm.rate_headers import NAMES_LIMITS, RateHeaders, read_rate_headers
-from evaluations.llm.replies import Reply
+from evaluations.llm.replies import Reply, ReplyChoice
 from evaluations.llm.requests import ChatRequest, EchoRequest, Request
 from evaluations.llm.time_limit import TimeLimit
 
@@ -122,7 +122,7 @@ class Client:
         await self._openai.close()
 
     async def chat(self, request: ChatRequest) -> Reply:
-        """Ask once.
+        """Ask once. A prompt that the endpoint's content filter stops gets a refusal as its reply.
 
         Raises:
             EndpointError: whatever went wrong, with its kind.
@@ -130,7 +130,13 @@ class Client:
         # The typed objects of the package cost more time than the call; the raw answer is all we
         # read.
         create = self._openai.chat.completions.with_raw_response.create
-        response = await self._ask(create(**request.body()), request)
+        try:
+            response = await self._ask(create(**request.body()), request)
+        except EndpointError as error:
+            if error.kind != ErrorKind.CONTENT_FILTER:
+                raise
+            refusal = ReplyChoice("", finish_reason="content_filter", refusal=error.message)
+            return Reply((refusal,) * request.n, prompt_tokens=0, completion_tokens=0)
         reply = self._read(
             lambda: wire.read_chat_answer(
                 response.content,

@@ -49,6 +49,7 @@ class ErrorKind(StrEnum):
     MODEL_NOT_FOUND = "model_not_found"
     CONTEXT_LENGTH = "context_length"
     BAD_REQUEST = "bad_request"
+    CONTENT_FILTER = "content_filter"
     FORBIDDEN_ADDRESS = "forbidden_address"
     KEY = "unreadable_key"
 
@@ -239,6 +240,8 @@ def status_error(
             f"The account at {base_url} has no credit or quota left ({status}): {said}",
             retry_after=_believed(_named_wait(status, headers or {})),
         )
+    if "content_filter" in codes:
+        return EndpointError(ErrorKind.CONTENT_FILTER, f"Its content filter: {said}")
     named = parameters_named(parameter, said)
     if status in (401, 403, 500) and named & {"logprobs", "n"} and _REFUSES.search(said):
         status = 400  # a refusal all the same: OpenAI's of logprobs, llama.cpp's of n

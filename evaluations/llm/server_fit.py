@@ -23,7 +23,7 @@ LENGTH_PARAMETERS = ("max_tokens", "max_completion_tokens")
 INSTRUCTING_ROLES = ("system", "developer", "user")
 # As providers name the parameters of a request: by their own names, OpenAI's, or in words.
 _NAMES = {
-    "n": r"\bn\b|candidates?(?:_?count)?\b|completion choices?\b",
+    "n": r"(?<!\\)\bn\b|candidates?(?:_?count)?\b|completion choices?\b",
     "max_tokens": r"\bmax_tokens\b",
     "max_completion_tokens": r"\bmax_completion_tokens\b",
     "temperature": r"\btemperature\b",

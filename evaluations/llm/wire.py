@@ -61,8 +61,9 @@ def _content(value: Any) -> _Content:
         parts = [part for part in value if isinstance(part, dict)]
         written = [part.get("text") for part in parts if part.get("type") == "text"]
         texts = [text for text in written if isinstance(text, str)]
-        if texts and len(texts) == len(written):
-            thoughts = [_thought_in(part) for part in parts if part.get("type") in _THOUGHT_PARTS]
+        thoughts = [_thought_in(part) for part in parts if part.get("type") in _THOUGHT_PARTS]
+        # A reply that was cut within its thought has no text.
+        if len(texts) == len(written) and (texts or thoughts):
             return _Content("".join(texts), "\n".join(filter(None, thoughts)))
     if not isinstance(value, str):
         raise ValueError("the content of a message is a text")

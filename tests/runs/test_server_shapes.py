@@ -1,0 +1,207 @@
+"""Servers of all shapes × scoring modes: each pair is right or refused when the judge is created;
+the suggested mode is right. The measured table stands in docs/models.md."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from evaluations.judges.findings import known_findings
+from evaluations.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
+from evaluations.judges.probing import probe_endpoint
+from evaluations.llm.probe import Findings
+from evaluations.models import Endpoint, EvaluationRun, ItemState, ModelProbe, Project, RunState
+from evaluations.reports.findings import findings_rows
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
+from tests.conftest import CHECKOUT
+from tests.server_shapes import SHAPES, Shape, ShapedServer, right_scores, shaped_server
+
+MODES = ("", "direct", "samples", "logprobs")
+HEADING = "## Shapes tried"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ShapedServer]:
+    with shaped_server() as started:
+        yield started
+
+
+def endpoint_of(project: Project, server: ShapedServer, shape: Shape) -> Endpoint:
+    version = "2024-10-21" if shape.deployment else ""
+    draft = EndpointDraft(server.base_url(shape), name=shape.name, api_version=version)
+    return save_endpoint(project, draft)
+
+
+def measured(endpoint: Endpoint, mode: str) -> str:
+    """What becomes of a judge in a mode: "right", "refused", or what is wrong; with the mode that
+    was suggested."""
+    draft = JudgeDraft(name=f"Judge {mode}", endpoint=endpoint, model="some-model", mode=mode)
+    try:
+        judge, _ = create_judge(endpoint.project, draft)
+    except ValidationError as error:
+        return "refused" if all(error.messages) else "refused without a reason"
+    run = start_run(judge, list(endpoint.project.criteria.all()), fresh=True)
+    work_on_run(run.pk, "tester")
+    run.refresh_from_db()
+    outcome = outcome_of(run)
+    return outcome if mode else f"{outcome} ({judge.mode})"
+
+
+def outcome_of(run: EvaluationRun) -> str:
+    unscored = run.items.exclude(state=ItemState.DONE)
+    if run.state != RunState.DONE or unscored:
+        reasons = {*unscored.values_list("reason", flat=True)}
+        return f"fails: {run.state} {run.message} {reasons}"
+    is_greedy = run.frozen.temperature == 0
+    wrong = [
+        (score.output.text, score.value)
+        for score in run.scores.select_related("output")
+        if not any(
+            score.value == pytest.approx(value, abs=1e-5)
+            for value in right_scores(score.output.text, run.frozen.mode, is_greedy=is_greedy)
+        )
+    ]
+    return f"wrong: {wrong[:3]}" if wrong else "right"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_judge_is_right_or_refused_in_every_mode(
+    small_project: Project,
+    server: ShapedServer,
+    shape: Shape,
+    record_property: Callable[[str, object], None],
+) -> None:
+    endpoint = endpoint_of(small_project, server, shape)
+
+    outcomes = [measured(endpoint, mode) for mode in MODES]
+
+    row = f"| {shape.name} | {shape.takes} | {' | '.join(outcomes)} |"
+    record_property("row", row)
+    assert outcomes[0].startswith("right"), row
+    assert set(outcomes[1:]) <= {"right", "refused"}, row
+    assert row in documented_rows(), row
+
+
+def test_the_docs_list_every_shape_once() -> None:
+    names = [row.split("|")[1].strip() for row in documented_rows()]
+
+    assert names == [shape.name for shape in SHAPES]
+
+
+def documented_rows() -> list[str]:
+    text = (CHECKOUT / "docs" / "models.md").read_text(encoding="utf-8")
+    section = text.partition(HEADING)[2].partition("\n## ")[0]
+    return re.findall(r"^\| (?!shape |--).*\|$", section, re.M)
+
+
+def shape_called(name: str) -> Shape:
+    return next(shape for shape in SHAPES if shape.name == name)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "fit", "said"),
+    [
+        ("plain", {"most_choices": 20}, ""),
+        ("at most 5 alternatives", {"most_choices": 20, "top_logprobs": 5}, "up to 5"),
+        ("n up to 8", {"most_choices": 8, "top_p": False, "seed": False}, "n up to 8"),
+        ("Anthropic's layer", {"most_choices": 1, "top_p": False}, "Please use only one"),
+        (
+            "o-series",
+            {
+                "most_choices": 20,
+                "length_parameter": "max_completion_tokens",
+                "temperature": False,
+                "top_p": False,
+                "instructions": "developer",
+            },
+            "does not support 'system'",
+        ),
+        ("Gemini's layer", {"most_choices": 8, "seed": False}, "Cannot find field"),
+        ("content parts", {"most_choices": 20, "seed": False}, "Extra inputs"),
+    ],
+)
+def test_the_endpoints_page_says_what_a_server_takes(
+    small_project: Project, server: ShapedServer, name: str, fit: dict[str, object], said: str
+) -> None:
+    endpoint = endpoint_of(small_project, server, shape_called(name))
+
+    findings = probe_endpoint(endpoint, "some-model")
+
+    whole = {"length_parameter": "max_tokens"} | fit
+    assert findings.fit.as_json() == whole
+    assert any(said in row.note for row in findings_rows(findings))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_prompt_that_a_content_filter_stops_is_a_refusal(
+    project: Project, load: Callable[..., object], server: ShapedServer
+) -> None:
+    row = {"doc_id": "d1", "system_id": "s", "source": "A text.", "output": "A bomb was found."}
+    load(project, {"outputs.jsonl": json.dumps(row)})
+    project.criteria.create(name="fluency")
+    endpoint = endpoint_of(project, server, shape_called("Azure"))
+    draft = JudgeDraft(name="J", endpoint=endpoint, model="m", mode="direct", use_steps=False)
+    judge, _ = create_judge(project, draft)
+
+    run = start_run(judge, list(project.criteria.all()))
+    work_on_run(run.pk, "tester")
+
+    assert list(run.items.values_list("state", "reason")) == [(ItemState.FAILED, "refusal")]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [
+        ("plain", "logprobs"),
+        ("at most 5 alternatives", "logprobs"),
+        ("n = 1", "samples"),
+        ("Gemini's layer", "samples"),
+        ("Anthropic's layer", "samples"),
+        ("llama.cpp", "samples"),
+        ("o-series", "direct"),
+        ("vLLM", "samples"),
+    ],
+)
+def test_without_a_probe_the_first_calls_find_what_the_server_takes(
+    small_project: Project, server: ShapedServer, name: str, mode: str
+) -> None:
+    endpoint = endpoint_of(small_project, server, shape_called(name))
+    draft = JudgeDraft(name="J", endpoint=endpoint, model="m", mode=mode, max_tokens=300)
+    judge, _ = create_judge(small_project, draft, probe=False)
+
+    run = start_run(judge, list(small_project.criteria.all()))
+    work_on_run(run.pk, "tester")
+
+    run.refresh_from_db()
+    assert run.frozen.fit.as_json() == {}
+    assert run.items.exclude(state=ItemState.DONE).count() == 0, run.message
+    if name != "o-series":  # whose one reply is at its own temperature
+        assert outcome_of(run) == "right"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_calls_learn_stands_with_the_findings(
+    small_project: Project, server: ShapedServer
+) -> None:
+    endpoint = endpoint_of(small_project, server, shape_called("Anthropic's layer"))
+    # Findings of an earlier version, which did not look for these.
+    ModelProbe.objects.create(
+        endpoint=endpoint, model="m", findings=Findings("m", modes={"samples": ""}).as_json()
+    )
+    draft = JudgeDraft(name="J", endpoint=endpoint, model="m", mode="samples", use_steps=False)
+    judge, _ = create_judge(small_project, draft)
+
+    run = start_run(judge, list(small_project.criteria.all()))
+    work_on_run(run.pk, "tester")
+
+    findings = known_findings(endpoint, "m")
+    assert outcome_of(EvaluationRun.objects.get(pk=run.pk)) == "right"
+    assert findings is not None
+    assert (findings.most_choices, findings.top_p) == (1, False)
+    assert "Please use only one" in findings.notes["top_p"]
