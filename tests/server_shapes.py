@@ -57,7 +57,8 @@ class Shape:
     thought stands: in which field, "inline", in a content "part", or "hidden". `error` is the form
     of its error bodies, `statuses` has those that are not 400, `deployment` that its address has a
     deployment and an API version. Prompts with the word `filters` are stopped by its content
-    filter; `too_short` is what it says where a thought does not fit into a reply.
+    filter; `too_short` is what it says where a thought does not fit into a reply. A model that
+    `bypasses_thought` has none at a simple question.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Shape:
     error: str = "openai"
     filters: str = ""
     too_short: str = ""
+    bypasses_thought: bool = False
     refuses_both: str = ""
     one_if_greedy: str = ""
     deployment: bool = False
@@ -178,8 +180,9 @@ SHAPES = (
     Shape(
         "reasoning inline",
         "https://huggingface.co/deepseek-ai/DeepSeek-R1",
-        "thought in `<think>`, log-probabilities of all tokens",
+        "thought in `<think>` (none at a simple question), log-probabilities of all tokens",
         thought="inline",
+        bypasses_thought=True,
     ),
     Shape(
         "content parts",
@@ -366,6 +369,8 @@ def _choice(shape: Shape, prompt: str, draw: int, limit: int, alternatives: int)
     """A reply; `draw` counts the sampled ones to a prompt."""
     answer, points, decoy = _answer_to(prompt, draw)
     thought = f"Let me see. Fluency: {decoy}? Coherence: {decoy}? I would say {decoy} of 5.\n"
+    if shape.bypasses_thought and prompt.endswith(QUESTION):
+        thought = "\n"
     before = thought if shape.thought else ""
     if shape.thought == "inline":
         before = f"<think>\n{thought}</think>\n\n"

@@ -9,12 +9,12 @@ from typing import Any, Self, TypeVar
 from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.judgement import JudgeQuestion, judge
+from evaluations.llm.judgement import Judgement, JudgeQuestion, judge
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.replies import Reply
 from evaluations.llm.request_settings import Mode, RequestSettings
 from evaluations.llm.requests import ChatRequest, EchoRequest
-from evaluations.llm.scoring import why_not_by_logprobs
+from evaluations.llm.scoring import Scored, why_not_by_logprobs
 from evaluations.llm.server_fit import (
     ALTERNATIVES,
     INSTRUCTING_ROLES,
@@ -30,6 +30,7 @@ CHOICES = (20, 8, 2)
 # A usual model stops after one token; one that thinks first needs more.
 TOKENS = 16
 TOKENS_WITH_THOUGHT = 4_096
+TOKENS_OF_REASONS = 512
 # Enough to see that sampled replies can be read.
 SAMPLES = 2
 _UNABLE = (ErrorKind.BAD_REQUEST, ErrorKind.MALFORMED, ErrorKind.MODEL_NOT_FOUND, ErrorKind.SERVER)
@@ -342,6 +343,7 @@ async def _with_tried_modes(
     read."""
     modes: dict[str, str] = {}
     unusable: list[str] = []
+    thinks = findings.thinks
     for mode in findings.likely_modes:
         if mode == "logprobs" and why_not_by_logprobs(question.scale):
             continue
@@ -349,33 +351,42 @@ async def _with_tried_modes(
         settings = replace(
             settings, mode=mode, temperature=temperature if findings.temperature else None
         )
-        failure = await _failure_of(question, settings, client)
-        if failure and failure.reason == Reason.CUT and settings.max_tokens < TOKENS_WITH_THOUGHT:
-            settings = replace(settings, max_tokens=TOKENS_WITH_THOUGHT)
-            failure = await _failure_of(question, settings, client)
-        if failure is None or failure.reason in _OF_THE_TEXT:
+        judgement = await _judged(question, settings, client)
+        if _is_cut(judgement) and not thinks:
+            # A thought is long; reasons before a rating are a few sentences.
+            room = TOKENS_WITH_THOUGHT if _has_thought(judgement) else TOKENS_OF_REASONS
+            judgement = await _judged(question, replace(settings, max_tokens=room), client)
+            thinks = isinstance(judgement.outcome, Scored)
+        failure = judgement.outcome
+        if isinstance(failure, Scored) or failure.reason in _OF_THE_TEXT:
             modes[mode] = ""
             break
         modes[mode] = f"{failure.reason.explanation} {failure.detail}".strip()
         if failure.reason in _OF_THE_SERVER:
             unusable.append(mode)
-    notes, thinks = findings.notes, settings.max_tokens >= TOKENS_WITH_THOUGHT
+    notes = findings.notes
     if thinks and not findings.thinks:
-        notes = notes | {"thinks": "It explains itself at length; replies need room for that."}
+        notes = notes | {"thinks": "It gives reasons before a rating; replies need room for them."}
     return replace(findings, modes=modes, unusable=tuple(unusable), thinks=thinks, notes=notes)
 
 
-async def _failure_of(
-    question: JudgeQuestion, settings: RequestSettings, client: Client
-) -> Failure | None:
-    """Why a question comes to nothing; None if its replies are read."""
+def _is_cut(judgement: Judgement) -> bool:
+    return isinstance(judgement.outcome, Failure) and judgement.outcome.reason == Reason.CUT
+
+
+def _has_thought(judgement: Judgement) -> bool:
+    choices = [choice for answer in judgement.answers for choice in answer.choices]
+    return any(choice.thought or not choice.text.strip() for choice in choices)
+
+
+async def _judged(question: JudgeQuestion, settings: RequestSettings, client: Client) -> Judgement:
+    """What comes of a question; a server's refusal is a failure of it."""
     learned = LearnedFit(settings.fit)
     try:
-        judgement = await judge(question, settings, lambda request: _ask(client, request, learned))
+        return await judge(question, settings, lambda request: _ask(client, request, learned))
     except EndpointError as error:
         if error.kind == ErrorKind.CONTEXT_LENGTH:
-            return Failure(Reason.CONTEXT, error.message)
+            return Judgement(Failure(Reason.CONTEXT, error.message), ())
         if error.kind not in _UNABLE:
             raise
-        return Failure(Reason.ENDPOINT, error.message)
-    return judgement.outcome if isinstance(judgement.outcome, Failure) else None
+        return Judgement(Failure(Reason.ENDPOINT, error.message), ())

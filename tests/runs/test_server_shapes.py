@@ -4,6 +4,7 @@ the suggested mode is right. The measured table stands in docs/models.md."""
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -17,6 +18,7 @@ from evaluations.reports.findings import findings_rows
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 from tests.conftest import CHECKOUT
+from tests.processes import StandInProcess
 from tests.server_shapes import SHAPES, Shape, ShapedServer, right_scores, shaped_server
 
 MODES = ("", "direct", "samples", "logprobs")
@@ -205,3 +207,18 @@ def test_what_calls_learn_stands_with_the_findings(
     assert findings is not None
     assert (findings.most_choices, findings.top_p) == (1, False)
     assert "Please use only one" in findings.notes["top_p"]
+
+
+@pytest.mark.django_db
+def test_a_judge_that_no_mode_fits_is_refused_until_somebody_chooses_one(
+    small_project: Project, start_standin: Callable[..., StandInProcess]
+) -> None:
+    address = start_standin("--unparseable-rate", "1").base_url
+    endpoint = save_endpoint(small_project, EndpointDraft(address))
+    draft = JudgeDraft(name="J", endpoint=endpoint, model="m")
+
+    with pytest.raises(ValidationError, match="No scoring mode could be read"):
+        create_judge(small_project, draft)
+    chosen, _ = create_judge(small_project, replace(draft, mode="direct"))
+
+    assert chosen.mode == "direct"
