@@ -127,7 +127,7 @@ class JudgeOut(Schema):
     use_steps: bool
     concurrency: int
     max_tokens: int
-    timeout_seconds: float
+    timeout_seconds: float | None
     min_coverage: float
     price_in: Decimal | None
     price_out: Decimal | None

@@ -11,8 +11,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
-from evaluations.llm.time_limit import DEFAULT_SECONDS
-
 Mode = Literal["logprobs", "samples", "direct"]
 
 
@@ -64,14 +62,14 @@ class JudgeSettings(BaseModel):
         title="Maximum reply length (tokens)",
         description="A rating needs a few tokens; a model that reasons first needs hundreds.",
     )
-    timeout_seconds: float = Field(
-        DEFAULT_SECONDS,
+    timeout_seconds: float | None = Field(
+        None,
         ge=1,
         le=3600,
         title="Time limit per call (seconds)",
         description=(
-            "Counts the whole call, not its parts. The default grows with the length of replies and"
-            " where the server answers slowly; any other limit stays as it is."
+            "Counts the whole call, not its parts. Leave empty for a minute that grows with the"
+            " length of replies and where the server answers slowly."
         ),
         json_schema_extra={"option": "timeout"},
     )

@@ -61,7 +61,7 @@ class JudgeDraft:
     use_steps: bool = default_of("use_steps")
     concurrency: int = default_of("concurrency")
     max_tokens: int = default_of("max_tokens")
-    timeout_seconds: float = default_of("timeout_seconds")
+    timeout_seconds: float | None = default_of("timeout_seconds")
     min_coverage: float = default_of("min_coverage")
     price_in: Decimal | None = None
     price_out: Decimal | None = None
@@ -326,8 +326,7 @@ def _findings_for(
     if not here:
         raise ProbeNeededError(endpoint, model)
     try:
-        limit = TimeLimit.of_setting(draft.timeout_seconds)
-        return probe_endpoint(endpoint, model, time_limit=limit)
+        return probe_endpoint(endpoint, model, time_limit=TimeLimit(draft.timeout_seconds))
     except EndpointError as error:
         raise ValidationError({"endpoint": f"The endpoint was probed: {error.message}"}) from None
 

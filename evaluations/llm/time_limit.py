@@ -33,12 +33,6 @@ class TimeLimit:
         self._answered: deque[float] = deque(maxlen=CALLS_LOOKED_AT)
         self._missed = 0.0
 
-    @classmethod
-    def of_setting(cls, seconds: float) -> "TimeLimit":
-        """The limit of a judge: its default follows the server's speed, any other stays as it
-        is."""
-        return cls(None if seconds == DEFAULT_SECONDS else seconds)
-
     @property
     def most(self) -> float:
         """The most that any call may ever take."""

@@ -37,7 +37,7 @@ class RunParameters:
     length_parameter: str = "max_tokens"
     use_steps: bool = default_of("use_steps")
     concurrency: int = default_of("concurrency")
-    timeout_seconds: float = default_of("timeout_seconds")
+    timeout_seconds: float | None = default_of("timeout_seconds")
     min_coverage: float = 0.0  # runs of versions that had no minimum accepted any
     price_in: Decimal | None = None
     price_out: Decimal | None = None

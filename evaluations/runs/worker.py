@@ -103,7 +103,7 @@ async def _work(
             await lay_out_and_compute(run, evaluator, worker, database, shift)
             return
         assert isinstance(evaluator, LlmEvaluator)
-        endpoint, limit = run.judge.endpoint, TimeLimit.of_setting(run.frozen.timeout_seconds)
+        endpoint, limit = run.judge.endpoint, TimeLimit(run.frozen.timeout_seconds)
         assert endpoint is not None, "judges that ask have an endpoint"
         client = await database.call(lambda: client_for(endpoint, timeout=limit))
     except (EndpointError, EvaluatorError, SettingsError) as error:

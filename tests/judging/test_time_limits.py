@@ -13,17 +13,17 @@ from evaluations.llm.time_limit import MOST_SECONDS, TimeLimit
 from tests.processes import StandInProcess
 
 
-def test_the_default_of_a_judge_follows_the_server_and_any_other_stays() -> None:
+def test_the_default_of_a_judge_follows_the_server_and_a_minute_stays_a_minute() -> None:
     following, stated = (
-        TimeLimit.of_setting(default_of("timeout_seconds")),
-        TimeLimit.of_setting(20),
+        TimeLimit(default_of("timeout_seconds")),
+        TimeLimit(60),
     )
 
     for limit in (following, stated):
         limit.note_answered(30)
 
     assert following.seconds(reply_tokens=32) == 300
-    assert stated.seconds(reply_tokens=32) == 20
+    assert stated.seconds(reply_tokens=32) == 60
 
 
 def test_long_replies_may_take_longer() -> None:
