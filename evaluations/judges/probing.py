@@ -76,7 +76,7 @@ def probe_endpoint(
 def sample_question(project: Project) -> JudgeQuestion:
     """The question of one item: about the project's first output on its first criterion, with its
     evaluation steps if it has some; about an example where the project has neither yet."""
-    return _first_question(project) or _example_question()
+    return _first_question(project) or example_question()
 
 
 def _first_question(project: Project) -> JudgeQuestion | None:
@@ -95,7 +95,8 @@ def _first_question(project: Project) -> JudgeQuestion | None:
     return None if isinstance(question, Failure) else question
 
 
-def _example_question() -> JudgeQuestion:
+def example_question() -> JudgeQuestion:
+    """A realistic question about texts of our own."""
     preset = presets()[0]
     parts = PromptParts(
         criterion=preset.name,

@@ -589,8 +589,10 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
         mean, longest = cursor.fetchone()
     templates = [longest_filled(entry.template) for entry in run.run_criteria.all()]
     frozen = run.frozen
+    # The prompt is paid for with each call that an item's replies are split into.
+    calls = frozen.fit.calls_for(frozen.replies_each)
     most = cost(
-        most_tokens(int(longest) + max(templates, default=0)),
+        calls * most_tokens(int(longest) + max(templates, default=0)),
         frozen.replies_each * frozen.max_tokens,
         frozen.prices,
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.utils import timezone
 
+from evaluations.judges.probing import example_question
 from evaluations.llm.calls import RetryPolicy
 from evaluations.llm.endpoints import Client
 from evaluations.llm.errors import EndpointError
@@ -133,7 +134,10 @@ def test_every_probe_ends_with_findings_or_a_reason(endpoint: HostileEndpoint, g
     async def probed(mode: str) -> str:
         async with Client(endpoint.base_url(mode), "", timeout=1, allow_private=True) as client:
             try:
-                json.dumps((await probe_model(client, "m")).as_json())
+                findings = await probe_model(
+                    client, "m", example_question(), max_tokens=32, min_coverage=0.5
+                )
+                json.dumps(findings.as_json())
             except EndpointError as error:
                 return "refused with a reason" if error.message else "lost"
             return "findings"

@@ -3,14 +3,18 @@ left out; a run on a server that takes little scores every item."""
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from evaluations.judges.judges import JudgeDraft, create_judge, endpoint_at
+from evaluations.judges.steps import STEPS_MAX_TOKENS, steps_request
 from evaluations.llm.calls import RetryPolicy, ask_until_answered
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.probe import TOKENS_WITH_THOUGHT, Findings
 from evaluations.llm.replies import Reply, ReplyChoice
+from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import ChatRequest
 from evaluations.llm.server_fit import LearnedFit, ServerFit
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
@@ -106,3 +110,30 @@ def judged(judge: Judge) -> EvaluationRun:
     work_on_run(run.pk, "tester")
     run.refresh_from_db()
     return run
+
+
+@pytest.mark.django_db
+def test_evaluation_steps_have_the_room_that_replies_have(small_project: Project) -> None:
+    criterion = small_project.criteria.all()[0]
+    usual = RequestSettings("m", "direct")
+    thinking = RequestSettings("m", "direct", temperature=None, max_tokens=TOKENS_WITH_THOUGHT)
+
+    requests = [steps_request(criterion, settings) for settings in (usual, thinking)]
+
+    assert [request.max_tokens for request in requests] == [STEPS_MAX_TOKENS, TOKENS_WITH_THOUGHT]
+    assert [request.temperature for request in requests] == [0, None]
+
+
+@pytest.mark.django_db
+def test_a_probe_has_the_time_limit_of_its_judge(
+    small_project: Project, start_standin: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluations.llm.probe._POLICY", RetryPolicy(attempts=1))
+    endpoint = endpoint_at(small_project, start_standin("--latency", "1.5").base_url)
+    draft = JudgeDraft(name="J", endpoint=endpoint, model="m", mode="direct")
+
+    with pytest.raises(ValidationError, match="did not answer in time"):
+        create_judge(small_project, replace(draft, timeout_seconds=1))
+    judge, _ = create_judge(small_project, draft)
+
+    assert judge.timeout_seconds is None

@@ -77,13 +77,23 @@ def test_a_batch_that_is_not_done_is_looked_at_again_later(
     assert neglected_runs() == [run.pk]
 
 
-def test_samples_are_counted_also_where_the_endpoint_ignores_n(
-    small_project: Project, make_judge: MakeJudge
+@pytest.mark.parametrize(
+    ("switches", "findings", "lines"),
+    [
+        (["--ignores-n"], {"several_choices": False}, 4),  # as an earlier version found it
+        (["--most-choices", "3"], {"most_choices": 3}, 2),
+    ],
+)
+def test_samples_are_split_into_lines_that_the_endpoint_takes(
+    small_project: Project,
+    make_judge: MakeJudge,
+    switches: list[str],
+    findings: dict[str, object],
+    lines: int,
 ) -> None:
     judge = make_judge(
-        small_project, "--ignores-n", use_steps=False, mode="samples", samples=4, temperature=1.0
+        small_project, *switches, use_steps=False, mode="samples", samples=4, temperature=1.0
     )
-    findings = {"several_choices": False}
     ModelProbe.objects.create(
         endpoint=judge.endpoint, model=judge.model, findings=findings, probed_at=timezone.now()
     )
@@ -92,8 +102,10 @@ def test_samples_are_counted_also_where_the_endpoint_ignores_n(
 
     assert run.scores.count() == 12
     assert {
-        len(item.reply.choices) for item in run.items.select_related("reply") if item.reply
-    } == {4}
+        (len(item.reply.choices), item.reply.calls)
+        for item in run.items.select_related("reply")
+        if item.reply
+    } == {(4, lines)}
 
 
 def test_unreadable_replies_and_errors_go_into_another_batch_and_fail_in_the_end(

@@ -8,7 +8,7 @@ import pytest
 from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 from evaluations.runs.estimate import estimate_run
-from evaluations.runs.lifecycle import RunError, cancel_run, resume_run, start_run
+from evaluations.runs.lifecycle import RunError, cancel_run, lay_out_run, resume_run, start_run
 from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,20 +53,25 @@ def test_the_estimate_is_near_the_cost(judge: Judge) -> None:
     assert estimate_run(judge, criteria, fresh=False, transport="live").items == 0
 
 
-def test_an_endpoint_that_gives_one_choice_a_call_is_asked_once_a_sample(judge: Judge) -> None:
+@pytest.mark.parametrize(
+    ("findings", "calls"),
+    [({"several_choices": False}, 5), ({"most_choices": 2}, 3), ({"most_choices": 20}, 1)],
+)
+def test_the_estimate_counts_the_calls_that_samples_are_split_into(
+    judge: Judge, findings: dict[str, object], calls: int
+) -> None:
     criteria = list(judge.project.criteria.all())
     Judge.objects.filter(pk=judge.pk).update(mode="samples", samples=5, temperature=1)
     judge.refresh_from_db()
     together = estimate_run(judge, criteria, fresh=False, transport="live")
-    found = {"several_choices": False}
     ModelProbe.objects.create(
-        endpoint=judge.endpoint, model=judge.model, findings=found, probed_at="2026-01-01T00:00Z"
+        endpoint=judge.endpoint, model=judge.model, findings=findings, probed_at="2026-01-01T00:00Z"
     )
 
     apart = estimate_run(judge, criteria, fresh=False, transport="live")
 
-    assert (together.calls, apart.calls) == (12, 60)
-    assert apart.prompt_tokens == 5 * together.prompt_tokens
+    assert (together.calls, apart.calls) == (12, calls * 12)
+    assert apart.prompt_tokens == calls * together.prompt_tokens
 
 
 def test_what_the_store_knows_costs_nothing(judge: Judge) -> None:
@@ -134,3 +139,26 @@ def test_retrying_takes_only_the_reason_that_was_named(judge: Judge) -> None:
 
     assert run.items.filter(state=ItemState.PENDING).count() == 3
     assert run.items.filter(state=ItemState.FAILED, reason="refusal").count() == 2
+
+
+def test_what_an_item_can_cost_counts_the_calls_that_its_samples_are_split_into(
+    judge: Judge,
+) -> None:
+    Judge.objects.filter(pk=judge.pk).update(mode="samples", samples=6, temperature=1)
+    judge.refresh_from_db()
+    probe = ModelProbe.objects.create(
+        endpoint=judge.endpoint, model=judge.model, findings={"most_choices": 6}
+    )
+    together = start(judge)
+    lay_out_run(together.pk)
+    cancel_run(together.pk, "Enough.")
+    probe.findings = {"most_choices": 1}
+    probe.save()
+    apart = start(judge, fresh=True)
+    lay_out_run(apart.pk)
+
+    dearest = [EvaluationRun.objects.get(pk=run.pk).frozen.most_each for run in (together, apart)]
+
+    assert dearest[0] is not None
+    assert dearest[1] is not None
+    assert dearest[1] > 3 * dearest[0]
