@@ -5,7 +5,7 @@ Every shape rates by the same truth: an output's rating is a point with probabil
 one with 0.3. So log-probabilities must give the point + 0.3, any twenty samples the same, and one
 greedy reply the point. A thought mentions another point, which must never be a score.
 
-Each wire form is a fact with a public address in its shape's `source`; none was recalled.
+Each wire form is a fact with a public address among its shape's `sources`; none was recalled.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class Shape:
     """
 
     name: str
-    source: str
+    sources: tuple[str, ...]
     takes: str
     choices: int = MOST_CHOICES
     alternatives: int = MOST_ALTERNATIVES
@@ -131,18 +131,18 @@ def _unsupported(name: str) -> str:
 SHAPES = (
     Shape(
         "plain",
-        "https://platform.openai.com/docs/api-reference/chat/create",
+        ("https://platform.openai.com/docs/api-reference/chat/create",),
         "everything",
     ),
     Shape(
         "no log-probabilities",
-        "https://github.com/openai/openai-python/issues/433",
+        ("https://github.com/openai/openai-python/issues/433",),
         "logprobs refused",
         refuses={"logprobs": "Unrecognized request argument supplied: logprobs"},
     ),
     Shape(
         "at most 5 alternatives",
-        "https://github.com/EleutherAI/lm-evaluation-harness/issues/1735",
+        ("https://github.com/EleutherAI/lm-evaluation-harness/issues/1735",),
         "top_logprobs up to 5",
         alternatives=5,
         says={"top_logprobs": "Cannot request more than {most} logprobs."},
@@ -150,7 +150,7 @@ SHAPES = (
     ),
     Shape(
         "n = 1",
-        "https://github.com/crewAIInc/crewAI/issues/60",
+        ("https://github.com/crewAIInc/crewAI/issues/60",),
         "n refused, without log-probabilities",
         choices=1,
         refuses={"logprobs": "Extra inputs are not permitted"},
@@ -160,7 +160,10 @@ SHAPES = (
     ),
     Shape(
         "n up to 8",
-        "https://github.com/router-for-me/CLIProxyAPI/pull/961",
+        (
+            "https://github.com/router-for-me/CLIProxyAPI/pull/961",
+            "https://github.com/google-gemini/gemini-cli/issues/12823",
+        ),
         "n up to 8, top_p and seed refused without a name",
         choices=8,
         refuses={
@@ -172,22 +175,24 @@ SHAPES = (
     ),
     Shape(
         "reasoning apart",
-        "https://api-docs.deepseek.com/guides/reasoning_model",
+        ("https://api-docs.deepseek.com/guides/reasoning_model",),
         "thought in `reasoning_content`, logprobs refused",
         thought="reasoning_content",
         refuses={"logprobs": "deepseek-reasoner does not support this parameter logprobs"},
     ),
     Shape(
         "reasoning inline",
-        "https://huggingface.co/deepseek-ai/DeepSeek-R1",
+        ("https://huggingface.co/deepseek-ai/DeepSeek-R1",),
         "thought in `<think>` (none at a simple question), log-probabilities of all tokens",
         thought="inline",
         bypasses_thought=True,
     ),
     Shape(
         "content parts",
-        "https://docs.mistral.ai/inference/conversations/reasoning and"
-        " https://github.com/editor-code-assistant/eca/issues/231",
+        (
+            "https://docs.mistral.ai/inference/conversations/reasoning",
+            "https://github.com/editor-code-assistant/eca/issues/231",
+        ),
         "content as a list of parts, unknown parameters refused",
         thought="part",
         refuses=dict.fromkeys(NOT_MISTRALS, "Extra inputs are not permitted"),
@@ -196,7 +201,12 @@ SHAPES = (
     ),
     Shape(
         "o-series",
-        "https://platform.openai.com/docs/guides/reasoning",
+        (
+            "https://github.com/openai/openai-python/issues/2046",
+            "https://github.com/johny-b/llmcomp/issues/69",
+            "https://github.com/pydantic/pydantic-ai/issues/974",
+            "https://community.openai.com/t/1341462",
+        ),
         "`max_completion_tokens`, temperature 1 alone, no top_p, no log-probabilities",
         thought="hidden",
         refuses={
@@ -214,7 +224,10 @@ SHAPES = (
     ),
     Shape(
         "Azure",
-        "https://learn.microsoft.com/en-us/azure/ai-services/openai/reference",
+        (
+            "https://learn.microsoft.com/en-us/azure/ai-services/openai/reference",
+            "https://github.com/openai/openai-dotnet/issues/55",
+        ),
         "an API version in the address, content filter results in replies",
         deployment=True,
         filters="bomb",
@@ -222,7 +235,11 @@ SHAPES = (
     ),
     Shape(
         "Gemini's layer",
-        "https://ai.google.dev/gemini-api/docs/openai",
+        (
+            "https://github.com/Vali-98/ChatterUI/issues/227",
+            "https://github.com/googleapis/python-aiplatform/issues/3603",
+            "https://github.com/mscraftsman/generative-ai/issues/135",
+        ),
         "errors as a list, n up to 8, no seed, no log-probabilities",
         choices=8,
         refuses={
@@ -237,7 +254,10 @@ SHAPES = (
     ),
     Shape(
         "Anthropic's layer",
-        "https://docs.claude.com/en/api/openai-sdk",
+        (
+            "https://docs.claude.com/en/api/openai-sdk",
+            "https://github.com/router-for-me/CLIProxyAPI/issues/193",
+        ),
         "n = 1, ignores logprobs and seed, temperature or top_p but not both",
         choices=1,
         alternatives=0,
@@ -249,7 +269,10 @@ SHAPES = (
     ),
     Shape(
         "vLLM",
-        "https://docs.vllm.ai/en/latest/features/reasoning_outputs.html",
+        (
+            "https://github.com/vllm-project/vllm/issues/29408",
+            "https://github.com/vllm-project/vllm/blob/main/vllm/sampling_params.py",
+        ),
         "thought in `reasoning`, log-probabilities of all tokens, n = 1 at temperature 0",
         thought="reasoning",
         one_if_greedy="n must be 1 when using greedy sampling, got {n}.",
@@ -257,18 +280,23 @@ SHAPES = (
             "top_logprobs": "Requested sample logprobs of {wanted}, which is greater than max"
             " allowed: {most}"
         },
-        error="flat",
+        error="unnamed",
     ),
     Shape(
         "SGLang",
-        "https://docs.sglang.ai/basic_usage/openai_api_completions.html",
+        (
+            "https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/openai/protocol.py",
+        ),
         "everything; errors without `error`",
         error="flat",
         extra={"matched_stop": 2},
     ),
     Shape(
         "llama.cpp",
-        "https://github.com/ggml-org/llama.cpp/pull/10783",
+        (
+            "https://github.com/ggml-org/llama.cpp/pull/10783",
+            "https://github.com/algorithmicsuperintelligence/optillm/issues/8",
+        ),
         "n = 1, which it refuses as a server error",
         choices=1,
         says={"n": "Only one completion choice is allowed"},
@@ -277,7 +305,7 @@ SHAPES = (
     ),
     Shape(
         "Ollama",
-        "https://docs.ollama.com/api/openai-compatibility",
+        ("https://docs.ollama.com/api/openai-compatibility",),
         "ignores n",
         ignores=("n",),
     ),

@@ -37,8 +37,9 @@ _UNABLE = (ErrorKind.BAD_REQUEST, ErrorKind.MALFORMED, ErrorKind.MODEL_NOT_FOUND
 _POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5)
 # About the text that was asked about, not about the mode.
 _OF_THE_TEXT = (Reason.REFUSAL, Reason.PROMPT, Reason.CONTEXT)
-# Of every item alike; other failures are the model's words, which may be better about other texts.
-_OF_THE_SERVER = (Reason.NO_LOGPROBS, Reason.ENDPOINT, Reason.CUT, Reason.EMPTY)
+# Of every item alike, so that the mode is refused; other failures are the model's words, which may
+# be better about other texts.
+_OF_THE_SERVER = (Reason.NO_LOGPROBS, Reason.ENDPOINT, Reason.EMPTY)
 Result = TypeVar("Result")
 
 

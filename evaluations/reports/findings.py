@@ -23,7 +23,9 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
         return FindingsRow(what, str(shown), notes.get(name, note))
 
     alternatives = f"{findings.logprobs} per token" if findings.logprobs else "none"
+    mode = findings.best_mode
     return [
+        FindingsRow("Best scoring mode", mode or "none", "" if mode else findings.why_not("")),
         row("Answers as", findings.answered_model, "answer"),
         row(
             "Log-probabilities",

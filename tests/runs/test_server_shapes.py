@@ -221,4 +221,7 @@ def test_a_judge_that_no_mode_fits_is_refused_until_somebody_chooses_one(
         create_judge(small_project, draft)
     chosen, _ = create_judge(small_project, replace(draft, mode="direct"))
 
+    findings = known_findings(endpoint, "m")
     assert chosen.mode == "direct"
+    assert findings is not None
+    assert findings_rows(findings)[0].found == "none"

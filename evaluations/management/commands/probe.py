@@ -16,7 +16,10 @@ from evaluations.reports.findings import findings_rows
 
 
 class Command(SiteCommand):
-    help = "Find out with a few cheap calls which scoring modes a model on an endpoint supports."
+    help = (
+        "Find out which scoring modes a model on an endpoint supports, with a few small calls and"
+        " then a real prompt."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -54,5 +57,3 @@ class Command(SiteCommand):
             return
         for row in findings_rows(findings):
             self.stdout.write(f"{row.what:28} {row.found:8} {row.note}".rstrip())
-        mode = findings.best_mode
-        self.stdout.write(f"\nBest scoring mode: {mode}" if mode else f"\n{findings.why_not('')}")
