@@ -126,7 +126,7 @@ def conversations(
     load(project, files_about(project.documents.order_by("pk")))
     judge = make_judge(project, base_url="http://127.0.0.1:1/v1", name="Judy", use_steps=False)
     run = start_run(judge, list(project.criteria.all()))
-    lay_out_run(run.pk, {})
+    lay_out_run(run.pk)
     rng, safety = random.Random(8), project.criteria.get(name="safety").pk
     finished = []
     claimed = leases.claim(run.pk, "t", most=2000)
@@ -294,6 +294,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "evaluators": [[]],
     "tidy": [["--dry-run"]],
     "doctor": [[]],
+    "runs": [[SLUG], [SLUG, "--json"]],
     "retire": [[SLUG, "--judge", "Judy"]],
     "endpoint": [[SLUG, "another", "--base-url", "http://127.0.0.1:1/v1"]],
     "add_judge": [[SLUG, "overlap", "--evaluator", "rouge"]],
@@ -303,8 +304,8 @@ COMMANDS: dict[str, list[list[str]]] = {
 }  # fmt: skip
 # These have no project of their own to show, or are walked by tests of their own.
 ELSEWHERE = {
-    "backup", "restore", "demo", "load", "load_mtme", "local_llm", "probe", "reproduce", "serve",
-    "standin_llm", "web", "worker", "import_project",
+    "pause", "resume", "cancel", "backup", "restore", "demo", "load", "load_mtme", "local_llm",
+    "probe", "reproduce", "serve", "standin_llm", "web", "worker", "import_project",
 }  # fmt: skip
 
 
