@@ -51,11 +51,13 @@ from evaluations.statistics.correlation import (
     system_means,
 )
 from evaluations.statistics.gwet import Gwet, gwet
-from evaluations.statistics.jackknife import LeftOut, correlation_interval
+from evaluations.statistics.jackknife import LeftOut, correlation_interval, no_interval
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.passing import PassFail, Share, pass_fail
 from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.resampling import Interval, Over
+from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import new_systems_test, permutation_test
 
 VERDICTS = "verdicts at the border"
@@ -69,6 +71,7 @@ TOLD_APART: tuple[tuple[Over, int, int, float], ...] = (
     ("both", 30, 16, 0.5),
     ("both", 100, 16, 0.5),
 )
+NOT_KNOWN, NO_INTERVAL = Estimate.undefined("no rate"), no_interval("no rate")
 DATA_SETS, QUICK = 2000, 400
 RATERS = 3
 Rng = np.random.Generator
@@ -146,6 +149,7 @@ def lines() -> Iterator[Line]:
             yield correlation_line(World(documents, 8), coefficient, "dataset")
     yield from comparison_lines()
     yield from bias_lines()
+    yield from pass_fail_lines()
     for documents in (20, 50, 100):
         yield Line(
             "Pearson without people's noise",
@@ -258,6 +262,35 @@ def bias_lines() -> Iterator[Line]:
             lambda outputs, ratings, _scores: ratings.means()[outputs.system == 0].mean(),
             powered,
         )
+
+
+def pass_fail_lines() -> Iterator[Line]:
+    """Shares of a judge that passes and fails, and a system's corrected rate: most outputs pass,
+    and documents differ in how hard they are."""
+
+    def found(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> PassFail:
+        human = (ratings.means() >= 2.5).astype(float)
+        passing = pass_fail(outputs, human, scores, middle=0.5)
+        assert passing is not None
+        return passing
+
+    shares: dict[str, Callable[[PassFail], Share]] = {
+        "sensitivity": lambda passing: passing.sensitivity,
+        "specificity": lambda passing: passing.specificity,
+        "kappa": lambda passing: passing.kappa,
+        "AC1": lambda passing: passing.ac1,
+        "corrected rate": lambda passing: (
+            passing.systems[0].corrected if passing.systems else Share(NOT_KNOWN, NO_INTERVAL)
+        ),
+    }
+    for documents, systems in ((20, 8), (50, 8), (100, 4)):
+        for name, share in shares.items():
+            yield Line(
+                f"pass or fail: {name}",
+                World(documents, systems),
+                lambda *data, share=share: _known(share(found(*data)).estimate.value),
+                lambda *data, share=share: share(found(*data)).interval,
+            )
 
 
 def comparison_lines() -> Iterator[Line]:

@@ -4,9 +4,10 @@ of each system's outputs really passes.
 A judge's own pass rate mixes true and false passes. With its sensitivity and specificity on the
 outputs that people rated, the true rate of a system is (p + specificity - 1) / (sensitivity +
 specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
-1978). Intervals leave out each document in turn, so they contain the uncertainty of all three and
-know that outputs of one document are not independent. Where people rated some outputs with other
-probabilities than others, shares are of weighted outputs; the four counts are of outputs as rated.
+1978). Intervals leave out each document in turn and choose the thresholds anew without it, so they
+contain the uncertainty of all of them and know that outputs of one document are not independent.
+Where people rated some outputs with other probabilities than others, shares are of weighted
+outputs; the four counts are of outputs as rated.
 """
 
 from dataclasses import dataclass
@@ -95,7 +96,9 @@ def pass_fail(
     if not len(both):
         return None
     people = rated >= middle
-    verdict, threshold = _cross_validated(both, people, scored)
+    documents = LeftOut.each(outputs.documents)
+    fitted = _cross_validated(both, people, scored, documents)
+    verdict, threshold = fitted.verdict, fitted.threshold
     is_cell = np.stack(
         [people & verdict, ~people & verdict, people & ~verdict, ~people & ~verdict]
     ).astype(float)
@@ -104,9 +107,7 @@ def pass_fail(
     cells = np.stack(
         [both.by_document(cell if weight is None else cell * weight) for cell in is_cell]
     )
-    counts = cells.sum(axis=1)
-    documents = LeftOut.each(outputs.documents)
-    left_out = np.stack([documents.sums(row) for row in cells])
+    counts, left_out = cells.sum(axis=1), fitted.left_out
     counting = counting_by(both.documents_with(), both.document_weight)
     passed, failed = rated_counts[0] + rated_counts[2], rated_counts[1] + rated_counts[3]
     enough = min(passed, failed) >= LEAST_OF_EACH
@@ -127,27 +128,63 @@ def pass_fail(
         share(_specificity(counts), _specificity(left_out)),
         share(_kappa(counts), _kappa(left_out), -1.0),
         share(_ac1(counts), _ac1(left_out), -1.0),
-        _rates(outputs, judge >= threshold, ~np.isnan(judge), counts, left_out, documents, counting)
-        if enough
-        else (),
+        _rates(outputs, judge, fitted, counts, documents, counting) if enough else (),
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """Verdicts by thresholds that documents of other folds chose.
+
+    `verdict` has shape (outputs,); `threshold` is the one that all documents choose. Without each
+    group of documents, all thresholds chosen anew: `left_out` are the four counts, shape
+    (4, groups), and `thresholds` those that all other documents choose, shape (groups,).
+    """
+
+    verdict: np.ndarray
+    threshold: float
+    left_out: FloatArray
+    thresholds: FloatArray
+
+
 def _cross_validated(
-    outputs: Outputs, people: np.ndarray, scores: FloatArray
-) -> tuple[np.ndarray, float]:
-    """Whether the judge passes each output by the threshold that documents of other folds choose,
-    and the one that all documents choose."""
+    outputs: Outputs, people: np.ndarray, scores: FloatArray, documents: LeftOut
+) -> _Fitted:
     order = np.flatnonzero(outputs.documents_with())
     fold = np.zeros(outputs.documents, dtype=int)
     fold[order] = np.arange(len(order)) % FOLDS
     of_output = fold[outputs.document]
+    values, place = np.unique(scores, return_inverse=True)
+    own = np.ones(len(scores)) if outputs.weight is None else outputs.weight
+
+    def tables(chosen: np.ndarray) -> FloatArray:
+        """Of some outputs, how many people pass and fail at each value, by fold; shape
+        (FOLDS, 2, values)."""
+        at = (of_output[chosen] * 2 + ~people[chosen]) * len(values) + place[chosen]
+        return sums(at, own[chosen], FOLDS * 2 * len(values)).reshape(FOLDS, 2, len(values))
+
+    everything = tables(np.arange(len(scores)))
     verdict = np.zeros(len(scores), dtype=bool)
     for number in range(FOLDS):
         mine = of_output == number
-        others = None if outputs.weight is None else outputs.weight[~mine]
-        verdict[mine] = scores[mine] >= best_threshold(people[~mine], scores[~mine], others)
-    return verdict, best_threshold(people, scores, outputs.weight)
+        verdict[mine] = place[mine] > _best_cut(*(everything.sum(axis=0) - everything[number]))
+    group = documents.group[outputs.document]
+    ordered = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=documents.groups))
+    left_out, thresholds = np.zeros((4, documents.groups)), np.zeros(documents.groups)
+    for at, members in enumerate(np.split(ordered, ends[:-1])):
+        kept = everything - tables(members)
+        together = kept.sum(axis=0)
+        thresholds[at] = _threshold_at(values, _best_cut(*together))
+        for mine in kept:
+            cut = _best_cut(*(together - mine)) + 1
+            (passed, failed), (low_passed, low_failed) = (
+                mine[:, cut:].sum(axis=1), mine[:, :cut].sum(axis=1)
+            )  # fmt: skip
+            left_out[:, at] += (passed, failed, low_passed, low_failed)
+    return _Fitted(
+        verdict, _threshold_at(values, _best_cut(*everything.sum(axis=0))), left_out, thresholds
+    )
 
 
 def best_threshold(
@@ -160,19 +197,34 @@ def best_threshold(
         weight: shape (outputs,), for how many each stands.
     """
     values, place = np.unique(scores, return_inverse=True)
-    if len(values) < 2:
+    own = np.ones(len(scores)) if weight is None else weight
+    passed = sums(place, people * own, len(values))
+    failed = sums(place, ~people * own, len(values))
+    return _threshold_at(values, _best_cut(passed, failed))
+
+
+def _threshold_at(values: FloatArray, cut: int) -> float:
+    """Halfway between the value of a cut and the next; below all values for -1."""
+    if cut < 0:
         return float(values[0]) if len(values) else 0.0
-    own = 1.0 if weight is None else weight
-    passed = np.bincount(place, people * own, len(values))
-    failed = np.bincount(place, ~people * own, len(values))
+    return float((values[cut] + values[cut + 1]) / 2)
+
+
+def _best_cut(passed: FloatArray, failed: FloatArray) -> int:
+    """The position of the value up to which outputs fail, -1 where there is but one value.
+
+    Args:
+        passed, failed: shape (values,), how many outputs people pass and fail at each value.
+    """
+    if len(passed) < 2:
+        return -1
     # By threshold below each value but the first: what lies at or above it passes.
     with np.errstate(invalid="ignore", divide="ignore"):
         sensitivity = np.cumsum(passed[::-1])[::-1][1:] / passed.sum()
         specificity = np.cumsum(failed)[:-1] / failed.sum()
     youden = np.nan_to_num(sensitivity) + np.nan_to_num(specificity)
     best = np.flatnonzero(youden >= youden.max() - 1e-12)
-    at = int(best[len(best) // 2])
-    return float((values[at] + values[at + 1]) / 2)
+    return int(best[len(best) // 2])
 
 
 def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
@@ -209,10 +261,9 @@ def _ac1(cells: np.ndarray) -> np.ndarray:
 
 def _rates(
     outputs: Outputs,
-    passes: np.ndarray,
-    is_scored: np.ndarray,
+    scores: FloatArray,
+    fitted: _Fitted,
     counts: np.ndarray,
-    left_out: np.ndarray,
     documents: LeftOut,
     counting: int,
 ) -> tuple[SystemRate, ...]:
@@ -220,27 +271,31 @@ def _rates(
     found = []
     youden = _sensitivity(counts) + _specificity(counts) - 1
     for system in range(outputs.systems):
-        mine = (outputs.system == system) & is_scored
-        scored, passed = (
-            sums(outputs.document[mine], values, outputs.documents)
-            for values in (None, passes[mine].astype(float))
-        )
-        raw = float(mean_of(passed.sum(), scored.sum()))
-        if not scored.sum():
+        mine = (outputs.system == system) & ~np.isnan(scores)
+        own, group = scores[mine], documents.group[outputs.document[mine]]
+        raw = float((own >= fitted.threshold).mean()) if len(own) else np.nan
+        if not len(own):
             found.append(SystemRate(0, None, _without("the judge scored none of its outputs")))
             continue
         if youden < LEAST_YOUDEN:
-            found.append(SystemRate(int(scored.sum()), raw, _without(_CHANCE)))
+            found.append(SystemRate(len(own), raw, _without(_CHANCE)))
             continue
         estimate = _corrected(np.asarray(raw), counts)
-        each = _corrected(mean_of(documents.sums(passed), documents.sums(scored)), left_out)
+        passing = np.array(
+            [
+                ((own >= threshold) & (group != at)).sum()
+                for at, threshold in enumerate(fitted.thresholds)
+            ]
+        )
+        kept = len(own) - np.bincount(group, minlength=documents.groups)
+        each = _corrected(mean_of(passing, kept), fitted.left_out)
         interval = documents.interval(float(estimate), each, counting=counting)
         if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
-            found.append(SystemRate(int(scored.sum()), raw, _without(_OTHERWISE)))
+            found.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
             continue
         interval = within(interval, 0.0, 1.0)
         share = Share(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
-        found.append(SystemRate(int(scored.sum()), raw, share))
+        found.append(SystemRate(len(own), raw, share))
     return tuple(found)
 
 
