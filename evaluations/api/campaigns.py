@@ -30,6 +30,7 @@ from evaluations.forms.campaign_goals import ASKED
 from evaluations.forms.plans import PlanForm
 from evaluations.models import Project
 from evaluations.reports.goals import Standing, standing
+from evaluations.reports.json_values import ranked_json
 from evaluations.reports.live import live_data
 from evaluations.reports.plans import plan
 
@@ -222,6 +223,7 @@ def _standing_json(found: Standing) -> dict[str, Any]:
         "high": found.high,
         "needed": found.needed,
         "promised": found.promised,
+        **({} if found.ranked is None else ranked_json(found.ranked)),
     }
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.samples import about_proof
-from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import documents_counting
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.panel import Arms
+from evaluations.statistics.same_documents import ranked_by_document
 
 # Fitted to ratings of any document, so they may know the locked ones.
 FITTED_KINDS = ("formula", "ensemble")
@@ -86,9 +86,10 @@ class Ground:
         return documents_counting(self.outputs.weighted(self.weight).part(is_there))
 
     def rho_on_training(self, scores: FloatArray) -> FloatArray:
-        """Spearman's rho of scores in each training document; shape (training,)."""
+        """Spearman's rho of scores in each training document that people rank, 0 where they tie
+        all outputs; shape (training,)."""
         outputs, (human, own) = self.on(self.training, self.human, scores)
-        return coefficients_by_document(outputs, human, own, "spearman")[self.training]
+        return ranked_by_document(outputs, human, own)[self.training]
 
     def outputs_at(self, places: IntArray) -> list[CandidateOutput]:
         """The outputs at some places, with their documents, in the same order."""

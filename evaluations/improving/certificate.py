@@ -13,7 +13,9 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import ASKING_CHANGES
+from evaluations.reports.words import ranked_in_words
 from evaluations.statistics.proof import Outcome
+from evaluations.statistics.same_documents import Ranked
 
 _DIGITS = 3
 _FOUND_NOTHING = {
@@ -51,8 +53,17 @@ def outcome_in_words(look: Look) -> str:
     )
     return (
         f"{look.outcome}: gain {signed(look.gain, _DIGITS)}{ends} on {look.documents} locked"
-        f" documents, {look.confidence:.1%} interval"
+        f" documents, {look.confidence:.1%} interval{ranks_of(look)}"
     )
+
+
+def ranks_of(look: Look) -> str:
+    """In how many documents each of the two judges ranks anything, to follow a result; empty where
+    it is not known."""
+    if not look.ranked:
+        return ""
+    ranked = Ranked(look.ranked["documents"], look.ranked["candidate"], look.ranked["today"])
+    return f"; {ranked_in_words(ranked, 'the candidate', 'today’s judge')}"
 
 
 def look_of(candidate: Candidate) -> Look | None:
@@ -139,6 +150,7 @@ def look_json(look: Look) -> dict[str, Any]:
         "interval": None if look.low is None else [look.low, look.high],
         "confidence": look.confidence,
         "reason": look.reason or None,
+        "documents_ranked": look.ranked,
     }
 
 

@@ -187,4 +187,10 @@ def _columns(proof: Proof) -> dict[str, Any]:
         "high": high,
         "confidence": proof.confidence,
         "reason": proof.gain.reason or proof.interval.reason,
+        "ranked": proof.ranked
+        and {
+            "documents": proof.ranked.documents,
+            "candidate": proof.ranked.first,
+            "today": proof.ranked.second,
+        },
     }

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from evaluations.formats import signed
-from evaluations.improving.certificate import look_of, not_tried
+from evaluations.improving.certificate import look_of, not_tried, ranks_of
 from evaluations.improving.locking import locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
@@ -62,6 +62,11 @@ class Row:
     @property
     def stamp_text(self) -> str:
         return self.look.outcome.capitalize() if self.look else "Not looked at"
+
+    @property
+    def ranks(self) -> str:
+        """In how many documents each of the two judges ranks anything."""
+        return ranks_of(self.look).removeprefix("; ") if self.look else ""
 
     @property
     def is_pending(self) -> bool:

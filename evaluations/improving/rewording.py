@@ -26,8 +26,8 @@ from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
 from evaluations.runs.lifecycle import RunError
 from evaluations.runs.shift import Shift
-from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.same_documents import ranked_by_document
 from evaluations.statistics.selection import select
 
 SEED = 0
@@ -316,7 +316,7 @@ class _Rewording:
         scores = np.full(len(ground.outputs), np.nan)
         scores[there] = self.trials.scores(wording_of(candidate), ground.output_ids[there])
         outputs, (human, own) = ground.on(documents, ground.human, scores)
-        rho = coefficients_by_document(outputs, human, own, "spearman")[documents]
+        rho = ranked_by_document(outputs, human, own)[documents]
         return scores, np.nan_to_num(rho, nan=0.0)
 
     def _note(self, candidate: Mapping[str, str], documents: IntArray, rho: FloatArray) -> None:

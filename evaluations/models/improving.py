@@ -256,7 +256,9 @@ class Candidate(models.Model):
 
 
 class Look(models.Model):
-    """One look at the locked documents: who, when, which candidate, and what came out."""
+    """One look at the locked documents: who, when, which candidate, and what came out. `ranked` has
+    in how many documents people, the candidate and today's judge rank anything; None where
+    distances are compared."""
 
     locked = models.ForeignKey(LockedDocuments, on_delete=models.PROTECT, related_name="looks")
     candidate = models.OneToOneField(Candidate, on_delete=models.PROTECT, related_name="look")
@@ -273,6 +275,7 @@ class Look(models.Model):
     high = models.FloatField(null=True)
     confidence = models.FloatField()
     reason = models.CharField(max_length=500, blank=True)
+    ranked = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ("pk",)

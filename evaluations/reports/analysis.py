@@ -44,7 +44,6 @@ from evaluations.statistics.correlation import (
     Coefficient,
     Correlations,
     Level,
-    coefficients_by_document,
     correlations,
     mean_of_documents,
     system_means,
@@ -81,6 +80,12 @@ from evaluations.statistics.resampling import (
     resample_means,
 )
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.same_documents import (
+    Ranked,
+    SameDocuments,
+    on_same_documents,
+    ties_as_0,
+)
 from evaluations.statistics.significance import (
     PairTest,
     holm,
@@ -96,6 +101,8 @@ ALPHA = 0.05
 # All groups are tried; for more judges than this, letters would not be helpful.
 MOST_LETTERED = 12
 LEAST_FOR_WILLIAMS = 4
+# Means that differ by less are equal.
+ROUNDING = 1e-9
 # Percentile and BCa intervals are too narrow for fewer documents.
 LEAST_FOR_BOOTSTRAP = 50
 # Of more annotators, not every two are compared.
@@ -174,19 +181,22 @@ class Agreement:
 class Significance:
     """Which judges differ on a criterion, at summary level.
 
-    `correlations` are by judge, NaN where there is none; the tests, the `intervals` of differences
-    over documents, and `williams`, the two-sided p of Williams' test at system level (Pearson; None
-    for fewer than four systems, and where one judge is the reverse of the other), by pair of names.
+    `means` are correlations by judge on the same documents, ties counted (see `on_common_ground`),
+    NaN where it ranks nothing; they are what judges are ordered by. The tests, the `intervals` of
+    differences over documents, in how many documents each of two judges ranks anything (`ranked`),
+    and `williams`, the two-sided p of Williams' test at system level (Pearson; None for fewer than
+    four systems, and where one judge is the reverse of the other), are by pair of names.
     `adjusted` are Holm's p-values over all pairs on all criteria of a report, and judges that are
     not shown to differ by them share a letter.
     """
 
     coefficient: Coefficient
     over: Over
-    correlations: dict[str, float]
+    means: dict[str, float]
     tests: dict[tuple[str, str], PairTest]
     intervals: dict[tuple[str, str], Interval]
     williams: dict[tuple[str, str], float | None]
+    ranked: dict[tuple[str, str], Ranked] = field(default_factory=dict)
     adjusted: dict[tuple[str, str], float] = field(default_factory=dict)
     letters: dict[str, str] = field(default_factory=dict)
 
@@ -401,11 +411,12 @@ def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str,
 
 
 class Compared(NamedTuple):
-    """Two judges at summary level: the test, and the interval of their difference over
-    documents."""
+    """Two judges at summary level on the same documents: the test, the interval of their difference
+    over documents, and in how many documents each ranks anything."""
 
     test: PairTest
     interval: Interval
+    ranked: Ranked
 
 
 # A judge's scores, with what they give.
@@ -433,7 +444,7 @@ def compare_pairs(
         ]
         if over == "documents":
             tests = permutation_tests(
-                [(one.first, one.second) for one in some],
+                [one.difference for one in some],
                 rng=seeded(),
                 weights=[one.weight for one in some],
             )
@@ -443,9 +454,7 @@ def compare_pairs(
                 for (first, _), (second, _) in pairs[start : start + at_once]
             ]  # fmt: skip
         found += [
-            Compared(
-                test, interval_of_difference(one.counts, one.first, one.second, weight=one.weight)
-            )
+            Compared(test, interval_of_difference(one), one.ranked)
             for test, one in zip(tests, some, strict=True)
         ]
     return found
@@ -455,26 +464,21 @@ def seeded() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
 
-class ByDocument(NamedTuple):
-    """Of each document: how many outputs people rated and both judges scored, each judge's
-    coefficient on them, and for how many documents it stands."""
-
-    counts: FloatArray
-    first: FloatArray
-    second: FloatArray
-    weight: FloatArray | None
-
-
 def _two_judges(
     outputs: Outputs, human: FloatArray, pair: tuple[Found, ...], coefficient: Coefficient
-) -> ByDocument:
-    outputs, (human, *judges) = complete(outputs, human, *(scores for scores, _found in pair))
+) -> SameDocuments:
+    (first, of_first), (second, of_second) = pair
+    both, (rated, *_scores) = complete(outputs, human, first, second)
     # A judge's own correlations hold for both where they scored the same outputs.
-    if all(own.pairs == len(outputs) for _scores, own in pair):
-        sides = [own.by_document[coefficient] for _scores, own in pair]
-    else:
-        sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
-    return ByDocument(outputs.by_document(), sides[0], sides[1], outputs.document_weight)
+    if of_first.pairs == of_second.pairs == len(both):
+        return SameDocuments(
+            both.documents_ranked(rated),
+            both.by_document(),
+            of_first.by_document[coefficient],
+            of_second.by_document[coefficient],
+            both.document_weight,
+        )
+    return on_same_documents(outputs, human, first, second, coefficient)
 
 
 def williams_of(
@@ -495,9 +499,54 @@ def williams_of(
     return None if np.isnan(p) else p
 
 
-def rank_judges(found: Mapping[str, float]) -> list[str]:
-    """Judges by their summary-level correlation, the best first and those without one last."""
-    return sorted(found, key=lambda name: -np.nan_to_num(found[name], nan=-2))
+def own_means(
+    outputs: Outputs,
+    human: FloatArray,
+    judges: Mapping[str, Found],
+    coefficient: Coefficient,
+) -> dict[str, float]:
+    """By judge its mean correlation over the documents in which people rank any of the outputs that
+    it scored, those included in which it ties all; NaN where it ranks nothing at all.
+
+    Args:
+        judges: with scores of shape (outputs,), NaN for missing.
+    """
+    means = {}
+    for name, (scores, own) in judges.items():
+        both, (rated, _scored) = complete(outputs, human, scores)
+        of_document = own.by_document[coefficient]
+        with_ties = ties_as_0(of_document, both.documents_ranked(rated))
+        is_there = not np.isnan(of_document).all()
+        mean = mean_of_documents(with_ties, both.document_weight)
+        means[name] = mean if is_there else float("nan")
+    return means
+
+
+def on_common_ground(
+    means: Mapping[str, float], tests: Mapping[tuple[str, str], PairTest]
+) -> dict[str, float]:
+    """Means moved as little as can be (least squares) so that they differ as judges do on the
+    documents that each two of them share. Where all judges scored the same outputs, they are these
+    means."""
+    names = [name for name, mean in means.items() if not np.isnan(mean)]
+    place = {name: at for at, name in enumerate(names)}
+    rows, apart = [], []
+    for (first, second), test in tests.items():
+        if test.observed is not None and first in place and second in place:
+            row = np.zeros(len(names))
+            row[place[first]], row[place[second]] = 1.0, -1.0
+            rows.append(row)
+            apart.append(test.observed - (means[first] - means[second]))
+    if not rows or np.abs(apart).max() < ROUNDING:
+        return dict(means)
+    moves = np.linalg.lstsq(np.array(rows), np.array(apart), rcond=None)[0]
+    return {name: mean + (moves[place[name]] if name in place else 0.0)
+            for name, mean in means.items()}  # fmt: skip
+
+
+def rank_judges(means: Mapping[str, float]) -> list[str]:
+    """Judges by their means on the same documents, the best first and those without one last."""
+    return sorted(means, key=lambda name: -np.nan_to_num(means[name], nan=-2))
 
 
 def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
@@ -514,15 +563,15 @@ def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
     for (at, pair, _p), p in zip(tested, p_values, strict=True):
         adjusted[at][pair] = p
     return [
-        replace(one, adjusted=found, letters=_letters(one.correlations, found))
+        replace(one, adjusted=found, letters=_letters(one.means, found))
         for one, found in zip(criteria, adjusted, strict=True)
     ]
 
 
 def _letters(
-    correlations: Mapping[str, float], adjusted: Mapping[tuple[str, str], float]
+    means: Mapping[str, float], adjusted: Mapping[tuple[str, str], float]
 ) -> dict[str, str]:
-    known = [name for name in rank_judges(correlations) if not np.isnan(correlations[name])]
+    known = [name for name in rank_judges(means) if not np.isnan(means[name])]
     if len(known) > MOST_LETTERED:
         return {}
     differ = tuple(sorted(pair for pair, p in adjusted.items() if p <= ALPHA))

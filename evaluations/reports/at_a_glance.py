@@ -133,7 +133,7 @@ def _row(criterion: CriterionResult, axis: Axis, running: Collection[int]) -> Ve
 def _forest(
     criterion: CriterionResult, axis: Axis, running: Collection[int]
 ) -> tuple[ForestRow, ...]:
-    """One rater first, then judges by their correlation; those without one come last."""
+    """One rater first, then judges, the best first; those without a correlation come last."""
     rows = []
     if criterion.ceiling.value is not None:
         rows.append(
@@ -142,7 +142,7 @@ def _forest(
             )
         )
     best = criterion.best
-    for judge in sorted(criterion.judges, key=lambda one: _order(one.shown(criterion.options))):
+    for judge in sorted(criterion.judges, key=criterion.compared_by, reverse=True):
         rows.append(
             _forest_row(
                 axis,
@@ -162,10 +162,6 @@ def _forest(
         if null.correlation.value is not None
     ]
     return tuple(rows)
-
-
-def _order(estimate: Estimate) -> float:
-    return float("inf") if estimate.value is None else -estimate.value
 
 
 def _forest_row(

@@ -133,7 +133,8 @@ TERMS: dict[str, Term] = {
     "documents_used": Term(
         "Documents used",
         "How many documents enter the summary-level average. In the rest, people or the judge gave"
-        " every output the same score.",
+        " every output the same score. Where judges are compared, a document in which only the"
+        " judge did so counts as 0.",
         "If few of many count, the correlation speaks of a small part of the data.",
         "Correlation",
     ),

@@ -33,6 +33,7 @@ from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.planning import Needed, for_any_time
 from evaluations.statistics.resampling import Interval
+from evaluations.statistics.same_documents import Ranked, on_same_documents
 from geval_site.logs import kind_of
 
 log = structlog.stdlib.get_logger(__name__)
@@ -46,7 +47,8 @@ class Standing:
     """How far a campaign is towards its goal: an interval that holds at any time, of `documents`
     that count out of `planned`; `needed` is how many documents the goal will likely take in all,
     `promised` how many do in nine of ten cases. Without any that counts there is no interval.
-    `fixed` is the interval of as many documents had their number been decided on beforehand."""
+    `fixed` is the interval of as many documents had their number been decided on beforehand, and
+    `ranked` in how many of them each of two judges ranks anything."""
 
     documents: int
     planned: int
@@ -57,6 +59,7 @@ class Standing:
     needed: int | None = None
     promised: int | None = None
     fixed: Interval | None = None
+    ranked: Ranked | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -64,15 +67,26 @@ class Standing:
 
 
 @dataclass(frozen=True, eq=False)
+class Telling:
+    """What each document says of a goal, shape (documents,), NaN where it says nothing; how far
+    from 0 it can be; and of a goal of two judges, in how many documents each ranks anything."""
+
+    values: FloatArray
+    most: float
+    ranked: Ranked | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class _Sequence:
     """Values of documents in the order in which they count, each between minus and plus `most`;
-    `weight` as the campaign drew them, of at most `largest`."""
+    `weight` as the campaign drew them, of at most `largest`. `ranked` is as in `Telling`."""
 
     values: FloatArray
     most: float
     planned: int
     weight: FloatArray | None
     largest: float
+    ranked: Ranked | None = None
 
 
 def standing(goal: CampaignGoal, data: ReportData) -> Standing:
@@ -111,7 +125,7 @@ def standing(goal: CampaignGoal, data: ReportData) -> Standing:
     fixed = LeftOut.each(count).mean_interval(found.values, weight=found.weight)
     return Standing(
         count, found.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
-        within(fixed, -found.most, found.most),
+        within(fixed, -found.most, found.most), found.ranked,
     )  # fmt: skip
 
 
@@ -166,24 +180,24 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> _Sequence:
     planned = units.documents_with(asked)
     counting = planned & (lacking == 0)
     human = np.where(asked & counting[units.document], human, np.nan)
-    by_document, most = values_of(goal, data, units, human)
+    telling = values_of(goal, data, units, human)
+    by_document = telling.values
     order = np.argsort(first, kind="stable")
     order = order[~np.isnan(by_document[order])]
     weight, largest = _weights(goal.campaign, data, units)
     return _Sequence(
         by_document[order],
-        most,
+        telling.most,
         int(planned.sum()),
         None if weight is None else weight[order],
         largest,
+        telling.ranked,
     )
 
 
-def values_of(
-    goal: CampaignGoal, data: ReportData, units: Outputs, human: FloatArray
-) -> tuple[FloatArray, float]:
-    """What each document says of a goal, shape (documents,), NaN where it says nothing; and how far
-    from 0 it can be.
+def values_of(goal: CampaignGoal, data: ReportData, units: Outputs, human: FloatArray) -> Telling:
+    """What each document says of a goal; two judges are compared on the same documents, ties
+    counted.
 
     Args:
         human: shape (outputs,), the mean rating of each, NaN for none.
@@ -195,15 +209,15 @@ def values_of(
             mine = (data.system_ids[units.system] == system) & ~np.isnan(human)
             part = units.part(mine)
             sides.append(mean_of(part.by_document(human[mine]), part.by_document()))
-        return sides[0] - sides[1], scale.highest - scale.lowest
+        return Telling(sides[0] - sides[1], scale.highest - scale.lowest)
     nothing = np.full(len(human), np.nan)
     judges = [pk for pk in (goal.judge_id, goal.rival_id) if pk is not None]
     scores = [data.judges.get((goal.criterion_id, pk), nothing) for pk in judges]
     shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)
-    found = [coefficients_by_document(units, shared, side, "spearman") for side in scores]
     if goal.kind == GoalKind.JUDGES:
-        return found[0] - found[1], TWO_RHOS
-    return found[0], RHO
+        same = on_same_documents(units, shared, scores[0], scores[1])
+        return Telling(same.difference, TWO_RHOS, same.ranked)
+    return Telling(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)
 
 
 def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarray]:

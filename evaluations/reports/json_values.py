@@ -5,6 +5,7 @@ from typing import Any
 from evaluations.statistics.ppi import PpiMean
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.same_documents import Ranked
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
@@ -18,6 +19,14 @@ def ends_json(interval: Interval | PpiMean) -> list[float] | None:
     if interval.low is None or interval.high is None:
         return None
     return [interval.low, interval.high]
+
+
+def ranked_json(ranked: Ranked) -> dict[str, Any]:
+    """In how many documents people rank anything, and both judges do, in their order."""
+    return {
+        "documents_ranked": ranked.documents,
+        "documents_ranked_by_each": [ranked.first, ranked.second],
+    }
 
 
 def with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:

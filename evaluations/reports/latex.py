@@ -9,7 +9,7 @@ from evaluations.reports.marks import Marks
 from evaluations.reports.null_judges import TITLES
 from evaluations.reports.report import Report
 from evaluations.reports.samples import WEIGHTED
-from evaluations.reports.words import SYMBOLS, chosen_note, tested_over
+from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
 from evaluations.statistics.correlation import Coefficient
 from evaluations.statistics.null_judges import NULL_NAMES
 
@@ -137,6 +137,8 @@ def _correlations(report: Report, marks: Marks | None) -> str:
         )
     if marks:
         caption += f" {marks.in_words}"
+    if (report.has_letters or marks) and (note := same_documents_note(report)):
+        caption += f" {note}"
     if report.weights:
         caption += f" {WEIGHTED}"
     if report.chosen:

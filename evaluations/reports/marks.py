@@ -10,7 +10,7 @@ from evaluations.models import Criterion, Judge
 from evaluations.reports.analysis import LEAST_FOR_BOOTSTRAP, draws_for
 from evaluations.reports.data import ReportData
 from evaluations.reports.options import ReportOptions
-from evaluations.statistics.correlation import Coefficient, Level, coefficients_by_document
+from evaluations.statistics.correlation import Coefficient, Level
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import (
@@ -19,6 +19,7 @@ from evaluations.statistics.resampling import (
     bootstrap_samples,
     resample_means,
 )
+from evaluations.statistics.same_documents import ranked_by_document
 from evaluations.statistics.significance import paired_bootstrap_p
 
 # The strictest first.
@@ -118,7 +119,7 @@ def _samples(
     draws: Draws,
 ) -> FloatArray:
     if level == "summary":
-        by_document = coefficients_by_document(outputs, human, scores, coefficient)
+        by_document = ranked_by_document(outputs, human, scores, coefficient)
         return resample_means(by_document, draws, outputs.document_weight)
     table = outputs.table
     return bootstrap_samples(table(human), table(scores), coefficient, draws, level=level)

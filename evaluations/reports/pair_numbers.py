@@ -15,8 +15,9 @@ from evaluations.reports.memo import remembered
 from evaluations.reports.pair_view import PairView
 from evaluations.reports.score_grids import Grid, Shares, grid_of, shares_of
 from evaluations.scales import short
-from evaluations.statistics.correlation import Coefficient, mean_by_document
+from evaluations.statistics.correlation import Coefficient
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.same_documents import Ranked, on_same_documents
 from evaluations.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
 
 # Of a large project so many outputs are listed for each of the two judges.
@@ -51,11 +52,13 @@ class OneAgreeing:
 
 @dataclass(frozen=True, eq=False)
 class PairOnCriterion:
-    """Two judges on a criterion: both correlations with people, their scores and agreement drawn,
-    and what counts as a step. `mapped` says whose scores are on another scale."""
+    """Two judges on a criterion: both correlations with people on the same documents, ties
+    counted, in how many of these each ranks anything, their scores and agreement drawn, and what
+    counts as a step. `mapped` says whose scores are on another scale."""
 
     criterion: int
     correlations: tuple[float, float]
+    ranked: Ranked
     grid: Grid
     shares: Shares
     unit: str
@@ -124,13 +127,13 @@ def _different(positions: Sequence[IntArray]) -> int:
 
 
 def _on_criterion(data: ReportData, pair: Pair, coefficient: Coefficient) -> PairOnCriterion:
-    first, second = (
-        float(remembered(mean_by_document, pair.outputs, pair.human, side, coefficient))
-        for side in (pair.first, pair.second)
+    same = remembered(
+        on_same_documents, pair.outputs, pair.human, pair.first, pair.second, coefficient
     )
     return PairOnCriterion(
         pair.criterion.pk,
-        (first, second),
+        same.means,
+        same.ranked,
         grid_of(pair),
         shares_of(pair),
         short(round(unit_of(pair.criterion.scale), 4)),

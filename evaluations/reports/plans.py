@@ -104,8 +104,9 @@ def plan(
     rated = np.zeros(len(units)) if human is None else (~np.isnan(human.mean)).astype(float)
     documents = int(units.documents_with(rated > 0).sum())
     found = [
-        (raters, *values_of(aim, data, units, mean))
+        (raters, told.values, told.most)
         for raters, mean in ([] if human is None else _by_raters(human))
+        for told in [values_of(aim, data, units, mean)]
     ]
     whole = found[-1][1] if found else np.empty(0)
     counting = int((~np.isnan(whole)).sum())

@@ -20,6 +20,8 @@ from evaluations.reports.analysis import (
     analyse_agreement,
     analyse_judge,
     compare_pairs,
+    on_common_ground,
+    own_means,
     rank_judges,
     williams_of,
 )
@@ -154,14 +156,20 @@ class CriterionResult:
 
     @property
     def best(self) -> "JudgeResult | None":
-        """Of the judges that are ranked, the one whose correlation with people is highest in this
-        view; None where none has one."""
-        known = [
-            (value, result)
-            for result in self.ranked
-            if (value := result.shown(self.options).value) is not None
-        ]
-        return max(known, key=lambda pair: pair[0])[1] if known else None
+        """Of the judges that are ranked, the one that agrees best with people in this view (at
+        summary level on the same documents, ties counted); None where none has a correlation."""
+        known = [one for one in self.ranked if one.shown(self.options).value is not None]
+        return max(known, key=self.compared_by) if known else None
+
+    def compared_by(self, result: "JudgeResult") -> float:
+        """What judges are ordered by in this view: at summary level their means on the same
+        documents, elsewhere the correlations that are shown; minus infinity where there is none."""
+        value = result.shown(self.options).value
+        if value is None:
+            return -np.inf
+        if self.options.level == "summary":
+            return self.significance.means.get(result.judge, value)
+        return value
 
     @property
     def ranked(self) -> "tuple[JudgeResult, ...]":
@@ -634,11 +642,9 @@ def _compared(
 ) -> Significance:
     """All pairs of judges; only those whose scores have changed are tested again."""
     coefficient, over = options.coefficient, options.over
-    values = {
-        name: one.estimates[coefficient]["summary"].value for name, one in correlations.items()
-    }
-    found = {name: np.nan if value is None else value for name, value in values.items()}
-    pairs = list(itertools.combinations(rank_judges(found), 2))
+    found = {name: (scores, correlations[name]) for name, scores in judges.items()}
+    means = own_means(outputs, human, found, coefficient)
+    pairs = list(itertools.combinations(rank_judges(means), 2))
     parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
     compared = remembered_each(
         "compare_pairs",
@@ -646,19 +652,21 @@ def _compared(
         lambda missing: compare_pairs(
             outputs,
             human,
-            [tuple((judges[name], correlations[name]) for name in pairs[at]) for at in missing],
+            [tuple(found[name] for name in pairs[at]) for at in missing],
             coefficient,
             over,
         ),
     )
     williams = [remembered(williams_of, *one[:4]) for one in parts]
+    tests = {pair: one.test for pair, one in zip(pairs, compared, strict=True)}
     return Significance(
         coefficient,
         over,
-        found,
-        {pair: one.test for pair, one in zip(pairs, compared, strict=True)},
+        on_common_ground(means, tests),
+        tests,
         {pair: one.interval for pair, one in zip(pairs, compared, strict=True)},
         dict(zip(pairs, williams, strict=True)),
+        {pair: one.ranked for pair, one in zip(pairs, compared, strict=True)},
     )
 
 

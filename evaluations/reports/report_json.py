@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 import orjson
 
 from evaluations.reports.analysis import (
@@ -14,7 +15,7 @@ from evaluations.reports.analysis import (
     Significance,
 )
 from evaluations.reports.board_tables import board_json
-from evaluations.reports.json_values import ends_json, estimate_json, with_interval
+from evaluations.reports.json_values import ends_json, estimate_json, ranked_json, with_interval
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
@@ -167,6 +168,7 @@ def _judge_json(
     counts = {
         "stand_in": result.is_stand_in,
         "documents": found.documents,
+        "documents_ranked": found.documents_ranked,
         "documents_used": found.documents_used,
         "pairs": found.pairs,
         "missing_scores": result.missing,
@@ -309,11 +311,15 @@ def _significance_json(found: Significance) -> dict[str, Any]:
         "coefficient": found.coefficient,
         "over": found.over,
         "letters": found.letters,
+        "means_with_ties": {
+            name: None if np.isnan(mean) else mean for name, mean in found.means.items()
+        },
         "pairs": [
             {
                 "judges": list(pair),
                 "difference": test.observed,
                 "ci_over_documents": ends_json(found.intervals[pair]),
+                **ranked_json(found.ranked[pair]),
                 "p": test.p,
                 "p_holm": found.adjusted.get(pair),
                 "p_williams_system": found.williams.get(pair),

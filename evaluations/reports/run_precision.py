@@ -1,7 +1,7 @@
 """How precisely a run's correlations are known, and when they will be known better."""
 
 from collections.abc import Collection, Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from django.db.models import Count, Min, Q
@@ -14,6 +14,7 @@ from evaluations.reports.drawings.narrowing import narrowing_band
 from evaluations.reports.drawings.svg import as_page_part
 from evaluations.reports.goals import RHO, TWO_RHOS
 from evaluations.reports.so_far import CriterionSoFar, so_far
+from evaluations.reports.words import ranked_in_words
 from evaluations.statistics.anytime import Ends
 from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
@@ -21,6 +22,7 @@ from evaluations.statistics.narrowing import Step, anytime_mean, narrowing
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.projection import ASSURANCE, documents_for
 from evaluations.statistics.resampling import Interval
+from evaluations.statistics.same_documents import Ranked
 from evaluations.statistics.weighted import freedom_share
 
 GOALS = (0.1, 0.05, 0.02)
@@ -80,12 +82,13 @@ def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
 @dataclass(frozen=True)
 class KnownSoFar:
     """A criterion's rho in a run, or how far it is above another judge's, with ends that hold
-    however often they are looked at."""
+    however often they are looked at; then `ranked` says in how many documents each ranks
+    anything."""
 
     criterion: str
     rho: float
     ends: Ends
-    is_difference: bool = False
+    ranked: Ranked | None = None
 
     @classmethod
     def of(
@@ -94,7 +97,7 @@ class KnownSoFar:
         by_document: FloatArray,
         weight: FloatArray | None,
         *,
-        is_difference: bool = False,
+        ranked: Ranked | None = None,
     ) -> "KnownSoFar | None":
         """From documents in the order in which they came, shape (documents,), NaN where one has no
         coefficient, and their weights; None for fewer than ten."""
@@ -102,14 +105,19 @@ class KnownSoFar:
         known, own = by_document[counts], None if weight is None else weight[counts]
         if len(known) < LEAST_DOCUMENTS:
             return None
-        most = TWO_RHOS if is_difference else RHO
+        most = RHO if ranked is None else TWO_RHOS
         (ends,) = anytime_mean(known, [len(known)], own, largest=one.largest, most=most)
-        return cls(one.criterion, mean_of_documents(known, own), ends, is_difference)
+        return cls(one.criterion, mean_of_documents(known, own), ends, ranked)
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))
-        rho = signed(self.rho) if self.is_difference else two_decimals(self.rho)
-        return f"{self.criterion} {rho} {ends}"
+        if self.ranked is None:
+            return f"{self.criterion} {two_decimals(self.rho)} {ends}"
+        return f"{self.criterion} {signed(self.rho)} {ends} ({ranked_in_words(self.ranked)})"
+
+    @property
+    def is_difference(self) -> bool:
+        return self.ranked is not None
 
     @property
     def half_width(self) -> float:
@@ -132,8 +140,8 @@ def known_of_complete(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | N
     order = _order(run, one, without=set(open_))
     if one.ahead is None:
         return KnownSoFar.of(one, *_in_order(one, order))
-    compared = replace(one, by_document=one.ahead, weight=one.weight_ahead)
-    return KnownSoFar.of(one, *_in_order(compared, order), is_difference=True)
+    same = one.ahead.at([at for at in order if at < len(one.ahead.counting)])
+    return KnownSoFar.of(one, same.difference, same.weight, ranked=same.ranked)
 
 
 def _in_order(one: CriterionSoFar, order: list[int]) -> tuple[FloatArray, FloatArray | None]:

@@ -9,10 +9,11 @@ from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.live import live_data
 from evaluations.reports.samples import about_sample
 from evaluations.scales import short
-from evaluations.statistics.correlation import coefficients_by_document, correlations
+from evaluations.statistics.correlation import correlations
 from evaluations.statistics.layout import Outputs, complete, mean_of
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.same_documents import SameDocuments, on_same_documents
 
 BINS = 9
 
@@ -33,8 +34,8 @@ class CriterionSoFar:
     rating; `by_document` has each document's rho, shape (documents,), NaN where it has none (of a
     session's, as on the report; `places` says by the id of a document which of them it is), and
     `weight` for how many documents each stands, None where all that are rated stand for as many;
-    `ahead` and `weight_ahead` the same of how far its rho is above that of the judge that the run
-    is to be compared with, over outputs that both judged. No document stands for more than
+    `ahead` has both in the same documents, beside the judge that the run is to be compared with,
+    over outputs that both judged. No document stands for more than
     `largest`, whether it is judged yet or not. `sample` says of what these numbers speak."""
 
     criterion: str
@@ -48,8 +49,7 @@ class CriterionSoFar:
     by_document: FloatArray
     places: dict[int, int]
     weight: FloatArray | None = None
-    ahead: FloatArray | None = None
-    weight_ahead: FloatArray | None = None
+    ahead: SameDocuments | None = None
     largest: float | None = None
     sample: tuple[str, ...] = ()
 
@@ -85,8 +85,8 @@ def _ahead(
         known.judges.get((one.pk, run.goal_rival_id or 0), nothing),
     ]
     outputs, (rated, *scores) = complete(tables.units.weighted(human.weight), human.mean, *sides)
-    own, theirs = (coefficients_by_document(outputs, rated, side, "spearman") for side in scores)
-    return replace(one, ahead=own - theirs, weight_ahead=_of_documents(outputs))
+    same = on_same_documents(outputs, rated, scores[0], scores[1])
+    return replace(one, ahead=replace(same, weight=_of_documents(outputs)))
 
 
 def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> CriterionSoFar:

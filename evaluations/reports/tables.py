@@ -19,6 +19,7 @@ from evaluations.reports.words import (
     in_a_sentence,
     in_sight_note,
     read_nothing,
+    same_documents_note,
     sessions_note,
     stand_in_note,
     weights_note,
@@ -115,6 +116,8 @@ def as_markdown(report: Report) -> str:
         parts.append(f"\n{note}")
     if report.in_sight:
         parts.append(f"\n{in_sight_note(report)}")
+    if note := same_documents_note(report):
+        parts.append(f"\n{note}")
     if report.sessions:
         parts.append(f"\n{sessions_note(report)}")
     if report.chosen:
@@ -168,6 +171,8 @@ def as_text(report: Report) -> str:
         parts.append(note)
     if report.in_sight:
         parts.append(in_sight_note(report))
+    if note := same_documents_note(report):
+        parts.append(note)
     if report.sessions:
         parts.append(sessions_note(report))
     if report.chosen:

@@ -8,7 +8,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from evaluations.formats import p_value, signed
+from evaluations.formats import p_value, signed, two_decimals
 from evaluations.models import Judge, Project
 from evaluations.reports.analysis import ALPHA, Significance
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
@@ -35,13 +35,16 @@ _BEGINS = """
 
 @dataclass(frozen=True)
 class Difference:
-    """A criterion's row: both correlations, their difference with its interval, the p-value
+    """A criterion's row: both correlations on the same documents, in how many of the `documents`
+    that people rank each judge ranks anything, their difference with its interval, the p-value
     adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided."""
 
     pk: int
     criterion: str
     first: str
     second: str
+    documents: int
+    ranks: tuple[int, int]
     difference: str
     interval: str
     p: str
@@ -181,8 +184,8 @@ def _differences(
     width = (high - low) or 0.2
     axis = Axis(low - 0.05 * width, high + 0.05 * width)
     rows = tuple(
-        _difference(pair.criterion, criteria[pair.criterion], one, interval, p, reason, axis)
-        for pair, one, (interval, p, reason) in zip(pairs, values, compared, strict=True)
+        _difference(pair, criteria[pair.criterion], interval, p, reason, axis)
+        for pair, (interval, p, reason) in zip(pairs, compared, strict=True)
     )
     return rows, axis, ends
 
@@ -205,23 +208,24 @@ def _compared_in(
 
 
 def _difference(
-    pk: int,
+    pair: PairOnCriterion,
     criterion: str,
-    values: tuple[float, float],
     interval: Interval,
     p: float | None,
     reason: str,
     axis: Axis,
 ) -> Difference:
-    first, second = values
+    first, second = pair.correlations
     gap = first - second
     ahead = 0 if p is None or p > ALPHA or np.isnan(gap) else 1 if gap > 0 else 2
     ends = interval.ends
     return Difference(
-        pk=pk,
+        pk=pair.criterion,
         criterion=criterion,
-        first="–" if np.isnan(first) else f"{first:.2f}",
-        second="–" if np.isnan(second) else f"{second:.2f}",
+        first="–" if np.isnan(first) else two_decimals(first),
+        second="–" if np.isnan(second) else two_decimals(second),
+        documents=pair.ranked.documents,
+        ranks=(pair.ranked.first, pair.ranked.second),
         difference="–" if np.isnan(gap) else signed(gap),
         interval=f"[{signed(ends[0])}, {signed(ends[1])}]" if ends else "",
         p="–" if p is None else p_value(p),

@@ -11,6 +11,7 @@ from evaluations.reports.verdict import LEAST_ALPHA, MARGIN, Evidence, Verdict
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.resampling import Over
+from evaluations.statistics.same_documents import Ranked
 
 # How closely spot checks show the share of large errors.
 CHECK_WIDTH = 0.1
@@ -242,6 +243,41 @@ def _without_a_best(result: CriterionResult) -> str:
         "No correlation with people can be shown yet. It takes human ratings that differ, and a"
         " judge's scores for the same outputs."
     )
+
+
+def ranked_in_words(ranked: Ranked, first: str = "the judge", second: str = "the other") -> str:
+    """In how many documents each of two judges ranks anything."""
+    return (
+        f"of {thin(ranked.documents)} documents that people rank, {first} ranks outputs in"
+        f" {thin(ranked.first)} and {second} in {thin(ranked.second)}"
+    )
+
+
+def same_documents_note(report: Report) -> str:
+    """How judges are compared, and in how many documents each ranks anything; empty where none is
+    compared at summary level."""
+    compared = [one for one in report.criteria if len(one.judges) > 1]
+    if not compared or report.options.level != "summary":
+        return ""
+    note = (
+        "Judges are compared on the same documents, those in which people rank anything. A judge"
+        " that gives all outputs of one the same score counts as 0 there; its correlation above"
+        " leaves the document out."
+    )
+    fewer = [
+        f"{one.criterion}: {', '.join(rows)}"
+        for one in compared
+        if (rows := [row for result in one.judges if (row := _ranks_fewer(result))])
+    ]
+    if not fewer:
+        return f"{note} Each judge ranks outputs in all of them."
+    return f"{note} Documents in which a judge ranks anything, the rest all: {'; '.join(fewer)}."
+
+
+def _ranks_fewer(result: JudgeResult) -> str:
+    """A judge that does not rank outputs in all documents that people rank; empty if it does."""
+    used, ranked = result.correlations.documents_used, result.correlations.documents_ranked
+    return "" if used == ranked else f"{result.judge} {thin(used)} of {thin(ranked)}"
 
 
 def tested_over(over: Over) -> str:

@@ -5,7 +5,7 @@ Using Resampling Methods"):
 
 - summary: one coefficient per document over its systems, then the mean over documents. Documents
 with constant ratings or scores have no coefficient; they are left out and counted. Also called
-  turn-, sample- or input-level.
+  turn-, sample- or input-level. Judges are compared in another way (see `same_documents`).
 - session: over the means of sessions, each being what a system's turns of a session have on
 average. Without sessions a document has one output of a system, and this is the dataset level.
 - system: over systems, each being the mean of its outputs.
@@ -52,11 +52,13 @@ def levels_of(*, sessions: bool) -> tuple[Level, ...]:
 class Correlations:
     """A judge's correlations with humans on one criterion.
 
-    `documents` have at least one pair; in `documents_used` of them neither ratings nor scores are
-    constant. `by_document` has shape (documents,) each, NaN where a document has no coefficient.
+    `documents` have at least one pair; in `documents_ranked` of them ratings are not constant, and
+    in `documents_used` of these the scores are not either. `by_document` has shape (documents,)
+    each, NaN where a document has no coefficient.
     """
 
     documents: int
+    documents_ranked: int
     documents_used: int
     pairs: int
     estimates: dict[Coefficient, dict[Level, Estimate]]
@@ -92,7 +94,8 @@ def correlations(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Corr
             "dataset": of_outputs,
         }
     used = int((~np.isnan(by_document["pearson"])).sum())
-    return Correlations(documents, used, len(outputs), estimates, by_document)
+    ranked = int(outputs.documents_ranked(human).sum())
+    return Correlations(documents, ranked, used, len(outputs), estimates, by_document)
 
 
 def correlation_at(

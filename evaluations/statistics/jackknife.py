@@ -30,6 +30,7 @@ from evaluations.statistics.correlation import (
 from evaluations.statistics.layout import EQUAL, Outputs, complete, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval, Over
+from evaluations.statistics.same_documents import SameDocuments, ranked_by_document
 from evaluations.statistics.weighted import kish
 
 CONFIDENCE = 0.95
@@ -214,54 +215,14 @@ def correlation_interval(
     return within(compute(outputs, human, judge, coefficient, over), -1.0, 1.0)
 
 
-def difference_interval(
-    outputs: Outputs,
-    human: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    coefficient: Coefficient,
-    confidence: float = CONFIDENCE,
-) -> Interval:
+def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) -> Interval:
     """The interval over documents of the first judge's summary-level correlation minus the
-    second's, on the outputs that both scored.
-
-    Args:
-        human, first, second: shape (outputs,), NaN for missing.
-    """
-    outputs, (human, first, second) = complete(outputs, human, first, second)
-    sides = [coefficients_by_document(outputs, human, s, coefficient) for s in (first, second)]
-    counts, weight = outputs.by_document(), outputs.document_weight
-    return interval_of_difference(counts, sides[0], sides[1], confidence, weight)
-
-
-def interval_of_difference(
-    counts: FloatArray,
-    first: FloatArray,
-    second: FloatArray,
-    confidence: float = CONFIDENCE,
-    weight: FloatArray | None = None,
-) -> Interval:
-    """The same from the coefficients by document.
-
-    Args:
-        counts: shape (documents,), how many outputs people rated and both judges scored.
-        first, second: shape (documents,), NaN where a document has no coefficient.
-        weight: shape (documents,), for how many each stands.
-    """
-    sides = (first, second)
-    used = [~np.isnan(side) for side in sides]
-    documents = LeftOut.each(len(counts))
-    if not all(one.any() for one in used):
-        return no_interval("a judge has no summary-level correlation")
-    both = used[0] & used[1]
-    if counts[both].sum() < LEAST_OUTPUTS:
+    second's, on the same documents and with ties counted."""
+    used = ~np.isnan(same.difference)
+    if used.any() and same.counts[used].sum() < LEAST_OUTPUTS:
         return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
-    return documents.interval(
-        mean_of_documents(first, weight) - mean_of_documents(second, weight),
-        documents.means(first, weight) - documents.means(second, weight),
-        counting=counting_by(both, weight),
-        confidence=confidence,
-    )
+    documents = LeftOut.each(len(same.difference))
+    return documents.mean_interval(same.difference, confidence, same.weight)
 
 
 def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
@@ -316,11 +277,12 @@ def over_systems(
     over: Over,
 ) -> Spread | str:
     """A summary-level correlation with other systems, or with other systems and documents; of two
-    judges, that of the first minus that of the second.
+    judges, that of the first minus that of the second, ties counted.
 
     Args:
         human, judges: shape (outputs,) each, complete; one judge or two.
-        by_document: the judges' coefficients, of shape (documents,) each.
+        by_document: the judges' coefficients, of shape (documents,) each; of two judges as
+            `ranked_by_document` has them.
         over: "systems" or "both".
 
     Returns:
@@ -331,10 +293,11 @@ def over_systems(
     counting = int((outputs.by_system() > 0).sum())
     if counting < LEAST_SYSTEMS:
         return TOO_FEW.format(LEAST_SYSTEMS, "systems")
+    measured = coefficients_by_document if len(judges) == 1 else ranked_by_document
     without = [
         np.stack(
             [
-                coefficients_by_document(outputs.part(kept), human[kept], judge[kept], coefficient)
+                measured(outputs.part(kept), human[kept], judge[kept], coefficient)
                 for kept in (stay[outputs.system] for stay in systems.without_each())
             ]
         )

@@ -196,6 +196,16 @@ class Outputs:
         some = self.document if chosen is None else self.document[chosen]
         return np.asarray(np.bincount(some, minlength=self.documents) > 0)
 
+    def documents_ranked(self, values: FloatArray) -> np.ndarray:
+        """In which documents not all outputs have the same value; shape (documents,).
+
+        Args:
+            values: shape (outputs,), complete.
+        """
+        any_of_document = np.zeros(self.documents)
+        any_of_document[self.document] = values
+        return self.documents_with(values != any_of_document[self.document])
+
     def by_system(self, values: FloatArray | None = None) -> FloatArray:
         """Sums of values (counts, without them) by system; shape (systems,)."""
         return sums(self.system, values, self.systems)

@@ -14,10 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluations.statistics.correlation import coefficients_by_document, ranks_by_document
+from evaluations.statistics.correlation import ranks_by_document
 from evaluations.statistics.jackknife import mean_of_rows
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.same_documents import ranked_by_document
 
 FOLDS = 5
 # As shares of a score's variance; None is the best single arm.
@@ -68,12 +69,9 @@ class Arms:
 
     @cached_property
     def rho(self) -> FloatArray:
-        """Spearman's rho of each arm in each document; shape (arms, documents)."""
-        found = (
-            coefficients_by_document(self.outputs, self.human, one, "spearman")
-            for one in self.scores
-        )
-        return np.stack(list(found))
+        """Spearman's rho of each arm in each document that people rank, 0 where it ties all
+        outputs; shape (arms, documents)."""
+        return np.stack([ranked_by_document(self.outputs, self.human, one) for one in self.scores])
 
     @cached_property
     def _products(self) -> tuple[FloatArray, FloatArray]:
@@ -113,7 +111,7 @@ class Arms:
         chosen = np.isin(self.outputs.document, documents)
         part = self.outputs.part(chosen)
         values = formula.of(self.centred[:, chosen])
-        return coefficients_by_document(part, self.human[chosen], values, "spearman")[documents]
+        return ranked_by_document(part, self.human[chosen], values)[documents]
 
 
 def choose(

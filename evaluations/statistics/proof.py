@@ -1,24 +1,25 @@
 """Whether a change of a judge holds on documents that no choice has seen.
 
-Both judges are compared on the same locked documents, by the interval over documents of the
-difference. The error of 5 % is divided over all looks at these documents that a project may ever
-have and over the criteria of a look (Bonferroni), so that anything proven anywhere is wrong in at
-most 5 % of projects. Outputs that were drawn with different probabilities count by their weights,
-so that a gain is one on all documents that could be drawn and locked.
+Both judges are compared on the same locked documents, ties counted (see `same_documents`), by the
+interval over documents of the difference. The error of 5 % is divided over all looks at these
+documents that a project may ever have and over the criteria of a look (Bonferroni), so that
+anything proven anywhere is wrong in at most 5 % of projects. Outputs that were drawn with different
+probabilities count by their weights, so that a gain is one on all documents that could be drawn and
+locked.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.correlation import mean_by_document
-from evaluations.statistics.jackknife import LeftOut, difference_interval, no_interval
+from evaluations.statistics.jackknife import LeftOut, interval_of_difference, no_interval
 from evaluations.statistics.layout import Outputs, complete, mean_of
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.statistics.same_documents import Ranked, on_same_documents
 
 ERROR = 0.05
 POWER = 0.8
@@ -37,7 +38,8 @@ class Outcome(StrEnum):
 @dataclass(frozen=True)
 class Proof:
     """Two judges on the locked documents: what each reaches, the gain of the first with its
-    interval, and at which confidence."""
+    interval, and at which confidence; `ranked` is in how many documents each ranks anything, None
+    where distances are compared."""
 
     candidate: Estimate
     today: Estimate
@@ -45,6 +47,7 @@ class Proof:
     interval: Interval
     confidence: float
     documents: int
+    ranked: Ranked | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -68,15 +71,17 @@ def gain_in_rank(
     confidence: float,
 ) -> Proof:
     """By how much more a judge ranks outputs as people do: the difference of summary-level
-    Spearman correlations.
+    Spearman correlations on the same documents, in which people rank anything; a judge that ties
+    all outputs of one counts as 0 there.
 
     Args:
         human, candidate, today: shape (outputs,), NaN for missing.
     """
     outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
-    interval = difference_interval(outputs, human, candidate, today, "spearman", confidence)
-    own, theirs = (_rho(outputs, human, side) for side in (candidate, today))
-    return _proof(own, theirs, 1, interval, confidence, outputs)
+    same = on_same_documents(outputs, human, candidate, today)
+    own, theirs = (_NOTHING if np.isnan(mean) else Estimate(mean) for mean in same.means)
+    proof = _proof(own, theirs, 1, interval_of_difference(same, confidence), confidence, outputs)
+    return replace(proof, ranked=same.ranked)
 
 
 def gain_in_distance(
@@ -137,12 +142,9 @@ def _compact(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[Float
     return outputs.among(outputs.documents_with(), everybody), known
 
 
-_NOTHING = Estimate.undefined("no locked document has ratings and both judges' scores")
-
-
-def _rho(outputs: Outputs, human: FloatArray, scores: FloatArray) -> Estimate:
-    mean = mean_by_document(outputs, human, scores)
-    return _NOTHING if np.isnan(mean) else Estimate(mean)
+_NOTHING = Estimate.undefined(
+    "in no locked document are there ratings that differ, and both judges' scores"
+)
 
 
 def _proof(

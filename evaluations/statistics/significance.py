@@ -1,13 +1,14 @@
 """Test whether one judge agrees better with people than another on the same items.
 
 Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges
-are standardized, and their scores are swapped for random documents and systems. Williams' test
-(Williams, 1959) for a shared variable. Corrections for many comparisons.
+are standardized, and their scores are swapped for random documents and systems. They compare on the
+same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959) for a shared
+variable. Corrections for many comparisons.
 """
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -16,7 +17,6 @@ from scipy import stats
 
 from evaluations.statistics.correlation import (
     Coefficient,
-    coefficients_by_document,
     coefficients_of_rows,
     mean_of_documents,
 )
@@ -25,6 +25,7 @@ from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.mixing import swapped_coefficients
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import MOST_GROUPS, Over, in_groups
+from evaluations.statistics.same_documents import NOTHING_RANKED, on_same_documents
 
 PERMUTATIONS = 1000
 # A p-value that is small among 1,000 orderings is taken from so many others: adjusted over the
@@ -56,7 +57,7 @@ class PairTest:
     method: Literal["permutation", "jackknife"] = "permutation"
 
 
-NO_CORRELATION = PairTest(None, None, 0, False, "a judge has no summary-level correlation")
+NOT_COMPARED = PairTest(None, None, 0, False, NOTHING_RANKED)
 
 
 @dataclass(frozen=True)
@@ -87,21 +88,20 @@ def permutation_test(
         human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
     """
     outputs, (human, a, b) = complete(outputs, human, first, second)
-    if not len(a) or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return PairTest(
-            None, None, 0, False, "a judge's scores are all the same, or there are none"
-        )
+    same = on_same_documents(outputs, human, a, b, coefficient)
     if over == "documents":  # whose correlations are the same for standardised scores
-        sides = [coefficients_by_document(outputs, human, side, coefficient) for side in (a, b)]
-        weight = outputs.document_weight
         return permutation_tests(
-            [(sides[0], sides[1])], rng=rng, permutations=permutations, weights=[weight]
+            [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
         )[0]
-    a, b = _standardised(a), _standardised(b)
-    by_document = [coefficients_by_document(outputs, human, side, coefficient) for side in (a, b)]
-    observed = mean_of_documents(by_document[0]) - mean_of_documents(by_document[1])
+    observed = float(np.subtract(*replace(same, weight=None).means))
     if np.isnan(observed):
-        return NO_CORRELATION
+        return NOT_COMPARED
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return PairTest(None, None, 0, False, "a judge's scores are all the same")
+    counting = outputs.documents_ranked(human)
+    mine = counting[outputs.document]
+    human, a, b = human[mine], _standardised(a)[mine], _standardised(b)[mine]
+    outputs = outputs.among(counting, np.ones(outputs.systems, dtype=bool))
     documents, systems = outputs.documents, outputs.systems
     if not outputs.has_cells:
         return PairTest(
@@ -116,11 +116,11 @@ def permutation_test(
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
     differences = _differences_by_cell(human, a, b, coefficient, patterns, over)
-    return _test_of(float(observed), _as_large(differences, observed), len(patterns), exact)
+    return _test_of(observed, _as_large(differences, observed), len(patterns), exact)
 
 
 def permutation_tests(
-    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    differences: Sequence[FloatArray],
     *,
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
@@ -129,32 +129,31 @@ def permutation_tests(
     """The tests over documents of several pairs of judges, all by the same orderings.
 
     Args:
-        pairs: the summary-level coefficients by document of both judges, each of shape
-            (documents,), NaN where a document has none.
+        differences: by pair, the first judge's coefficient minus the second's in each document;
+            shape (documents,), NaN where a document does not count.
         weights: by pair the weights of documents, None where all count alike.
     """
-    weights = weights or [None] * len(pairs)
+    weights = weights or [None] * len(differences)
     observed = [
-        mean_of_documents(first, weight) - mean_of_documents(second, weight)
-        for (first, second), weight in zip(pairs, weights, strict=True)
+        mean_of_documents(one, weight) for one, weight in zip(differences, weights, strict=True)
     ]
     known = [index for index, value in enumerate(observed) if not np.isnan(value)]
-    found = [NO_CORRELATION] * len(pairs)
+    found = [NOT_COMPARED] * len(differences)
     if not known:
         return found
-    bits = min(len(pairs[0][0]), MOST_GROUPS)
+    bits = min(len(differences[0]), MOST_GROUPS)
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
-    counts = _counts_as_large(pairs, weights, observed, known, patterns)
+    counts = _counts_as_large(differences, weights, observed, known, patterns)
     for index, count in zip(known, counts, strict=True):
-        found[index] = _test_of(float(observed[index]), count, len(patterns), exact)
+        found[index] = _test_of(observed[index], count, len(patterns), exact)
     closer = [index for index in known if not exact and (found[index].p or 0) <= SMALL_P]
     if closer:
         # Orderings of their own, so that looking closer does not by itself make p smaller.
         patterns = _many_patterns(bits)
-        counts = _counts_as_large(pairs, weights, observed, closer, patterns)
+        counts = _counts_as_large(differences, weights, observed, closer, patterns)
         for index, count in zip(closer, counts, strict=True):
-            found[index] = _test_of(float(observed[index]), count, len(patterns), exact)
+            found[index] = _test_of(observed[index], count, len(patterns), exact)
     return found
 
 
@@ -201,12 +200,11 @@ def new_systems_test(
     outputs, (human, *judges) = complete(outputs, human, first, second)
     if outputs.documents * outputs.systems > MOST_CELLS:
         return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
-    sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
-    among_documents = interval_of_difference(
-        outputs.by_document(), sides[0], sides[1], weight=outputs.document_weight
-    )
+    same = on_same_documents(outputs, human, judges[0], judges[1], coefficient)
+    among_documents = interval_of_difference(same)
     if among_documents.low is None:
         return _untested(among_documents.reason)
+    sides = (same.first, same.second)
     found = over_systems(outputs, human, judges, sides, coefficient, over)
     if isinstance(found, str):
         return _untested(found)
@@ -227,7 +225,7 @@ def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTe
 
 
 def _counts_as_large(
-    pairs: Sequence[tuple[FloatArray, FloatArray]],
+    differences: Sequence[FloatArray],
     weights: Sequence[FloatArray | None],
     observed: Sequence[float],
     chosen: Sequence[int],
@@ -235,10 +233,10 @@ def _counts_as_large(
 ) -> list[int]:
     """By pair, of those chosen, in how many orderings the difference is at least as large as the
     observed one."""
-    differences = _differences_by_document(
-        [pairs[index] for index in chosen], [weights[index] for index in chosen], patterns
+    swapped = _swapped_differences(
+        [differences[index] for index in chosen], [weights[index] for index in chosen], patterns
     )
-    return [_as_large(one, observed[index]) for one, index in zip(differences, chosen, strict=True)]
+    return [_as_large(one, observed[index]) for one, index in zip(swapped, chosen, strict=True)]
 
 
 def _as_large(differences: FloatArray, observed: float) -> int:
@@ -332,36 +330,27 @@ def _standardised(scores: FloatArray) -> FloatArray:
     return standardised
 
 
-def _differences_by_document(
-    pairs: Sequence[tuple[FloatArray, FloatArray]],
+def _swapped_differences(
+    differences: Sequence[FloatArray],
     weights: Sequence[FloatArray | None],
     patterns: np.ndarray,
 ) -> FloatArray:
-    """Swapping whole documents swaps their coefficients, so these are computed once; shape (pairs,
+    """Swapping both judges in a document turns the sign of its difference; shape (pairs,
     orderings)."""
     groups = patterns.shape[1]
-    # Sums and counts of each side by group of documents; shape (pairs, 2, 2, groups).
-    values = np.array(
+    counted = [
+        np.where(np.isnan(one), 0.0, 1.0 if weight is None else weight)
+        for one, weight in zip(differences, weights, strict=True)
+    ]
+    apart = np.array(
         [
-            [_sums_of(side, weight, groups) for side in pair]
-            for pair, weight in zip(pairs, weights, strict=True)
+            in_groups(np.nan_to_num(one) * count, groups)
+            for one, count in zip(differences, counted, strict=True)
         ]
     )
-    # What the first judge gains by the swaps the second loses.
-    apart = (values[:, 1] - values[:, 0]).reshape(-1, groups)
-    moved = (patterns.astype(float, copy=False) @ apart.T).T.reshape(len(pairs), 2, -1)
-    means = []
-    for side, sign in ((0, 1), (1, -1)):
-        total, count = np.moveaxis(values[:, side].sum(axis=2)[:, :, None] + sign * moved, 1, 0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means.append(np.where(count > 0, total / count, np.nan))
-    return np.asarray(means[0] - means[1])
-
-
-def _sums_of(side: FloatArray, weight: FloatArray | None, groups: int) -> list[FloatArray]:
-    """Sums of what is there by group, and how much is."""
-    parts = [np.nan_to_num(side), (~np.isnan(side)).astype(float)]
-    return [in_groups(one if weight is None else one * weight, groups) for one in parts]
+    moved = apart @ patterns.astype(float, copy=False).T
+    total = np.array([count.sum() for count in counted])
+    return np.asarray((apart.sum(axis=1, keepdims=True) - 2 * moved) / total[:, None])
 
 
 def _differences_by_cell(
@@ -387,8 +376,9 @@ def _differences_by_cell(
         block = slice(start, start + at_once)
         mixed, opposite = _mixed_coefficients(human, a, b, of_systems[block], coefficient)
         swapped = of_documents[:, block]
-        first, second = np.where(swapped, opposite, mixed), np.where(swapped, mixed, opposite)
-        found.append(_mean_columns(first) - _mean_columns(second))
+        # A mixture that ties all outputs of a document counts as 0, as a judge does.
+        apart = np.nan_to_num(mixed) - np.nan_to_num(opposite)
+        found.append(np.where(swapped, -apart, apart).mean(axis=0))
     return np.concatenate(found) if found else np.empty(0)
 
 
@@ -409,13 +399,6 @@ def _mixed_coefficients(
         coefficients_of_rows(rows, side, coefficient).reshape(documents, -1) for side in sides
     )
     return mixed, opposite
-
-
-def _mean_columns(values: FloatArray) -> FloatArray:
-    present = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means: FloatArray = np.where(present, values, 0.0).sum(axis=0) / present.sum(axis=0)
-    return means
 
 
 def _all_patterns(bits: int) -> np.ndarray:

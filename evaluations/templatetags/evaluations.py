@@ -33,6 +33,7 @@ from evaluations.reports.words import (
     human_score_note,
     in_a_sentence,
     in_sight_note,
+    same_documents_note,
     sessions_note,
     tested_over,
     weights_note,
@@ -124,6 +125,7 @@ def starts_with(text: str, beginning: str) -> bool:
 
 
 register.filter(thin)
+register.filter(same_documents_note)
 register.filter(sessions_note)
 register.filter(chosen_note)
 register.filter(human_score_note)

@@ -16,6 +16,7 @@ from evaluations.statistics import (
     ppi,
     projection,
     reliability,
+    same_documents,
     significance,
 )
 from evaluations.statistics import (
@@ -61,7 +62,8 @@ def correlation_interval(human: FloatArray, judge: FloatArray, *view: Any) -> An
 def difference_interval(
     human: FloatArray, first: FloatArray, second: FloatArray, coefficient: Any
 ) -> Any:
-    return jackknife.difference_interval(*flat(human, first, second), coefficient)
+    same = same_documents.on_same_documents(*flat(human, first, second), coefficient)
+    return jackknife.interval_of_difference(same)
 
 
 def permutation_test(

@@ -1,6 +1,8 @@
 """Weighted coefficients, means and intervals are those of a population in which every value occurs
 as often as its weight says; without weights nothing changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,6 +13,7 @@ from evaluations.statistics.layout import Outputs
 from evaluations.statistics.passing import pass_fail
 from evaluations.statistics.ppi import ppi_table, weighted_ppi_mean
 from evaluations.statistics.resampling import draw, leave_one_out_values, resample_means
+from evaluations.statistics.same_documents import SameDocuments
 from evaluations.statistics.significance import permutation_tests
 from evaluations.statistics.weighted import kish, weighted_ranks
 
@@ -93,14 +96,15 @@ def test_equal_weights_give_the_same_intervals_and_tests() -> None:
     by_document, other = rng.normal(0.3, 0.2, (2, 40))
     by_document[3] = np.nan
     weight = np.full(40, 2.5)
-    counts = outputs.by_document()
     documents, draws = LeftOut.each(40), draw((40, 1), "documents", rng=chance())
+    counting = np.ones(40, dtype=bool)
+    same = SameDocuments(counting, outputs.by_document(), by_document, other)
 
     pairs = [
         (documents.mean_interval(by_document), documents.mean_interval(by_document, 0.95, weight)),
         (
-            interval_of_difference(counts, by_document, other),
-            interval_of_difference(counts, by_document, other, weight=weight),
+            interval_of_difference(same),
+            interval_of_difference(replace(same, weight=weight)),
         ),
     ]
     for plain, weighted in pairs:
@@ -112,7 +116,7 @@ def test_equal_weights_give_the_same_intervals_and_tests() -> None:
         leave_one_out_values(by_document), leave_one_out_values(by_document, weight)
     )
     one, two = (
-        permutation_tests([(by_document, other)], rng=chance(), weights=[own])[0]
+        permutation_tests([same.difference], rng=chance(), weights=[own])[0]
         for own in (None, weight)
     )
     assert two.p == one.p
@@ -141,7 +145,7 @@ def test_permutations_swap_weighted_differences() -> None:
     signs = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
     sums = np.abs(signs @ difference)
 
-    (found,) = permutation_tests([(first, second)], rng=rng, weights=[weight])
+    (found,) = permutation_tests([first - second], rng=rng, weights=[weight])
 
     assert found.observed == pytest.approx(difference.sum() / weight.sum())
     assert found.exact

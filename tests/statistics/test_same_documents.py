@@ -1,0 +1,182 @@
+"""Two judges are compared on the same documents, ties counted."""
+
+import numpy as np
+import pytest
+
+from evaluations.statistics.correlation import correlations, mean_of_documents
+from evaluations.statistics.jackknife import interval_of_difference
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.proof import Outcome, gain_in_rank
+from evaluations.statistics.same_documents import on_same_documents, ranked_by_document
+from evaluations.statistics.significance import new_systems_test, permutation_test
+
+NAN = float("nan")
+# Four documents with three outputs each: people rank the first three.
+HUMAN = np.array([1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 4, 4.0])
+FIRST = np.array([1, 2, 3, 5, 5, 5, 3, 2, 1, 1, 2, 3.0])
+SECOND = np.array([1, 3, 2, 1, 2, 3, 2, 2, 2, 1, 1, 1.0])
+OUTPUTS = Outputs.full(4, 3)
+
+
+def test_a_judge_that_ties_what_people_rank_counts_as_0() -> None:
+    found = ranked_by_document(OUTPUTS, HUMAN, FIRST)
+
+    assert found.tolist() == pytest.approx([1, 0, -1, NAN], nan_ok=True)
+
+
+def test_both_judges_have_the_same_documents() -> None:
+    same = on_same_documents(OUTPUTS, HUMAN, FIRST, SECOND)
+
+    assert same.first.tolist() == pytest.approx([1, 0, -1, NAN], nan_ok=True)
+    assert same.second.tolist() == pytest.approx([0.5, 1, 0, NAN], nan_ok=True)
+    assert same.means == pytest.approx((0, 0.5))
+
+
+def test_it_is_counted_in_how_many_documents_each_judge_ranks_anything() -> None:
+    ranked = on_same_documents(OUTPUTS, HUMAN, FIRST, SECOND).ranked
+
+    assert (ranked.documents, ranked.first, ranked.second) == (3, 2, 2)
+
+
+def test_people_must_rank_the_outputs_that_both_judges_scored() -> None:
+    second = SECOND.copy()
+    second[[1, 2]] = NAN  # one output is left of the first document
+
+    same = on_same_documents(OUTPUTS, HUMAN, FIRST, second)
+
+    assert np.isnan(same.first[0])
+    assert np.isnan(same.second[0])
+    assert same.ranked.documents == 2
+
+
+def test_two_outputs_a_document_follow_the_same_rule() -> None:
+    outputs = Outputs.full(3, 2)
+    human, judge = np.array([1, 2, 1, 2, 3, 3.0]), np.array([1, 2, 4, 4, 1, 2.0])
+
+    found = ranked_by_document(outputs, human, judge)
+
+    assert found.tolist() == pytest.approx([1, 0, NAN], nan_ok=True)
+
+
+def test_documents_count_by_their_weights() -> None:
+    weighted = OUTPUTS.weighted(np.repeat([1.0, 2.0, 3.0, 4.0], 3))
+
+    assert on_same_documents(weighted, HUMAN, FIRST, SECOND).means == pytest.approx(
+        ((1 + 0 - 3) / 6, (0.5 + 2 + 0) / 6)
+    )
+
+
+def test_published_correlations_leave_such_documents_out_as_before() -> None:
+    estimate = correlations(OUTPUTS, HUMAN, FIRST).estimates["spearman"]["summary"]
+
+    assert estimate.value == pytest.approx(0)  # of 1 and -1
+    assert correlations(OUTPUTS, HUMAN, SECOND).estimates["spearman"][
+        "summary"
+    ].value == pytest.approx(0.75)  # of 0.5 and 1
+
+
+def hard_and_easy(rng: np.random.Generator, documents: int) -> tuple[Outputs, list[np.ndarray]]:
+    """People's ratings, and today's scores: half of the documents are hard for it."""
+    outputs = Outputs.full(documents, 6)
+    quality = rng.normal(size=(documents, 6))
+    noise = np.where(np.arange(documents) % 2, 4.0, 0.6)[:, None]
+    today = quality + noise * rng.normal(size=quality.shape)
+    return outputs, [quality.ravel(), today.ravel()]
+
+
+def tied_in_hard(scores: np.ndarray) -> np.ndarray:
+    """The same scores, but all outputs of hard documents get one."""
+    table = scores.reshape(-1, 6).copy()
+    table[1::2] = 0.0
+    return table.ravel()
+
+
+def test_tying_the_outputs_of_hard_documents_is_not_proven_better() -> None:
+    rng = np.random.default_rng(0)
+    outcomes = []
+    for _ in range(100):
+        outputs, (human, today) = hard_and_easy(rng, 40)
+        proof = gain_in_rank(outputs, human, tied_in_hard(today), today, confidence=0.95)
+        outcomes.append(proof.outcome)
+        assert proof.ranked is not None
+        assert (proof.ranked.documents, proof.ranked.first, proof.ranked.second) == (40, 20, 40)
+
+    assert outcomes.count(Outcome.PROVEN) == 0
+
+
+def test_it_would_be_if_such_documents_were_left_out() -> None:
+    """What the test above is for: the means over the documents that each judge ranks differ."""
+    outputs, (human, today) = hard_and_easy(np.random.default_rng(1), 400)
+    left_out = correlations(outputs, human, tied_in_hard(today)).estimates["spearman"]["summary"]
+    before = correlations(outputs, human, today).estimates["spearman"]["summary"]
+
+    assert left_out.value is not None
+    assert before.value is not None
+    assert left_out.value > before.value + 0.2
+    same = on_same_documents(outputs, human, tied_in_hard(today), today)
+    assert same.means[0] < same.means[1]
+
+
+@pytest.mark.parametrize("over", ["documents", "systems", "both"])
+def test_the_permutation_test_counts_ties(over: str) -> None:
+    outputs, (human, today) = hard_and_easy(np.random.default_rng(2), 40)
+    tied = tied_in_hard(today)
+
+    found = permutation_test(
+        outputs,
+        human,
+        tied,
+        today,
+        "spearman",
+        over,
+        rng=np.random.default_rng(0),  # type: ignore[arg-type]
+    )
+
+    assert found.observed is not None
+    assert found.observed < 0
+
+
+def test_a_judge_that_ranks_nothing_is_compared_as_0() -> None:
+    outputs, (human, today) = hard_and_easy(np.random.default_rng(3), 40)
+
+    found = permutation_test(
+        outputs, human, today, np.ones(len(human)), "spearman", "documents",
+        rng=np.random.default_rng(0),
+    )  # fmt: skip
+
+    assert found.observed == pytest.approx(
+        mean_of_documents(ranked_by_document(outputs, human, today))
+    )
+    assert found.p is not None
+    assert found.p < 0.01
+
+
+@pytest.mark.parametrize("over", ["systems", "both"])
+def test_the_test_for_new_systems_counts_ties(over: str) -> None:
+    rng = np.random.default_rng(4)
+    outputs = Outputs.full(30, 12)
+    human = rng.normal(size=360)
+    judge = human + rng.normal(size=360)
+    tied = np.where(outputs.document % 3 == 0, 0.0, judge)
+
+    found = new_systems_test(outputs, human, tied, judge, "spearman", over)  # type: ignore[arg-type]
+
+    assert found.observed == pytest.approx(
+        np.subtract(*on_same_documents(outputs, human, tied, judge).means)
+    )
+    assert found.observed is not None
+    assert found.observed < -0.1
+    assert found.p is not None
+    assert found.p < 0.01
+
+
+def test_without_a_document_that_people_rank_nothing_is_compared() -> None:
+    human = np.repeat([1.0, 2, 3, 4], 3)
+
+    test = permutation_test(
+        OUTPUTS, human, FIRST, SECOND, "spearman", "documents", rng=np.random.default_rng(0)
+    )
+
+    assert test.p is None
+    assert "people rank" in test.reason
+    assert interval_of_difference(on_same_documents(OUTPUTS, human, FIRST, SECOND)).low is None
