@@ -129,6 +129,8 @@ class Failure:
 # and what stands around each is matched within a window.
 _NUMBER = re.compile(r"(?<![A-Za-z\d])(?<!\d[.,])(?:(?<![\w)])[-−])?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
 _BEFORE, _LEAD = 140, 40
+# The number of a list's item with nothing behind it, where a text ends.
+_ITEM_BEFORE = re.compile(r"(?:^|\n)[^\S\n]{0,9}(?P<item>\d{1,3})[.)][^\S\n]{1,9}\Z")
 _MOST_NUMBERS = 1000
 # No pattern looks further than this behind a number; the explanations of points are looked for in
 # less, as they follow what is written with it.
@@ -329,7 +331,7 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
             if form and names.form.search(_before(plain, number.start)):
                 return []  # it may differ from what stands before, or become it
             continue
-        if _is_share(number, scale):
+        if _is_share(number, scale) or _is_section(plain, number):
             continue
         if _stands_in_form(plain, number, names):
             form.append(_as_rating(plain, number, scale, text))
@@ -465,6 +467,12 @@ def _is_closed(plain: str, end: int) -> bool:
         or plain.find("\n", end) >= 0
         or _NEXT_WORD.match(plain, end) is not None
     )
+
+
+def _is_section(plain: str, number: _Number) -> bool:
+    """Whether a number is a section's in a list: the 1.1 of a line "1. 1.1"."""
+    item = _ITEM_BEFORE.search(_before(plain, number.start))
+    return item is not None and number.text.startswith(f"{item['item']}.")
 
 
 def _before(plain: str, start: int) -> str:
