@@ -4,7 +4,7 @@
    documents, many times over, against the best single judge chosen by the same documents; all
    other documents are the truth. Then Topical-Chat's two recorded prompts, without a goal.
 2. Simulated projects in which no judge is better than another, or a panel would only seem to be:
-   how often anything is proven.
+   how often anything is proven. Candidates that tie outputs and gain nothing by it.
 3. Simulated projects with a real gain: how often it is proven.
 4. With the stand-in LLM: wordings searched where it is known what people weigh, and where nothing
    can be gained.
@@ -17,7 +17,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from benchmarks.rewording import (
     site_with_stand_in,
 )
 from benchmarks.site import BENCHMARK_DATA
+from benchmarks.tied import HARD, MOST_PROVEN, most_cut_off_proven, share_of_tied_proven
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.panel import Arms, choose
@@ -42,6 +43,7 @@ TRAINING_DOCUMENTS = 20
 LEAST_RHO, MOST_BELOW_BEST, MOST_OVERSTATED, MOST_FALSE = 0.53, 0.01, 0.005, 0.05
 LEAST_GAIN, LEAST_PROVEN = 0.8, 0.8
 LOCKED_SHARE = 0.4
+CUT_OFF_DRAWS = 40
 
 
 def read(name: str) -> Iterator[dict[str, str]]:
@@ -184,24 +186,49 @@ def share_proven(projects: int, *, documents: int, noise: FloatArray, panel: boo
     return found / projects
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=500)
-    parser.add_argument("--projects", type=int, default=1000)
-    parser.add_argument("--wordings", type=int, default=10)
-    options = parser.parse_args()
-    missed = []
+@dataclass
+class Goals:
+    """Figures with their goals, as they are printed; `missed` names those that miss theirs."""
 
-    def say(what: str, figure: float, goal: float, *, at_least: bool, digits: int = 3) -> None:
-        holds = figure >= goal if at_least else figure <= goal
-        if not holds:
-            missed.append(what)
+    missed: list[str] = field(default_factory=list)
+
+    def say(
+        self, what: str, figure: float, goal: float, *, at_least: bool, digits: int = 3
+    ) -> None:
+        """Print a figure beside its goal."""
+        if figure < goal if at_least else figure > goal:
+            self.missed.append(what)
         word = "at least" if at_least else "at most"
         print(
             f"{what}: {figure:.{digits}f} (goal {word} {goal:g}{_ratio(figure, goal)})",
             flush=True,
         )
 
+    def leave(self) -> None:
+        """End with an error that names what was missed, if anything was."""
+        if self.missed:
+            sys.exit(f"Missed: {', '.join(self.missed)}.")
+
+
+def tied_lines(goals: Goals, criteria: dict[str, Arms], *, projects: int) -> None:
+    """Candidates that rank less than today's judge: how often they are proven to be better."""
+    for hard in HARD:
+        false = share_of_tied_proven(projects, hard=hard)
+        what = f"proven where a candidate ties the outputs of {hard:.0%} of documents"
+        goals.say(what, false, MOST_PROVEN, at_least=False)
+    most = most_cut_off_proven(criteria, CUT_OFF_DRAWS)
+    what = f"most of {CUT_OFF_DRAWS} draws in which a judge that is cut off is proven better"
+    goals.say(what, most, 0, at_least=False, digits=0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--projects", type=int, default=1000)
+    parser.add_argument("--wordings", type=int, default=10)
+    options = parser.parse_args()
+    goals = Goals()
+    say = goals.say
     criteria = summeval()
     drawn = draw(criteria, options.draws)
     print(f"SummEval, {TRAINING_DOCUMENTS} training documents, {options.draws} draws")
@@ -232,6 +259,7 @@ def main() -> None:
     useless = np.array([0.9] + [1e6] * 10)
     false = share_proven(options.projects, documents=100, noise=useless, panel=True)
     say("proven where a panel adds noise only", false, MOST_FALSE, at_least=False)
+    tied_lines(goals, criteria, projects=options.projects)
     # A gain of about 0.05 in rho, with 100 documents and three raters.
     gaining = np.array([0.9, 0.78])
     power = share_proven(max(1, options.projects // 4), documents=100, noise=gaining, panel=False)
@@ -259,8 +287,7 @@ def main() -> None:
     say(what, fifty.calls, fifty.need, at_least=False, digits=0)
     false = sum(one.is_proven for one in flat) / len(flat)
     say("proven where no wording is better", false, MOST_FALSE, at_least=False)
-    if missed:
-        sys.exit(f"Missed: {', '.join(missed)}.")
+    goals.leave()
 
 
 def _ratio(figure: float, goal: float) -> str:
