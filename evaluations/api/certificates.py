@@ -17,6 +17,7 @@ from evaluations.certifying.certificates import (
     what_changed,
 )
 from evaluations.certifying.requirements import MOST
+from evaluations.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
 from evaluations.reports.options import Epsilon
 from evaluations.reports.size import too_large_for_page
@@ -38,7 +39,9 @@ class CertifyIn(In):
 @router.get("/certificates", response=dict[str, Any])
 def list_certificates(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """Certificates, the oldest first, in pages."""
-    return page_of(project_for(request, slug).certificates.all(), page, _out)
+    return page_of(
+        project_for(request, slug).certificates.select_related("judge", "criterion"), page, _out
+    )
 
 
 @router.post("/certificates", response={201: dict[str, Any]})
@@ -61,8 +64,11 @@ def get_certificate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     project = _of_a_page(project_for(request, slug))
     rows = project.certificates.select_related("judge__project", "criterion")
     made = get_object_or_404(rows, pk=min(pk, 2**63 - 1))
+    answer = _out(made)
+    if not answer["is_genuine"]:
+        return answer | {"fits": False, "changed": [answer["problem"]]}
     changed = what_changed(made)
-    return _out(made) | {"fits": not changed, "changed": changed}
+    return answer | {"fits": not changed, "changed": changed}
 
 
 def _of_a_page(project: Project) -> Project:
@@ -72,4 +78,14 @@ def _of_a_page(project: Project) -> Project:
 
 
 def _out(made: Certificate) -> dict[str, Any]:
-    return {"id": made.pk, "outcome": made.outcome, "certificate": made.content}
+    """`outcome` is the signed one; "not genuine" where the signature does not hold."""
+    seal = sealed(made)
+    return {
+        "id": made.pk,
+        "outcome": seal.said,
+        "is_genuine": seal.outcome is not None,
+        "problem": seal.problem,
+        "signed_here": seal.is_ours,
+        "fingerprint": seal.fingerprint,
+        "certificate": made.content,
+    }

@@ -20,7 +20,8 @@ def badge(judge: str, criterion: str, outcome: str, *, fits: bool = True) -> str
     left = f"{judge}: {criterion}"
     left = left if len(left) <= 60 else f"{left[:59]}…"
     right = outcome if fits else OUTDATED
-    colour = _COLOURS[Outcome(outcome) if fits else Outcome.CANNOT_SAY]
+    is_known = fits and outcome in set(Outcome)
+    colour = _COLOURS[Outcome(outcome) if is_known else Outcome.CANNOT_SAY]
     first, second = (round(_CHARACTER * len(text)) + 2 * _PADDING for text in (left, right))
     name = escape(f"{left}: {right}")
     return (

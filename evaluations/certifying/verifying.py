@@ -9,6 +9,7 @@ import orjson
 from evaluations.certifying.bindings import differences
 from evaluations.certifying.certificates import FORMAT, bindings_now, is_intact
 from evaluations.certifying.requirements import Outcome
+from evaluations.certifying.sealed import fingerprint
 from evaluations.models import Criterion, Judge, Project
 
 MOST_BYTES = 2**20
@@ -63,7 +64,10 @@ def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> 
     if content["public_key"] != key:
         return Verified(
             REFUSED,
-            ("Refused: it was signed by another site. Name that site's public key with --key.",),
+            (
+                f"Refused: it was signed by another site, key {fingerprint(content['public_key'])}."
+                " Name that site's public key with --key.",
+            ),
         )
     if not is_intact(content):
         return Verified(REFUSED, ("Refused: it was changed after it was signed.",))

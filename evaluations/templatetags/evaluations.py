@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evaluations.certifying.sealed import sealed
 from evaluations.formats import (
     in_brackets,
     in_time,
@@ -74,6 +75,9 @@ def what_is(term: str) -> SafeString:
 def glossary() -> dict[str, list[tuple[str, Term]]]:
     """The explanations of all terms, hidden until they are asked for."""
     return {"terms": list(TERMS.items())}
+
+
+register.filter("sealed", sealed)
 
 
 @register.filter

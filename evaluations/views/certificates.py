@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 from evaluations.certifying.badge import badge
 from evaluations.certifying.bindings import bound_rows
 from evaluations.certifying.certificates import COMMANDS, certify, in_words, what_changed
+from evaluations.certifying.sealed import sealed
 from evaluations.forms import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -37,12 +38,17 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @project_view(READERS)
 def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     made = _certificate(project, pk)
+    seal = sealed(made)
+    if seal.outcome is None:
+        context = {"project": project, "tab": "judges", "certificate": made, "seal": seal}
+        return render(request, "evaluations/certificate_detail.html", context)
     # Of a project too large for a page, only the command says whether it still fits.
     changed = None if too_large_for_page(project, *COMMANDS) else what_changed(made)
     context = {
         "project": project,
         "tab": "judges",
         "certificate": made,
+        "seal": seal,
         "sentences": [(one, in_words(one)) for one in made.requirements],
         "changed": changed,
         "bound": made.content["bound_to"],
@@ -64,9 +70,12 @@ def certificate_json(_request: HttpRequest, project: Project, pk: int) -> HttpRe
 @project_view(READERS)
 def certificate_badge(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     made = _certificate(project, pk)
-    fits = bool(too_large_for_page(project, *COMMANDS)) or not what_changed(made)
-    said = badge(made.judge.label, made.criterion.name, made.outcome, fits=fits)
-    return HttpResponse(said, content_type="image/svg+xml")
+    seal = sealed(made)
+    fits = seal.outcome is None or (
+        bool(too_large_for_page(project, *COMMANDS)) or not what_changed(made)
+    )
+    drawn = badge(made.judge.label, made.criterion.name, seal.said, fits=fits)
+    return HttpResponse(drawn, content_type="image/svg+xml")
 
 
 def _certificate(project: Project, pk: int) -> Certificate:
