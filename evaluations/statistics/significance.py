@@ -98,10 +98,8 @@ def permutation_test(
         return NOT_COMPARED
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return PairTest(None, None, 0, False, "a judge's scores are all the same")
-    counting = outputs.documents_ranked(human)
-    mine = counting[outputs.document]
-    human, a, b = human[mine], _standardised(a)[mine], _standardised(b)[mine]
-    outputs = outputs.among(counting, np.ones(outputs.systems, dtype=bool))
+    counting = int(outputs.documents_ranked(human).sum())
+    a, b = _standardised(a), _standardised(b)
     documents, systems = outputs.documents, outputs.systems
     if not outputs.has_cells:
         return PairTest(
@@ -115,7 +113,9 @@ def permutation_test(
     bits = systems if over == "systems" else documents + systems
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
+    # Documents in which people rank nothing add 0, and do not count.
     differences = _differences_by_cell(human, a, b, coefficient, patterns, over)
+    differences *= documents / counting
     return _test_of(observed, _as_large(differences, observed), len(patterns), exact)
 
 
