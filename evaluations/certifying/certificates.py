@@ -27,6 +27,8 @@ from evaluations.reports.withheld import withheld_lock
 from evaluations.sealing import is_signed, public_key, sign
 
 FORMAT = "geval-certificate/1"
+# Fields of a content that are texts.
+TEXTS = ("project", "judge", "criterion", "outcome", "public_key", "signature")
 WITHHELD = (
     "locked documents are withheld while a better judge is searched for; certify when the search is"
     " over, or cancel it"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
-from evaluations.statistics.null_judges import MET_BY_CHANCE
+from evaluations.statistics.null_judges import is_met
 from evaluations.statistics.projection import documents_for
 
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
@@ -170,7 +170,7 @@ def _met_by_nulls(figure: Figure, meets: Callable[[float], bool]) -> str:
     also = [
         title
         for title, draws in figure.nulls.items()
-        if sum(one is not None and meets(one) for one in draws) > MET_BY_CHANCE * len(draws)
+        if is_met([value is not None and meets(value) for value in draws])
     ]
     return f"a judge that reads nothing meets it too ({', '.join(also)})" if also else ""
 

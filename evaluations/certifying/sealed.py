@@ -5,14 +5,13 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from evaluations.certifying.certificates import FORMAT, is_intact
+from evaluations.certifying.certificates import FORMAT, TEXTS, is_intact
 from evaluations.certifying.requirements import Outcome
 from evaluations.models import Certificate
 from evaluations.sealing import public_key
 
 # What a page, a badge and the API say of a certificate that cannot be trusted.
 NOT_GENUINE = "not genuine"
-_TEXTS = ("project", "judge", "criterion", "outcome", "public_key", "signature")
 _CHANGED = "it was changed after it was signed, so nothing that it says can be trusted"
 
 
@@ -59,7 +58,7 @@ def _is_whole(content: Any) -> bool:
         return False
     requirements = content.get("requirements")
     return (
-        all(isinstance(content.get(name), str) for name in _TEXTS)
+        all(isinstance(content.get(name), str) for name in TEXTS)
         and content["outcome"] in set(Outcome)
         and isinstance(content.get("bound_to"), dict)
         and isinstance(requirements, list)

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from evaluations.certifying.bindings import differences
-from evaluations.certifying.certificates import FORMAT, bindings_now, is_intact
+from evaluations.certifying.certificates import FORMAT, TEXTS, bindings_now, is_intact
 from evaluations.certifying.requirements import Outcome
 from evaluations.certifying.sealed import fingerprint
 from evaluations.models import Criterion, Judge, Project
@@ -47,8 +47,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise VerifyError(f"{path} is not JSON (line {error.lineno}): {error.msg}.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise VerifyError(f"{path} is not a certificate of this format ({FORMAT}).")
-    texts = ("project", "judge", "criterion", "outcome", "public_key", "signature")
-    lost = [name for name in texts if not isinstance(content.get(name), str)]
+    lost = [name for name in TEXTS if not isinstance(content.get(name), str)]
     if lost or not isinstance(content.get("bound_to"), dict):
         raise VerifyError(f"{path} has no {(lost or ['bound_to'])[0]}; it is not complete.")
     return content

@@ -11,9 +11,9 @@ from evaluations.statistics.correlation import Coefficient, Level, correlation_a
 from evaluations.statistics.jackknife import correlation_interval, no_interval
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.null_judges import (
-    MET_BY_CHANCE,
     NullName,
     constant_scores,
+    is_met,
     length_scores,
     shuffled_scores,
     shuffles_of,
@@ -58,32 +58,32 @@ class NullJudge:
     @property
     def correlation(self) -> Estimate:
         """The mean over draws."""
-        known = [one.correlation.value for one in self.draws if one.correlation.value is not None]
-        if not known:
-            return self.draws[0].correlation
-        return Estimate(float(np.mean(known)))
+        values = self._correlations
+        return Estimate(float(np.mean(values))) if values else self.draws[0].correlation
 
     @property
     def interval(self) -> Interval:
         """Of several draws, from the lowest to the highest correlation."""
         if len(self.draws) == 1:
             return self.draws[0].interval
-        known = [one.correlation.value for one in self.draws if one.correlation.value is not None]
-        return Interval(min(known), max(known)) if known else no_interval("no draw has a value")
+        values = self._correlations
+        return Interval(min(values), max(values)) if values else no_interval("no draw has a value")
+
+    @property
+    def _correlations(self) -> list[float]:
+        """Of the draws that have one."""
+        values = (draw.correlation.value for draw in self.draws)
+        return [value for value in values if value is not None]
 
     @property
     def winning_rate(self) -> float | None:
-        known = [one.winning_rate for one in self.draws if one.winning_rate is not None]
-        return float(np.mean(known)) if known else None
-
-    def meets(self, *outcomes: bool) -> bool:
-        """Whether it meets a claim, by whether each draw does."""
-        return sum(outcomes) > MET_BY_CHANCE * len(outcomes)
+        rates = [draw.winning_rate for draw in self.draws if draw.winning_rate is not None]
+        return float(np.mean(rates)) if rates else None
 
     @property
     def passes(self) -> bool:
         """Whether it passes the alternative annotator test, more often than by chance."""
-        return self.meets(*(one.passes for one in self.draws))
+        return is_met([draw.passes for draw in self.draws])
 
 
 # Of a scale with more points, so many of them, evenly spaced, are tried as constants.

@@ -7,7 +7,6 @@ to be at most `epsilon` worse.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -126,15 +125,16 @@ def alt_test(
     )
 
 
-def nearest_constant(ratings: Ratings, points: Sequence[float]) -> float:
+@lru_cache(maxsize=4)
+def nearest_constant(ratings: Ratings, points: tuple[float, ...]) -> float:
     """The point that wins most often against raters, if it is everybody's score: the best judge
-    that reads nothing."""
+    that reads nothing. All judges on a criterion share it."""
     by_person = _between_people(ratings)
-    known = ~np.isnan(by_person)
+    compared = ~np.isnan(by_person)
 
     def wins(point: float) -> float:
         by_constant = _to_others(ratings, np.full(ratings.outputs, point))
-        return float((by_constant >= by_person - 1e-12)[known].mean()) if known.any() else 0.0
+        return float((by_constant >= by_person - 1e-12)[compared].mean()) if compared.any() else 0.0
 
     return max(points, key=wins)
 

@@ -4,6 +4,7 @@ A claim about a judge is worth something only where none of these gets it too: t
 the judge's own scores dealt out again at random, and the length of the texts.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,12 @@ MOST_SHUFFLES, LEAST_SHUFFLES = 20, 4
 ENOUGH_RATINGS = 20_000
 # A claim that more of the shuffles meet is not made: the error that a test at 5 % may have.
 MET_BY_CHANCE = 0.05
+
+
+def is_met(draws: Sequence[bool]) -> bool:
+    """Whether a judge that reads nothing meets a claim more often than by chance, by whether each
+    of its draws does."""
+    return sum(draws) > MET_BY_CHANCE * len(draws)
 
 
 def shuffles_of(ratings: int) -> int:
