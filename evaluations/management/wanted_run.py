@@ -67,7 +67,7 @@ class WantedRun:
     def _difference(self, run: EvaluationRun) -> str:
         """What a run was started with that is not wanted now; empty if it is the same."""
         frozen = run.frozen
-        criteria = {entry.criterion for entry in run.run_criteria.select_related("criterion")}
+        criteria = set(run.judged_criteria())
         if criteria and criteria != set(self.criteria):
             return f"it judges {', '.join(sorted(criterion.name for criterion in criteria))}"
         if frozen.pilot != self.pilot:

@@ -243,6 +243,10 @@ class EvaluationRun(models.Model):
         """Whether calls are waiting because the endpoint asked for it; `waits_for` says why."""
         return self.is_active and self.waits_until is not None and self.waits_until > timezone.now()
 
+    def judged_criteria(self) -> list[Criterion]:
+        """The criteria that it judges; none for scores that count for every one."""
+        return [entry.criterion for entry in self.run_criteria.select_related("criterion")]
+
     @property
     def frozen(self) -> RunParameters:
         """What it was started with."""

@@ -56,7 +56,7 @@ class CriterionSoFar:
 
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     """A run's current results on each of its criteria."""
-    criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
+    criteria = run.judged_criteria()
     # Scores that count for every criterion are shown beside each.
     criteria = criteria or list(run.project.criteria.all())
     if not criteria:

@@ -234,10 +234,9 @@ def start_rest(pilot: EvaluationRun, *, budget: Decimal | None = None) -> Evalua
     frozen = pilot.frozen
     if not frozen.is_part:
         raise RunError(f"Run {pilot.pk} judged all outputs, so nothing is left. Start a new run.")
-    entries = pilot.run_criteria.select_related("criterion")
     return start_run(
         pilot.judge,
-        [entry.criterion for entry in entries],
+        pilot.judged_criteria(),
         fresh=frozen.fresh,
         budget=budget,
         transport=pilot.transport,
@@ -506,7 +505,7 @@ def missing_steps(run: EvaluationRun) -> dict[Criterion, ChatRequest]:
     evaluator = make_evaluator(*evaluator_of(run))
     if not frozen.use_steps or not evaluator.writes_steps:
         return {}
-    criteria = [entry.criterion for entry in run.run_criteria.select_related("criterion")]
+    criteria = run.judged_criteria()
     return {
         criterion: steps_request(criterion, frozen.request_settings)
         for criterion in criteria

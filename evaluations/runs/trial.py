@@ -12,7 +12,7 @@ from evaluations.judges.judges import change_judge, draft_of
 from evaluations.llm.advice import Advice, advise
 from evaluations.llm.cost import cost
 from evaluations.llm.parsing import Reason
-from evaluations.models import Criterion, EvaluationRun, ItemState, RunState, ScoringMode
+from evaluations.models import EvaluationRun, ItemState, RunState, ScoringMode
 from evaluations.runs.estimate import RunEstimate, estimate_run
 from evaluations.runs.lifecycle import RunError, cancel_run, evaluator_for, start_run
 from evaluations.runs.pace import expected_seconds
@@ -50,11 +50,6 @@ def unreadable(run: EvaluationRun) -> Unreadable | None:
     return Unreadable(counts[ItemState.DONE] + failed, failed, failures[0]["count"], advice)
 
 
-def criteria_of(run: EvaluationRun) -> list[Criterion]:
-    """The criteria that a run judges."""
-    return [entry.criterion for entry in run.run_criteria.select_related("criterion")]
-
-
 def estimate_rest(trial: EvaluationRun) -> RunEstimate:
     """What the rest would take, from the replies of a trial; without any, as `estimate_run`.
 
@@ -62,7 +57,7 @@ def estimate_rest(trial: EvaluationRun) -> RunEstimate:
         RunError, PromptError: as `estimate_run`.
     """
     estimate = estimate_run(
-        trial.judge, criteria_of(trial), fresh=trial.frozen.fresh, transport=trial.transport
+        trial.judge, trial.judged_criteria(), fresh=trial.frozen.fresh, transport=trial.transport
     )
     seen = trial.items.exclude(reply=None).aggregate(
         calls=Avg("reply__calls"),
@@ -127,7 +122,7 @@ def change_and_try(run: EvaluationRun, key: str) -> EvaluationRun:
     # The endpoint has answered this judge; what a probe found is used, but none is needed.
     judge = change_judge(run.judge, draft, probe=False)
     with transaction.atomic():
-        trial = start_run(judge, criteria_of(run), fresh=run.frozen.fresh, trial=TRIAL_ITEMS)
+        trial = start_run(judge, run.judged_criteria(), fresh=run.frozen.fresh, trial=TRIAL_ITEMS)
         if run.state == RunState.PAUSED:
             cancel_run(run.pk, f"Replaced by run {trial.pk} of {judge}.")
     return trial
@@ -140,7 +135,7 @@ def _modes(run: EvaluationRun) -> Sequence[str]:
     if not isinstance(evaluator, LlmEvaluator) or not evaluator.chats or judge.endpoint is None:
         return ()
     findings = known_findings(judge.endpoint, judge.model)
-    scales = [criterion.scale for criterion in criteria_of(run)]
+    scales = [criterion.scale for criterion in run.judged_criteria()]
     return [
         mode
         for mode in ScoringMode.values

@@ -34,7 +34,7 @@ def item_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "rows": item_rows(run, view, page=page.number),
         "states": ItemState.choices,
         "reasons": reasons.values_list("reason", flat=True).distinct(),
-        "criteria": [entry.criterion for entry in run.run_criteria.select_related("criterion")],
+        "criteria": run.judged_criteria(),
         "systems": project.systems.order_by("name"),
         "sorts": SORTS,
     }
