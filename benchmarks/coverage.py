@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.verdict_errors import print_verdict_errors
-from evaluations.reports.analysis import ALPHA, Significance, adjusted_together, seeded
+from evaluations.reports.analysis import Significance, adjusted_together, seeded
 from evaluations.statistics.agreement import (
     Ceiling,
     Coincidences,
@@ -59,6 +59,7 @@ from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import new_systems_test, permutation_test
+from evaluations.thresholds import SIGNIFICANCE
 
 VERDICTS = "verdicts at the border"
 CLAIMS = "reports that claim a difference of equals"
@@ -370,7 +371,7 @@ def false_claims(reports: int) -> float:
     wrong = 0
     for _ in range(reports):
         wrong += any(
-            p <= ALPHA
+            p <= SIGNIFICANCE
             for one in adjusted_together([_equal_judges(outputs, rng) for _ in range(4)])
             for p in one.adjusted.values()
         )
@@ -400,7 +401,7 @@ def told_apart(documents: int, systems: int, own: float, over: Over, data_sets: 
             if over == "documents"
             else new_systems_test(*about, over)
         )
-        wrong += found.p is not None and found.p <= ALPHA
+        wrong += found.p is not None and found.p <= SIGNIFICANCE
     return wrong / data_sets
 
 

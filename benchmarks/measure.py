@@ -28,12 +28,13 @@ from benchmarks.improve import summeval
 from benchmarks.sampling import bias_of_rho, coverage_of_errors, coverage_of_rho, means, recorded
 from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut
+from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.planning import for_any_time
-from evaluations.statistics.projection import ASSURANCE, LEAST_TO_PROMISE, documents_for
+from evaluations.statistics.projection import documents_for
 from evaluations.statistics.sampling import active_probabilities
+from evaluations.thresholds import INTERVAL_DOCUMENTS, PROMISE, PROMISE_DOCUMENTS
 
 CAMPAIGNS, QUICK, DOCUMENTS = 100, 20, 200
 MOST_WRONG, MOST_WIDE = 0.05, 2.5
@@ -94,7 +95,7 @@ def fixed_is_wrong(values: FloatArray, truth: float) -> bool:
     count = np.arange(1, len(values) + 1)
     mean = np.cumsum(values) / count
     squares = np.maximum(np.cumsum(values**2) - count * mean**2, 0)
-    late = slice(LEAST_DOCUMENTS - 1, None)
+    late = slice(INTERVAL_DOCUMENTS - 1, None)
     error = np.sqrt(squares[late] / ((count[late] - 1) * count[late]))
     half = stats.t.ppf(0.975, count[late] - 1) * error
     return bool((np.abs(mean[late] - truth) > half).any())
@@ -102,7 +103,7 @@ def fixed_is_wrong(values: FloatArray, truth: float) -> bool:
 
 def always_is_wrong(values: FloatArray, truth: float) -> bool:
     """The same of the confidence sequence."""
-    found = confidence_sequence(values, range(LEAST_DOCUMENTS, len(values) + 1))
+    found = confidence_sequence(values, range(INTERVAL_DOCUMENTS, len(values) + 1))
     return any(not one.low <= truth <= one.high for one in found)
 
 
@@ -112,7 +113,7 @@ def weighted_is_wrong(known: FloatArray, truth: float, rng: np.random.Generator)
     at = rng.choice(len(known), DOCUMENTS, p=probability / probability.sum())
     found = confidence_sequence(
         known[at],
-        range(LEAST_DOCUMENTS, DOCUMENTS + 1),
+        range(INTERVAL_DOCUMENTS, DOCUMENTS + 1),
         weight=1 / probability[at],
         largest=float(1 / probability.min()),
     )
@@ -198,9 +199,9 @@ def of_planning(campaigns: int) -> Iterator[Line]:
     rng = np.random.default_rng(2)
     for name, looks, has_goal in (
         (f"planned from {PILOT} documents", [PILOT], False),
-        (f"planned again at {LEAST_TO_PROMISE}", [PILOT, LEAST_TO_PROMISE], True),
+        (f"planned again at {PROMISE_DOCUMENTS}", [PILOT, PROMISE_DOCUMENTS], True),
     ):
-        for assurance in (None, ASSURANCE):
+        for assurance in (None, PROMISE):
             is_held_to = has_goal and assurance is not None
             kept, times = [], []
             for known in correlations():
@@ -231,14 +232,14 @@ def of_goals(campaigns: int) -> Iterator[Line]:
         stops = np.array([_stop(rng.choice(known, MOST_STOP), width) for _ in range(STOPS)])
         usual = float(np.median(stops))
         for _ in range(campaigns // 5):
-            values = rng.choice(known, LEAST_TO_PROMISE)
+            values = rng.choice(known, PROMISE_DOCUMENTS)
             found = for_any_time(values, width, lowest=-1.0, highest=1.0)
             if found.likely is None or found.promised is None:
                 continue
             likely.append(found.likely / usual)
             kept.append((stops <= found.promised).mean())
             times.append(found.promised / usual)
-    name = f"closing by themselves, planned from {LEAST_TO_PROMISE} documents"
+    name = f"closing by themselves, planned from {PROMISE_DOCUMENTS} documents"
     yield Line(f"{name}, likely number: times those taken", float(np.median(likely)))
     yield Line(f"{name}, promised number: reached", float(np.mean(kept)), least=LEAST_KEPT)
     yield Line(
@@ -251,7 +252,7 @@ def _stop(values: FloatArray, width: float) -> int:
 
     It is looked at a hundred times, as a look after each would find the same at a higher cost.
     """
-    at = np.unique(np.geomspace(LEAST_DOCUMENTS, len(values), 100).astype(int)).tolist()
+    at = np.unique(np.geomspace(INTERVAL_DOCUMENTS, len(values), 100).astype(int)).tolist()
     ends = confidence_sequence(values, at)
     return next((one.count for one in ends if one.high - one.low <= 2 * width), 2 * len(values))
 

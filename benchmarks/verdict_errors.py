@@ -1,9 +1,9 @@
-"""How often a verdict errs at its border, for `make bench-coverage`: judges that are exactly MARGIN
-behind a rater must be said to rank like a rater in at most 5 % of reports, over all judges that are
-compared; and how often a rater's equal is found to be that.
+"""How often a verdict errs at its border, for `make bench-coverage`: judges that are exactly
+VERDICT_MARGIN behind a rater must be said to rank like a rater in at most 5 % of reports, over all
+judges that are compared; and how often a rater's equal is found to be that.
 
-The border is found by simulation: the noise at which a judge in a rater's place is MARGIN behind
-the rater, on average over many data sets.
+The border is found by simulation: the noise at which a judge in a rater's place is VERDICT_MARGIN
+behind the rater, on average over many data sets.
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.reports.verdict import ERROR, MARGIN
 from evaluations.statistics.agreement import judge_minus_a_rater
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
+from evaluations.thresholds import VERDICT_ERROR, VERDICT_MARGIN
 
 RATERS = 3
 # Data sets whose mean is taken for the truth; with 100 documents each, it is known to 0.001.
@@ -94,10 +94,10 @@ class Border:
         for seed in range(data_sets):
             outputs, ratings, judges = self.draw(noise, np.random.default_rng(seed))
             lows = (
-                judge_minus_a_rater(outputs, ratings, scores).low(1 - ERROR / self.judges)
+                judge_minus_a_rater(outputs, ratings, scores).low(1 - VERDICT_ERROR / self.judges)
                 for scores in judges
             )
-            claimed += any(low is not None and low > -MARGIN for low in lows)
+            claimed += any(low is not None and low > -VERDICT_MARGIN for low in lows)
         return claimed / data_sets
 
 
@@ -120,17 +120,19 @@ def borders() -> Iterator[Border]:
 
 def print_verdict_errors(data_sets: int) -> bool:
     """Print each border's error and power; True if no error is above the goal."""
-    print(f"\nVerdicts at the border ({MARGIN:g} behind a rater): share said to rank like one")
+    print(
+        f"\nVerdicts at the border ({VERDICT_MARGIN:g} behind a rater): share said to rank like one"
+    )
     fits = True
     for border in borders():
-        error = border.claims(border.noise_at(-MARGIN), data_sets)
+        error = border.claims(border.noise_at(-VERDICT_MARGIN), data_sets)
         power = border.claims(border.noise_at(0.0), data_sets)
-        most = ERROR + 2 * float(np.sqrt(ERROR * (1 - ERROR) / data_sets))
+        most = VERDICT_ERROR + 2 * float(np.sqrt(VERDICT_ERROR * (1 - VERDICT_ERROR) / data_sets))
         holds = error <= most
         fits &= holds
         print(
-            f"{border.name:48}  error {error:6.1%}  goal at most {ERROR:.0%}"
-            f"  ratio {error / ERROR:4.2f}  power for a rater's equal {power:6.1%}"
+            f"{border.name:48}  error {error:6.1%}  goal at most {VERDICT_ERROR:.0%}"
+            f"  ratio {error / VERDICT_ERROR:4.2f}  power for a rater's equal {power:6.1%}"
             f"{'' if holds else '  MISSED'}",
             flush=True,
         )

@@ -9,9 +9,7 @@ from evaluations.models import Project
 from evaluations.models.newest_scores import newest_scores
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 from evaluations.statistics.sampling import predicted_errors
-
-# Errors of judges are predicted from no fewer rated outputs.
-LEAST_RATED = 30
+from evaluations.thresholds import ACTIVE_OUTPUTS
 
 # Newest scores on the criteria asked for, as far as they lie on the scale: distances elsewhere mean
 # nothing.
@@ -60,7 +58,7 @@ def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.
     """How far people's ratings are likely to lie from what the judges' scores say of each output,
     and which outputs are rated already; shape (outputs,) each.
 
-    With ratings of fewer than `LEAST_RATED` outputs, the judges' disagreement says it.
+    With ratings of fewer than `ACTIVE_OUTPUTS` outputs, the judges' disagreement says it.
     """
     human = _values(
         """SELECT h.output_id, avg(h.mean)
@@ -74,7 +72,7 @@ def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.
         outputs,
     )
     is_rated = ~np.isnan(human)
-    if is_rated.sum() < LEAST_RATED:
+    if is_rated.sum() < ACTIVE_OUTPUTS:
         return disagreement(campaign, outputs), is_rated
     judged = _values(
         f"SELECT output_id, avg(value) FROM ({scores_on_scale()}) AS s GROUP BY 1",

@@ -10,11 +10,13 @@ from django.db import connection
 from annotations.models import Campaign, ItemKind
 from annotations.results.comparable_values import COMPARABLE
 from evaluations.models.improving import withheld_documents
-
-# Below this share of the usual time per item, somebody may be clicking without reading.
-FAST_SHARE = 0.3
-LEAST_TO_SUSPECT = 10
-FLAT_SHARE = 0.95
+from evaluations.thresholds import (
+    SUSPECT_CHECKS,
+    SUSPECT_FAST,
+    SUSPECT_FLAT,
+    SUSPECT_ITEMS,
+    SUSPECT_RIGHT,
+)
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgres
     usual = [
         row["seconds"]
         for row in map(_named, rows)
-        if row["seconds"] and row["submitted"] >= LEAST_TO_SUSPECT
+        if row["seconds"] and row["submitted"] >= SUSPECT_ITEMS
     ]
     median = float(np.median(usual)) if len(usual) > 1 else None
     return tuple(_annotator(_named(row), distances, median) for row in rows)
@@ -189,13 +191,13 @@ def _annotator(
 
 def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
     found: list[str] = []
-    if row["submitted"] < LEAST_TO_SUSPECT:
+    if row["submitted"] < SUSPECT_ITEMS:
         return found
-    if median and row["seconds"] is not None and row["seconds"] < FAST_SHARE * median:
+    if median and row["seconds"] is not None and row["seconds"] < SUSPECT_FAST * median:
         found.append(f"fast: {row['seconds']:.0f} s per item, while others need {median:.0f} s")
-    if row["answers"] and row["most_same"] / row["answers"] >= FLAT_SHARE:
+    if row["answers"] and row["most_same"] / row["answers"] >= SUSPECT_FLAT:
         found.append(f"flat: {row['most_same'] / row['answers']:.0%} of the answers are the same")
-    if row["checks"] >= 3 and row["checks_right"] / row["checks"] < 0.5:
+    if row["checks"] >= SUSPECT_CHECKS and row["checks_right"] / row["checks"] < SUSPECT_RIGHT:
         found.append(f"checks: {row['checks_right']} of {row['checks']} right")
     return found
 

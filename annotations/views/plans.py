@@ -14,7 +14,7 @@ from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.live import live_data
 from evaluations.reports.plans import Plan, other_pilots, plan
-from evaluations.statistics.projection import LEAST_TO_PROMISE
+from evaluations.thresholds import PROMISE_DOCUMENTS
 
 QUESTIONS = {
     GoalKind.WIDTH: "How well a judge agrees with people",
@@ -64,7 +64,7 @@ def _advice(found: Plan, form: PlanForm, project: Project) -> dict[str, object]:
         "loaded": documents,
         "lacking": max(0, wanted - documents),
         "size": f"{round(abs(found.difference or 0.0), 3) or 0.001:g}",
-        "is_small": found.documents < LEAST_TO_PROMISE,
+        "is_small": found.documents < PROMISE_DOCUMENTS,
         "is_own_difference": form.difference_that_matters is None,
         "of_this_size": urlencode(basics),
         "with_this_goal": urlencode(basics | goal),

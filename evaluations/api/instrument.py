@@ -11,9 +11,10 @@ from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.instrument.page import shown, study_json
-from evaluations.instrument.studies import LEAST_ITEMS, MOST_ITEMS, make_study, stop
+from evaluations.instrument.studies import make_study, stop
 from evaluations.models import Study
 from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
+from evaluations.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 router = Router()
 ID = Field(le=2**63 - 1)
@@ -26,7 +27,7 @@ class StudyIn(In):
 
     kind: Literal["drift", "again", "probes"]
     criterion: int = ID
-    items: int | None = Field(None, ge=LEAST_ITEMS, le=MOST_ITEMS)
+    items: int | None = Field(None, ge=STUDY_OUTPUTS, le=STUDY_MOST_OUTPUTS)
     replies: int | None = Field(None, ge=1, le=MOST_REPLIES)
     every_hours: int = Field(24, ge=1, le=MOST_HOURS)
     budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)

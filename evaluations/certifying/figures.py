@@ -10,8 +10,8 @@ from evaluations.reports.options import Epsilon, ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, criterion_result
 from evaluations.reports.verdict import Verdict, verdict_of
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import INTERVAL_DOCUMENTS
 
 _VERDICTS = {
     "verdict.stands_in": (Verdict.STANDS_IN,),
@@ -130,7 +130,7 @@ def _known(
 
 def _to_the_least(judge: JudgeResult) -> int | None:
     """How many more documents there must be before intervals are given; None if enough."""
-    return max(0, LEAST_DOCUMENTS - judge.correlations.documents) or None
+    return max(0, INTERVAL_DOCUMENTS - judge.correlations.documents) or None
 
 
 def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:

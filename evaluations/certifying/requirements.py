@@ -12,6 +12,7 @@ from enum import StrEnum
 from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
 from evaluations.statistics.null_judges import is_met
 from evaluations.statistics.projection import documents_for
+from evaluations.thresholds import AFFORDABLE_DOCUMENTS
 
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -41,8 +42,6 @@ NUMBERS = {
     "raters": "people who rated",
 }
 MOST = 20
-# More rated documents than this nobody collects to decide one requirement.
-MOST_AFFORDABLE = 5_000
 
 
 class Outcome(StrEnum):
@@ -152,7 +151,7 @@ def check(requirement: Requirement, figure: Figure) -> Checked:
             f"{_stated(value)}, while the estimate is {estimate:.3f}: the interval is too wide to"
             " say"
         )
-        if more is None or more > MOST_AFFORDABLE:
+        if more is None or more > AFFORDABLE_DOCUMENTS:
             more = None
             reason = (
                 f"{_stated(value)}, and the estimate, {estimate:.3f}, lies on your bound or hardly"

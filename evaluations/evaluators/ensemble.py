@@ -13,8 +13,7 @@ from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.prompts import PromptParts
 from evaluations.llm.scoring import Scored
-
-LEAST_RATED = 10
+from evaluations.thresholds import BLEND_OUTPUTS
 
 
 class EnsembleSettings(Settings):
@@ -114,10 +113,10 @@ class Ensemble(LocalEvaluator):
             [self.corpus.ratings.get(criterion, {}).get(pk, np.nan) for pk in panel.outputs]
         )
         documents = np.array([self.corpus.document_of[pk] for pk in panel.outputs])
-        if (~np.isnan(ratings)).sum() < LEAST_RATED:
+        if (~np.isnan(ratings)).sum() < BLEND_OUTPUTS:
             return Failure(
                 Reason.NO_SCORE,
-                f"A blend needs at least {LEAST_RATED} outputs rated on {criterion}.",
+                f"A blend needs at least {BLEND_OUTPUTS} outputs rated on {criterion}.",
             )
         blended = cross_validated_blend(
             z_scores(panel.scores), ratings, documents, folds=self.settings.folds

@@ -9,11 +9,11 @@ from evaluations.improving.locking import LOOKS, SHARE
 from evaluations.improving.work import Limits
 from evaluations.models import Change, Criterion, Judge, Project
 from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES, MOST_LOOKS
-from evaluations.statistics.proof import LEAST_LOCKED, LEAST_TRAINING
+from evaluations.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 
 class LockForm(forms.Form):
-    least_training, least_locked = LEAST_TRAINING, LEAST_LOCKED
+    least_training, least_locked = TRAINING_DOCUMENTS, LOCKED_DOCUMENTS
 
     percent = forms.IntegerField(
         label="Share of the documents (%)",

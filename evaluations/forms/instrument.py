@@ -4,9 +4,10 @@ from typing import Any
 
 from django import forms
 
-from evaluations.instrument.studies import LEAST_ITEMS, MOST_ITEMS, USUAL
+from evaluations.instrument.studies import USUAL
 from evaluations.models import Criterion, Project, StudyKind
 from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
+from evaluations.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 _REPLIES = {
     StudyKind.DRIFT: ("Scores to freeze of each", "More find drift sooner."),
@@ -20,8 +21,8 @@ class StudyForm(forms.Form):
     criterion = forms.ModelChoiceField(Criterion.objects.none(), empty_label=None)
     items = forms.IntegerField(
         label="Outputs",
-        min_value=LEAST_ITEMS,
-        max_value=MOST_ITEMS,
+        min_value=STUDY_OUTPUTS,
+        max_value=STUDY_MOST_OUTPUTS,
         help_text="Spread over documents; those that people rated come first.",
     )
     replies = forms.IntegerField(min_value=1, max_value=MOST_REPLIES)

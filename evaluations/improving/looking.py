@@ -20,9 +20,8 @@ from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.proof import Proof, confidence_of, gain_in_distance, gain_in_rank
+from evaluations.thresholds import FAILED_SHARE
 
-# More failed items than this share would make the comparison one of other documents.
-MOST_FAILED = 0.02
 NOT_LOCKED = "No documents are locked; lock some before you search."
 OPENED = "The documents were unlocked on {}, so nothing can be proven on them any more."
 
@@ -141,7 +140,7 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
         return None
     if run is not None and run.state != RunState.DONE:
         return None
-    if missing.sum() > MOST_FAILED * there.sum():
+    if missing.sum() > FAILED_SHARE * there.sum():
         raise ImproveError(
             f"{missing.sum()} of {there.sum()} locked outputs could not be judged in the new"
             f" wording. Retry the failed items of run {run.pk if run else ''} first."

@@ -15,7 +15,8 @@ from evaluations.statistics.calibration import Isotonic, cross_validated_error, 
 from evaluations.statistics.layout import complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.panel import Arms, Chosen, choose, effective_votes
-from evaluations.statistics.proof import LEAST_LOCKED, LEAST_TRAINING, documents_for, smallest_gain
+from evaluations.statistics.proof import documents_for, smallest_gain
+from evaluations.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 # Fixed and stated, so that a search can be repeated.
 SEED = 0
@@ -98,8 +99,8 @@ def check_size(ground: Ground) -> None:
     """Refuse where nothing that is found could be relied on, or proven."""
     missing = []
     for what, count, least in (
-        ("training", len(ground.training), LEAST_TRAINING),
-        ("locked", len(ground.locked), LEAST_LOCKED),
+        ("training", len(ground.training), TRAINING_DOCUMENTS),
+        ("locked", len(ground.locked), LOCKED_DOCUMENTS),
     ):
         if count < least:
             missing.append(f"{count} of {least} {what} documents")

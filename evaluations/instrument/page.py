@@ -12,7 +12,7 @@ from evaluations.instrument.sensitivity import finding_json, sensitivity_of
 from evaluations.instrument.studies import parts_of
 from evaluations.models import Judge, Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.improving import LockedDocuments
-from evaluations.statistics.drift import ALPHA
+from evaluations.thresholds import SIGNIFICANCE
 
 SHOWN_ASKINGS = 14
 
@@ -47,7 +47,7 @@ class ShownStudy:
     rated: int = 0
     askings: tuple[Asking, ...] = ()
     moved: float | None = None
-    bound: float = 1 / ALPHA
+    bound: float = 1 / SIGNIFICANCE
     agreement_shown: bool = True
 
     @property
@@ -132,7 +132,7 @@ def shown(study: Study) -> ShownStudy:
         rated=rated,
         askings=_askings(study, recorded, items, rated=bool(rated) and may_show),
         moved=shift(study, items),
-        bound=(2 if rated else 1) / ALPHA,
+        bound=(2 if rated else 1) / SIGNIFICANCE,
         agreement_shown=may_show,
     )
 

@@ -9,8 +9,8 @@ from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from evaluations.models import Criterion, Judge, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
+from evaluations.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
-LEAST_ITEMS, MOST_ITEMS = 20, 1000
 # What is asked about by default, and how often.
 USUAL = {StudyKind.DRIFT: (40, 5), StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}
 # What each part of a study is named, where its parts differ.
@@ -62,17 +62,17 @@ def make_study(
         raise StudyError(said)
     usual_items, usual_replies = USUAL[StudyKind(kind)]
     wanted = items or usual_items
-    if not LEAST_ITEMS <= wanted <= MOST_ITEMS:
-        raise StudyError(f"A study asks about {LEAST_ITEMS} to {MOST_ITEMS} outputs.")
+    if not STUDY_OUTPUTS <= wanted <= STUDY_MOST_OUTPUTS:
+        raise StudyError(f"A study asks about {STUDY_OUTPUTS} to {STUDY_MOST_OUTPUTS} outputs.")
     if budget is not None and (judge.price_in is None or judge.price_out is None):
         raise StudyError(
             f"A budget needs prices: give {judge} its prices for a million tokens in and out."
         )
     chosen = _chosen(judge.project_id, criterion.pk, wanted)
-    if len(chosen) < LEAST_ITEMS:
+    if len(chosen) < STUDY_OUTPUTS:
         raise StudyError(
             f"This project has {len(chosen)} outputs with different texts; a study needs"
-            f" {LEAST_ITEMS}. Load more outputs."
+            f" {STUDY_OUTPUTS}. Load more outputs."
         )
     try:
         with transaction.atomic():

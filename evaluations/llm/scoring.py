@@ -24,10 +24,8 @@ from evaluations.llm.parsing import (
 )
 from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.scales import Scale, short
+from evaluations.thresholds import UNRESOLVED
 
-# The share of probability that may go to texts of which nobody knows which point they begin to
-# spell ("1" on a scale from 1 to 10); it counts as being off the scale.
-MOST_UNRESOLVED = 0.01
 # What may stand around a rating within one token: "4.", " 4", "(4)", "**4".
 _AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"
 
@@ -266,7 +264,7 @@ def _resolve_digits(
             continue
         for point, share in shares.items():
             masses[point] = masses.get(point, 0.0) + probability * share
-    if unresolved > MOST_UNRESOLVED:
+    if unresolved > UNRESOLVED:
         return Failure(
             Reason.SPLIT_NUMBER,
             f"{unresolved:.0%} of the probability is on digits that may begin a longer rating, and "

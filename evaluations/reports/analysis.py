@@ -23,8 +23,6 @@ from evaluations.statistics.agreement import (
     judge_minus_a_rater,
 )
 from evaluations.statistics.alt_test import (
-    LEAST_ANNOTATORS,
-    LEAST_OUTPUTS,
     AltTest,
     alt_test,
     p_of_nearer,
@@ -94,21 +92,22 @@ from evaluations.statistics.significance import (
     permutation_tests,
     williams_test,
 )
+from evaluations.thresholds import (
+    ALT_TEST_ANNOTATORS,
+    ALT_TEST_EPSILON,
+    ALT_TEST_OUTPUTS,
+    BOOTSTRAP_DOCUMENTS,
+    FAR_OFF,
+    LETTERED_JUDGES,
+    PAIRED_ANNOTATORS,
+    SIGNIFICANCE,
+    WILLIAMS_SYSTEMS,
+)
 
 # Fixed and stated, so that published intervals can be reproduced.
 SEED = 0
-ALPHA = 0.05
-# All groups are tried; for more judges than this, letters would not be helpful.
-MOST_LETTERED = 12
-LEAST_FOR_WILLIAMS = 4
 # Means that differ by less are equal.
 ROUNDING = 1e-9
-# Percentile and BCa intervals are too narrow for fewer documents.
-LEAST_FOR_BOOTSTRAP = 50
-# Of more annotators, not every two are compared.
-MOST_PAIRED = 30
-# Of the scale: on 1 to 5, more than one point.
-FAR_OFF = 0.25
 OFF_SCALE = Estimate.undefined("the judge's scores are not on the criterion's scale")
 # Pairs of judges are compared together as far as they have no more outputs than this.
 MOST_TOGETHER = 4_000_000
@@ -242,7 +241,7 @@ class View:
     level: Level = "summary"
     coefficient: Coefficient = "spearman"
     over: Over = "documents"
-    epsilon: float = 0.2
+    epsilon: float = ALT_TEST_EPSILON
 
 
 def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
@@ -293,8 +292,8 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
                 coefficient=view.coefficient,
                 over=view.over,
                 epsilon=view.epsilon,
-                least_outputs=LEAST_OUTPUTS,
-                least_annotators=LEAST_ANNOTATORS,
+                least_outputs=ALT_TEST_OUTPUTS,
+                least_annotators=ALT_TEST_ANNOTATORS,
             )
         ),
         p_nearer=(
@@ -327,8 +326,8 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
 def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Interval, Interval]:
     """The percentile and the BCa interval of the summary-level rho, the mean of `by_document`."""
     used = by_document[~np.isnan(by_document)]
-    if len(used) < LEAST_FOR_BOOTSTRAP:
-        few = no_interval(f"the bootstrap needs {LEAST_FOR_BOOTSTRAP} documents that count")
+    if len(used) < BOOTSTRAP_DOCUMENTS:
+        few = no_interval(f"the bootstrap needs {BOOTSTRAP_DOCUMENTS} documents that count")
         return few, few
     samples = resample_means(by_document, draws_for(len(by_document)), weight)
     jackknife = leave_one_out_values(by_document, weight)
@@ -365,8 +364,8 @@ def _alt_test(
         scores,
         epsilon=epsilon,
         documents=judged.outputs.document,
-        least_outputs=LEAST_OUTPUTS,
-        least_annotators=LEAST_ANNOTATORS,
+        least_outputs=ALT_TEST_OUTPUTS,
+        least_annotators=ALT_TEST_ANNOTATORS,
     )
     kept = np.delete(np.arange(judged.ratings.raters), left_out)
     return replace(
@@ -392,7 +391,7 @@ def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str,
     ceilings = {c: human_ceiling(outputs, ratings, c, documents) for c in COEFFICIENTS}
     each = ceilings["spearman"].by_rater
     coinciding = coincidences(outputs, ratings, documents)
-    paired = range(len(annotators) if len(annotators) <= MOST_PAIRED else 0)
+    paired = range(len(annotators) if len(annotators) <= PAIRED_ANNOTATORS else 0)
     values = [ratings.values_of(rater) for rater in paired]
     return Agreement(
         ceilings=ceilings,
@@ -488,7 +487,7 @@ def williams_of(
     outputs, (human, first, second) = complete(outputs, human, first, second)
     of_human, of_first = system_means(outputs, human, first)
     _, of_second = system_means(outputs, human, second)
-    if len(of_human) < LEAST_FOR_WILLIAMS or any(
+    if len(of_human) < WILLIAMS_SYSTEMS or any(
         np.ptp(side) == 0 for side in (of_human, of_first, of_second)
     ):
         return None
@@ -572,9 +571,9 @@ def _letters(
     means: Mapping[str, float], adjusted: Mapping[tuple[str, str], float]
 ) -> dict[str, str]:
     known = [name for name in rank_judges(means) if not np.isnan(means[name])]
-    if len(known) > MOST_LETTERED:
+    if len(known) > LETTERED_JUDGES:
         return {}
-    differ = tuple(sorted(pair for pair, p in adjusted.items() if p <= ALPHA))
+    differ = tuple(sorted(pair for pair, p in adjusted.items() if p <= SIGNIFICANCE))
     return dict(_lettered(tuple(known), differ))
 
 

@@ -21,7 +21,6 @@ from evaluations.scales import short
 from evaluations.statistics.dawid_skene import dawid_skene
 from evaluations.statistics.latent_classes import (
     NEVER_RIGHT,
-    SPLIT,
     LatentClasses,
     RaterCompetence,
     latent_classes,
@@ -34,6 +33,7 @@ from evaluations.statistics.span_agreement import (
     gamma_agreement,
     span_agreement,
 )
+from evaluations.thresholds import SPLIT
 
 # Of the outputs on which people are split, so many are listed.
 MOST_SPLIT = 20

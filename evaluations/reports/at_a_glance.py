@@ -11,9 +11,7 @@ from evaluations.reports.words import reading
 from evaluations.statistics.correlation import Level
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
-
-# A calibrated error below this share of the raw one is worth a hint.
-WORTH_CALIBRATING = 0.75
+from evaluations.thresholds import CALIBRATION_GAIN
 
 
 @dataclass(frozen=True)
@@ -253,7 +251,7 @@ def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) ->
     hints = []
     error, bar, value = best.analysis.calibration, evidence.bar, evidence.correlation.value
     is_off = evidence.on_scale and not evidence.scores_like_a_rater
-    if is_off and error and error.after < WORTH_CALIBRATING * error.before:
+    if is_off and error and error.after < CALIBRATION_GAIN * error.before:
         hints.append(
             f"a calibration map would bring the error of its scores from {error.before:.2f} to"
             f" {error.after:.2f}"

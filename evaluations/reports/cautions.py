@@ -8,10 +8,7 @@ from evaluations.models import Project, RunItem
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.reports.words import listed
-
-LOW_RHO = 0.3
-MODAL_SHARE = 0.6
-FEW_DOCUMENTS = 0.75
+from evaluations.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 
 
 def cautions(result: JudgeResult) -> list[str]:
@@ -36,7 +33,7 @@ def cautions(result: JudgeResult) -> list[str]:
             "good from bad outputs."
         )
     used, documents = result.correlations.documents_used, result.correlations.documents
-    if documents and used < FEW_DOCUMENTS * documents:
+    if documents and used < USED_DOCUMENTS * documents:
         found.append(
             f"Only {used} of {documents} documents count: in the rest, people or the judge gave "
             "every output the same score."

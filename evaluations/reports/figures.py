@@ -13,7 +13,6 @@ import numpy as np
 
 from evaluations.formats import in_brackets, signed
 from evaluations.models import Criterion
-from evaluations.reports.analysis import MOST_PAIRED
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.reports.words import listed
@@ -21,6 +20,7 @@ from evaluations.scales import Scale, short
 from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
+from evaluations.thresholds import PAIRED_ANNOTATORS
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the
 # page says so.
@@ -293,7 +293,7 @@ def annotators(subject: Subject) -> Figure:
     """How well annotators agree with each other."""
     human = subject.data.humans[subject.criterion.pk]
     ratings = np.bincount(human.ratings.rater, minlength=human.ratings.raters)
-    shown = np.sort(np.argsort(-ratings, kind="stable")[:MOST_PAIRED])
+    shown = np.sort(np.argsort(-ratings, kind="stable")[:PAIRED_ANNOTATORS])
     some = "" if len(shown) == len(ratings) else f" Those {len(shown)} with most ratings are shown."
     return _heatmap(
         subject.data.outputs,

@@ -14,14 +14,13 @@ from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.topic_words import documents_read, topic_words
 from evaluations.statistics.clusters import (
-    LEAST_LARGE,
-    LEAST_OUTPUTS,
     Cluster,
     Group,
     find_clusters,
 )
 from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.gaps import MeanGap, gaps_by_length
+from evaluations.thresholds import GAP_LARGE, GAP_OUTPUTS
 
 # A mask for each group takes a byte per output.
 MOST_SYSTEMS = 200
@@ -106,15 +105,15 @@ def _patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int)
 
 
 def _why_not(gaps: Gaps) -> str:
-    if len(gaps.at) < LEAST_OUTPUTS:
+    if len(gaps.at) < GAP_OUTPUTS:
         return (
-            f"Patterns are looked for from {LEAST_OUTPUTS} outputs with ratings and scores;"
+            f"Patterns are looked for from {GAP_OUTPUTS} outputs with ratings and scores;"
             f" there are {len(gaps.at)}."
         )
     if not gaps.large.any():
         return (
             "No gaps stand out: too many outputs are equally far apart, or fewer than"
-            f" {LEAST_LARGE} are apart at all."
+            f" {GAP_LARGE} are apart at all."
         )
     return ""
 
@@ -209,7 +208,7 @@ def length_drawing(
     gaps: Gaps, words: np.ndarray, clusters: tuple[Cluster, ...]
 ) -> LengthDrawing | None:
     """Mean gaps by length; None below the size from which on something is said."""
-    if len(gaps.at) < LEAST_OUTPUTS:
+    if len(gaps.at) < GAP_OUTPUTS:
         return None
     bins = remembered(gaps_by_length, gaps.outputs, gaps.gap, words)
     if len(bins) < 2:

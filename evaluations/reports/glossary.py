@@ -6,6 +6,28 @@
 import sys
 from dataclasses import dataclass
 
+from evaluations.thresholds import (
+    ALT_TEST_ANNOTATORS,
+    ALT_TEST_EPSILON,
+    ALT_TEST_OUTPUTS,
+    COMPETENCE_SHARED,
+    INTERVAL_DOCUMENTS,
+    LOCKED_DOCUMENTS,
+    NOISE_OUTPUTS,
+    PASS_FAIL_OUTPUTS,
+    PROMISE_DOCUMENTS,
+    REPLIES_ITEMS,
+    SEVERITY_SHARED,
+    SIGNIFICANCE,
+    SPLIT,
+    TRAINING_DOCUMENTS,
+    VERDICT_ALPHA,
+    VERDICT_ERROR,
+    VERDICT_MARGIN,
+    VERDICT_OUTPUTS,
+    VERDICT_RATERS,
+)
+
 
 @dataclass(frozen=True)
 class Term:
@@ -29,9 +51,14 @@ TERMS: dict[str, Term] = {
         "What the best judge may do on a criterion. It stands in for a rater if it scores like a"
         " rater and ranks like a rater. With one of the two, and at least half of what one rater"
         " reaches, use it with spot checks. Otherwise keep people rating. Raters do not agree"
-        " enough: their Krippendorff's alpha is below 0.2. Too early to say: fewer than 30 rated"
-        " outputs, 10 documents or 3 raters, or no interval in this view.",
-        "Each check errs in at most 5 % of reports, shared among all judges that have scores, since"
+        f" enough: their Krippendorff's alpha is below {VERDICT_ALPHA:g}. Too early to say: fewer"
+        " than"
+        f" {VERDICT_OUTPUTS} rated outputs, {INTERVAL_DOCUMENTS} documents or {VERDICT_RATERS}"
+        " raters,"
+        " or no interval in this view.",
+        f"Each check errs in at most {100 * VERDICT_ERROR:g} % of reports, shared among all judges"
+        " that"
+        " have scores, since"
         " the best of them is looked at. Raters are taken as they are: others may differ.",
         "The verdict",
     ),
@@ -40,13 +67,15 @@ TERMS: dict[str, Term] = {
         "The judge passes the alternative annotator test: its scores are as near to the other"
         " raters' as each rater's own, within a margin epsilon. And it is shown to be nearer to"
         " them than the best constant, which reads nothing and often passes as well.",
-        "It takes 3 raters with 30 shared outputs each, who are shown to agree with the others: a"
+        f"It takes {ALT_TEST_ANNOTATORS} raters with {ALT_TEST_OUTPUTS} shared outputs each, who"
+        " are shown to agree with the others: a"
         " careless rater is named and left out of the test.",
         "The human ceiling, and whether the judge can replace an annotator",
     ),
     "ranks_like_a_rater": Term(
         "Ranks like a rater",
-        "Put in each rater's place, the judge is shown to be at most 0.10 behind that rater, both"
+        f"Put in each rater's place, the judge is shown to be at most {VERDICT_MARGIN:.2f} behind"
+        " that rater, both"
         " compared with the mean of the other raters on the same outputs. Its agreement must not be"
         " chance, and length alone must not rank as well.",
         "With few documents or many judges the interval is wide and the answer is “not yet”.",
@@ -119,7 +148,8 @@ TERMS: dict[str, Term] = {
         "How many ratings a narrower interval takes",
         "The likely number, if the next documents vary as these do; and one that is enough in"
         " nine of ten cases, because few documents do not show well how much they vary.",
-        "From 60 documents on, the second number asks for at most 1.3 times what is needed. Plan"
+        f"From {PROMISE_DOCUMENTS} documents on, the second number asks for at most 1.3 times what"
+        " is needed. Plan"
         " again as ratings come.",
         "What to rate next",
     ),
@@ -148,7 +178,7 @@ TERMS: dict[str, Term] = {
         "Smallest epsilon",
         "The smallest margin at which the judge passes the alternative annotator test; the smaller,"
         " the better.",
-        "0.2 is usual in place of experts, 0.1 in place of a crowd.",
+        f"{ALT_TEST_EPSILON:g} is usual in place of experts, 0.1 in place of a crowd.",
         "The human ceiling, and whether the judge can replace an annotator",
     ),
     "pairwise": Term(
@@ -222,7 +252,8 @@ TERMS: dict[str, Term] = {
         "With the likely number the interval is as narrow as you want, or the test finds the"
         " difference, in about half of campaigns; with the other in nine of ten. Both follow from"
         " how much documents of the pilot vary. The pilot is what people have already rated.",
-        "With a pilot of fewer than 60 documents the second number is half as large again as"
+        f"With a pilot of fewer than {PROMISE_DOCUMENTS} documents the second number is half as"
+        " large again as"
         " needed. A plan holds for documents, raters and systems like the pilot's.",
         "What to rate next",
     ),
@@ -255,7 +286,8 @@ TERMS: dict[str, Term] = {
         "The share of the variance of replies that lies between items and not between replies to"
         " the same question (ICC(1)): 1 if the judge always repeats itself, 0 if a reply says"
         " nothing about the next one.",
-        "It takes 20 items with two replies or more. It says nothing about agreement with people.",
+        f"It takes {REPLIES_ITEMS} items with two replies or more. It says nothing about agreement"
+        " with people.",
         "How steady a judge is",
     ),
     "reply_error": Term(
@@ -322,7 +354,8 @@ TERMS: dict[str, Term] = {
         "Of the outputs that people pass, the share that the judge passes (sensitivity, true"
         " positive rate); of those that they fail, the share that it fails (specificity, true"
         " negative rate).",
-        "It takes 10 outputs of each kind and 10 documents for an interval. People pass an output"
+        f"It takes {PASS_FAIL_OUTPUTS} outputs of each kind and {INTERVAL_DOCUMENTS} documents for"
+        " an interval. People pass an output"
         " if their mean is at least the middle of the scale.",
         "Pass or fail",
     ),
@@ -362,7 +395,8 @@ TERMS: dict[str, Term] = {
         "Proven",
         "On the locked documents the whole interval of the gain is above 0. Not proven means that"
         " a gain was not shown, not that there is none. Worse: the whole interval is below 0.",
-        "It takes 20 training and 10 locked documents with ratings and scores. At most 5 % of"
+        f"It takes {TRAINING_DOCUMENTS} training and {LOCKED_DOCUMENTS} locked documents with"
+        " ratings and scores. At most 5 % of"
         " projects prove anything that is not so.",
         "Improving a judge",
     ),
@@ -378,7 +412,8 @@ TERMS: dict[str, Term] = {
         "r without people's noise",
         "What Pearson's r over all outputs would be if the mean rating held no noise (Spearman's"
         " correction for attenuation). It tells a judge that is wrong from ratings that are noisy.",
-        "It takes 30 outputs that two people rated, and a mean rating of which at least a quarter"
+        f"It takes {NOISE_OUTPUTS} outputs that two people rated, and a mean rating of which at"
+        " least a quarter"
         " is not noise. It may exceed 1 by chance.",
         "The human ceiling, and whether the judge can replace an annotator",
     ),
@@ -397,7 +432,8 @@ TERMS: dict[str, Term] = {
         "How much lower than an average annotator's a person's ratings of the same outputs are, in"
         " points of the scale; above 0 is strict. The JSON also has it in logits, the unit of the"
         " many-facet Rasch model.",
-        "It compares people who are linked by outputs that they share, 20 each or more. Strict is"
+        f"It compares people who are linked by outputs that they share, {SEVERITY_SHARED} each or"
+        " more. Strict is"
         " not wrong: the average of these annotators is no truth.",
         "Annotators as instruments",
     ),
@@ -405,7 +441,8 @@ TERMS: dict[str, Term] = {
         "Competence (MACE)",
         "The probability that a person's rating follows from the output; otherwise they give a"
         " value by habit, such as always the middle one. 0 is guessing, 1 is never guessing.",
-        "It takes three people with 30 shared outputs each. Any other value counts as wrong, so"
+        f"It takes three people with {COMPETENCE_SHARED} shared outputs each. Any other value"
+        " counts as wrong, so"
         " people who differ by a point from most look less competent: compare people with each"
         " other, on one criterion.",
         "Annotators as instruments",
@@ -420,7 +457,8 @@ TERMS: dict[str, Term] = {
     ),
     "split": Term(
         "Split outputs",
-        "Outputs on which competent people differ, so that MACE is less than 80 % sure of their"
+        f"Outputs on which competent people differ, so that MACE is less than {100 * SPLIT:g} %"
+        " sure of their"
         " class, which is the value that is right by the model.",
         "Read them: the criterion may be vague there, or one more rating may settle it. To the"
         " model a neighbouring value is just another class.",
@@ -500,7 +538,8 @@ TERMS: dict[str, Term] = {
         "The adjusted p",
         "How often two judges that are alike would seem to differ at least this much. It is"
         " adjusted for all pairs of judges and all criteria of the report.",
-        "At most 0.05 counts as a difference. A large p does not mean that two judges are equal.",
+        f"At most {SIGNIFICANCE:g} counts as a difference. A large p does not mean that two judges"
+        " are equal.",
         "Which judges differ",
     ),
     "same_point": Term(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaluations.models import Criterion, Judge
-from evaluations.reports.analysis import LEAST_FOR_BOOTSTRAP, draws_for
+from evaluations.reports.analysis import draws_for
 from evaluations.reports.data import ReportData
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.correlation import Coefficient, Level
@@ -21,6 +21,7 @@ from evaluations.statistics.resampling import (
 )
 from evaluations.statistics.same_documents import ranked_by_document
 from evaluations.statistics.significance import paired_bootstrap_p
+from evaluations.thresholds import BOOTSTRAP_DOCUMENTS
 
 # The strictest first.
 LEVELS = ((0.01, "‡"), (0.05, "†"))
@@ -81,8 +82,8 @@ def marks_against(
 def _why_not(outputs: Outputs, human: FloatArray, own: FloatArray, level: Level) -> str:
     """Why resamples of these outputs would say nothing, or cannot be drawn; empty if they can."""
     both, _ = complete(outputs, human, own)
-    if np.count_nonzero(both.by_document()) < LEAST_FOR_BOOTSTRAP:
-        return f"the bootstrap needs {LEAST_FOR_BOOTSTRAP} documents with ratings and scores"
+    if np.count_nonzero(both.by_document()) < BOOTSTRAP_DOCUMENTS:
+        return f"the bootstrap needs {BOOTSTRAP_DOCUMENTS} documents with ratings and scores"
     if level == "summary":
         return ""
     if outputs.weight is not None:

@@ -25,12 +25,12 @@ from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.layout import Ratings
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.planning import (
-    POWER,
     Needed,
     for_any_time,
     for_power,
     for_width,
 )
+from evaluations.thresholds import POWER
 
 MOST_RATERS = 6
 MOST_PILOTS = 50

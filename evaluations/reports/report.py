@@ -39,7 +39,6 @@ from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import Family, FamilyBias, family_bias
 from evaluations.statistics.correlation import Coefficient, Correlations, Level, levels_of
 from evaluations.statistics.jackknife import (
-    LEAST_DOCUMENTS,
     LeftOut,
     no_interval,
 )
@@ -49,10 +48,9 @@ from evaluations.statistics.projection import Projection, document_gains, projec
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.weighted import freedom_share, kish
+from evaluations.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
 
 MOST_NEXT = 5
-# Of the rated outputs that a judge scored, as a share of the judge with most; fewer are not ranked.
-LEAST_SHARE = 0.5
 _UNKNOWN = "there are no texts of the judge's own family"
 NO_FAMILY = FamilyBias.undefined(_UNKNOWN)
 UNKNOWN_FAMILY = Family("", False)
@@ -181,7 +179,7 @@ class CriterionResult:
         documents is not the best."""
         found = result.correlations
         most = self._most_outputs
-        return found.documents >= LEAST_DOCUMENTS and found.pairs >= LEAST_SHARE * most
+        return found.documents >= INTERVAL_DOCUMENTS and found.pairs >= RANKED_SHARE * most
 
     @cached_property
     def _most_outputs(self) -> int:

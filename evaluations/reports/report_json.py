@@ -8,7 +8,6 @@ import numpy as np
 import orjson
 
 from evaluations.reports.analysis import (
-    LEAST_FOR_BOOTSTRAP,
     SEED,
     Agreement,
     JudgeAnalysis,
@@ -22,10 +21,15 @@ from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import chosen_note, in_a_sentence, weights_note
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.correlation import COEFFICIENTS, Level
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LEAST_OUTPUTS, LEAST_SYSTEMS
 from evaluations.statistics.passing import PassFail
 from evaluations.statistics.ppi import PpiTable
 from evaluations.statistics.resampling import RESAMPLES
+from evaluations.thresholds import (
+    BOOTSTRAP_DOCUMENTS,
+    INTERVAL_DOCUMENTS,
+    INTERVAL_OUTPUTS,
+    INTERVAL_SYSTEMS,
+)
 
 DIGITS = 12
 
@@ -37,11 +41,11 @@ def as_json(report: Report) -> str:
         "interval": {
             "method": "jackknife with Student's t",
             "over": "documents",
-            "least_documents": LEAST_DOCUMENTS,
-            "least_systems": LEAST_SYSTEMS,
-            "least_outputs_at_summary_level": LEAST_OUTPUTS,
+            "least_documents": INTERVAL_DOCUMENTS,
+            "least_systems": INTERVAL_SYSTEMS,
+            "least_outputs_at_summary_level": INTERVAL_OUTPUTS,
             "bootstrap": {
-                "least_documents": LEAST_FOR_BOOTSTRAP,
+                "least_documents": BOOTSTRAP_DOCUMENTS,
                 "resamples": RESAMPLES,
                 "seed": SEED,
             },

@@ -17,13 +17,13 @@ from evaluations.reports.so_far import CriterionSoFar, so_far
 from evaluations.reports.words import ranked_in_words
 from evaluations.statistics.anytime import Ends
 from evaluations.statistics.correlation import mean_of_documents
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.narrowing import Step, anytime_mean, narrowing
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.projection import ASSURANCE, documents_for
+from evaluations.statistics.projection import documents_for
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.same_documents import Ranked
 from evaluations.statistics.weighted import freedom_share
+from evaluations.thresholds import INTERVAL_DOCUMENTS, PROMISE
 
 GOALS = (0.1, 0.05, 0.02)
 
@@ -103,7 +103,7 @@ class KnownSoFar:
         coefficient, and their weights; None for fewer than ten."""
         counts = ~np.isnan(by_document)
         known, own = by_document[counts], None if weight is None else weight[counts]
-        if len(known) < LEAST_DOCUMENTS:
+        if len(known) < INTERVAL_DOCUMENTS:
             return None
         most = RHO if ranked is None else TWO_RHOS
         (ends,) = anytime_mean(known, [len(known)], own, largest=one.largest, most=most)
@@ -173,7 +173,7 @@ def _said(last: Step, documents: int, one: CriterionSoFar, left: _Open | None, r
         half,
         documents=last.documents,
         goal=goal,
-        assurance=ASSURANCE,
+        assurance=PROMISE,
         freedom=freedom_share(one.weight),
     )
     most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"

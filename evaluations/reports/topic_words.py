@@ -10,13 +10,12 @@ from evaluations.changes import state_of
 from evaluations.models import Project
 from evaluations.reports.memo import remembered_as
 from evaluations.statistics.pairing import IntArray
+from evaluations.thresholds import WORD_DOCUMENTS, WORD_SHARE
 
 # Documents without a large gap that are looked at; all with one are. Which of them have a word is
 # compared, so that neither their number nor the choice tilts the test.
 MOST_OTHERS = 300
 MOST_WORDS = 40
-LEAST_DOCUMENTS = 5
-LARGEST_SHARE = 0.3
 READ_CHARACTERS = 30_000
 # Words of four letters on that PostgreSQL's English dictionary does not leave out; the most common
 # ones first, so that which documents have large gaps plays no part in the choice.
@@ -49,7 +48,7 @@ def topic_words(project: Project, documents: Collection[int]) -> dict[str, froze
 
 
 def _words_of(project_id: int, ids: list[int]) -> dict[str, frozenset[int]]:
-    most = int(LARGEST_SHARE * len(ids))
+    most = int(WORD_SHARE * len(ids))
     with connection.cursor() as cursor:
         cursor.execute(
             _WORDS,
@@ -57,7 +56,7 @@ def _words_of(project_id: int, ids: list[int]) -> dict[str, frozenset[int]]:
                 "project": project_id,
                 "ids": ids,
                 "characters": READ_CHARACTERS,
-                "least": LEAST_DOCUMENTS,
+                "least": WORD_DOCUMENTS,
                 "most": most,
                 "words": MOST_WORDS,
             },

@@ -10,7 +10,7 @@ from django.db import connection
 
 from evaluations.formats import p_value, signed, two_decimals
 from evaluations.models import Judge, Project
-from evaluations.reports.analysis import ALPHA, Significance
+from evaluations.reports.analysis import Significance
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_view import first_of
 from evaluations.reports.judge_costs import JudgeCost, cost_of
@@ -24,6 +24,7 @@ from evaluations.scales import short
 from evaluations.statistics.jackknife import no_interval
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.two_judges import ONLY_FIRST
+from evaluations.thresholds import SIGNIFICANCE
 
 # Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50
@@ -217,7 +218,7 @@ def _difference(
 ) -> Difference:
     first, second = pair.correlations
     gap = first - second
-    ahead = 0 if p is None or p > ALPHA or np.isnan(gap) else 1 if gap > 0 else 2
+    ahead = 0 if p is None or p > SIGNIFICANCE or np.isnan(gap) else 1 if gap > 0 else 2
     ends = interval.ends
     return Difference(
         pk=pair.criterion,

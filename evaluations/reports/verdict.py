@@ -1,12 +1,13 @@
 """The verdict on a criterion: what the best judge may do. Numbers in, a verdict with reasons out.
 
-First, raters have to agree: below LEAST_ALPHA there is nothing to measure a judge by. Then two
+First, raters have to agree: below VERDICT_ALPHA there is nothing to measure a judge by. Then two
 checks are made of the best judge.
 
 - It *scores like a rater* if it passes the alternative annotator test and is shown to be nearer to
   raters than the best constant, which reads nothing and often passes as well.
-- It *ranks like a rater* if, put in each rater's place, it is shown to be at most MARGIN behind the
-  rater, and neither its agreement with people may be chance, nor may length alone do as well.
+- It *ranks like a rater* if, put in each rater's place, it is shown to be at most VERDICT_MARGIN
+  behind the rater, and neither its agreement with people may be chance, nor may length alone do
+  as well.
 
 Each is shown at 5 %, shared among all judges that are compared (Bonferroni), since the best of them
 is looked at. In doubt, people go on rating.
@@ -19,18 +20,15 @@ from evaluations.reports.null_judges import NullJudge
 from evaluations.statistics.agreement import BehindARater
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import (
+    VERDICT_ALPHA,
+    VERDICT_ERROR,
+    VERDICT_MARGIN,
+    VERDICT_OUTPUTS,
+    VERDICT_RATERS,
+    VERDICT_SHARE,
+)
 
-# How far below one rater a judge may rank and still rank like one.
-MARGIN = 0.10
-# The error of a verdict: how often a check that should fail passes, over all judges compared.
-ERROR = 0.05
-# Of what one rater reaches; a judge that always gives the top score can pass the first check alone.
-LEAST_SHARE = 0.5
-LEAST_OUTPUTS = 30
-LEAST_RATERS = 3
-# Krippendorff's alpha (interval). Krippendorff (2004) draws no conclusions below 0.667; so far
-# below it, one rater is hardly a measure of another.
-LEAST_ALPHA = 0.2
 FLAWLESS = 1 - 1e-9
 
 
@@ -89,17 +87,18 @@ class Evidence:
     @property
     def error(self) -> float:
         """How often each check may err, of this judge."""
-        return ERROR / max(1, self.compared)
+        return VERDICT_ERROR / max(1, self.compared)
 
     @property
     def behind_low(self) -> float | None:
-        """The lower end of how far the judge is behind a rater; it has to lie above -MARGIN."""
+        """The lower end of how far the judge is behind a rater; above -VERDICT_MARGIN it
+        ranks like one."""
         return self.behind.low(1 - self.error)
 
     @property
     def bar(self) -> float | None:
         """One rater less the margin: where a judge in a rater's place begins to rank like one."""
-        return None if self.ceiling.value is None else self.ceiling.value - MARGIN
+        return None if self.ceiling.value is None else self.ceiling.value - VERDICT_MARGIN
 
     @property
     def low(self) -> float | None:
@@ -124,7 +123,7 @@ class Evidence:
     @property
     def is_measurable(self) -> bool:
         """Whether raters agree enough to judge a judge by them."""
-        return self.alpha.value is None or self.alpha.value >= LEAST_ALPHA
+        return self.alpha.value is None or self.alpha.value >= VERDICT_ALPHA
 
     @property
     def beats_a_constant(self) -> bool:
@@ -159,7 +158,7 @@ class Evidence:
         low = self.behind_low
         if low is None or self.is_no_better_than_length:
             return False
-        return low > -MARGIN and self.is_related and (self.in_place.value or 0.0) > 0
+        return low > -VERDICT_MARGIN and self.is_related and (self.in_place.value or 0.0) > 0
 
     @property
     def is_related(self) -> bool:
@@ -174,14 +173,14 @@ class Evidence:
     @property
     def too_few(self) -> str:
         """Which number of outputs or raters a verdict still needs, in words; empty if enough."""
-        if self.outputs < LEAST_OUTPUTS:
+        if self.outputs < VERDICT_OUTPUTS:
             return (
-                f"a verdict takes {LEAST_OUTPUTS} outputs with ratings and scores;"
+                f"a verdict takes {VERDICT_OUTPUTS} outputs with ratings and scores;"
                 f" there are {self.outputs}"
             )
-        if self.raters < LEAST_RATERS:
+        if self.raters < VERDICT_RATERS:
             return (
-                f"a verdict takes {LEAST_RATERS} people who rated, each by name;"
+                f"a verdict takes {VERDICT_RATERS} people who rated, each by name;"
                 f" there {'is' if self.raters == 1 else 'are'} {self.raters}"
             )
         return ""
@@ -213,6 +212,6 @@ def verdict_of(evidence: Evidence) -> Verdict:
     checks = evidence.scores_like_a_rater + evidence.ranks_like_a_rater
     if checks == 2:
         return Verdict.STANDS_IN
-    if checks == 1 and (evidence.share or 0) >= LEAST_SHARE:
+    if checks == 1 and (evidence.share or 0) >= VERDICT_SHARE:
         return Verdict.SPOT_CHECKS
     return Verdict.KEEP_PEOPLE

@@ -7,14 +7,12 @@ from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.samples import WEIGHTS, taken_from_the_top
-from evaluations.reports.verdict import LEAST_ALPHA, MARGIN, Evidence, Verdict
+from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.resampling import Over
 from evaluations.statistics.same_documents import Ranked
+from evaluations.thresholds import CHECK_WIDTH, INTERVAL_DOCUMENTS, VERDICT_ALPHA, VERDICT_MARGIN
 
-# How closely spot checks show the share of large errors.
-CHECK_WIDTH = 0.1
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 
 
@@ -90,12 +88,12 @@ def _without_human_score(result: CriterionResult) -> str:
 
 def _too_early(result: CriterionResult) -> str:
     most = max((one.correlations.documents for one in result.judges), default=0)
-    if not most or most >= LEAST_DOCUMENTS:
+    if not most or most >= INTERVAL_DOCUMENTS:
         return ""
     return (
         f"how well judges agree with people cannot be said yet: {most} document"
         f"{'s have' if most > 1 else ' has'} both ratings and scores, and at least"
-        f" {LEAST_DOCUMENTS} are needed."
+        f" {INTERVAL_DOCUMENTS} are needed."
     )
 
 
@@ -138,7 +136,7 @@ def reading(result: CriterionResult) -> str:
     if verdict == Verdict.NO_MEASURE:
         return (
             f"No judge can be measured against people here: their agreement (Krippendorff's alpha"
-            f" {shown(evidence.alpha)}) is below {LEAST_ALPHA:g}, so that one rater says little"
+            f" {shown(evidence.alpha)}) is below {VERDICT_ALPHA:g}, so that one rater says little"
             " about another. Make the criterion's definition clearer, train raters, and rate again."
         )
     chosen = f" It is the best of {evidence.compared} judges." if evidence.compared > 1 else ""
@@ -148,7 +146,7 @@ def reading(result: CriterionResult) -> str:
             f" would ({of_one}), and its scores are as near to the other raters'.{chosen}"
         )
     if verdict == Verdict.SPOT_CHECKS and evidence.scores_like_a_rater:
-        is_lower = (evidence.behind.value or 0.0) <= -MARGIN
+        is_lower = (evidence.behind.value or 0.0) <= -VERDICT_MARGIN
         less = f"it ranks {ranked} less well" if is_lower else f"it may rank {ranked} less well"
         return (
             f"{name}'s scores are as near to raters' as a rater's, but {less}, {of_one}."
@@ -196,7 +194,7 @@ def spot_check(evidence: Evidence) -> str:
     share = evidence.far_off.value
     if share is None:
         return (
-            f"Before you rely on it, have people rank the outputs of {LEAST_DOCUMENTS} documents"
+            f"Before you rely on it, have people rank the outputs of {INTERVAL_DOCUMENTS} documents"
             " drawn at random from the new ones, and compare the orders."
         )
     checked = spot_check_size(share)

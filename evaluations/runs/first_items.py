@@ -7,8 +7,7 @@ from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState
-
-FIRST_ITEMS = 30
+from evaluations.thresholds import FIRST_ITEMS, FIRST_ITEMS_FAILED
 
 
 class FirstItems:
@@ -29,7 +28,7 @@ class FirstItems:
         if self._left or not self._failed:
             return ""
         reason, count = self._failed.most_common(1)[0]
-        if 2 * count <= FIRST_ITEMS:
+        if count <= FIRST_ITEMS_FAILED * FIRST_ITEMS:
             return ""
         return (
             f"{count} of the first {FIRST_ITEMS} items failed for one reason."

@@ -16,8 +16,6 @@ from evaluations.statistics.correlation import (
     system_means,
 )
 from evaluations.statistics.jackknife import (
-    LEAST_DOCUMENTS,
-    LEAST_SYSTEMS,
     TOO_FEW,
     LeftOut,
     mapped,
@@ -29,6 +27,7 @@ from evaluations.statistics.layout import Outputs, Ratings, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import INTERVAL_DOCUMENTS, INTERVAL_SYSTEMS
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
@@ -286,8 +285,8 @@ def _behind_in_documents(
         return BehindARater(None, reason=estimate.reason)
     documents = LeftOut.each(outputs.documents)
     counting = len(np.unique(at))
-    if counting < LEAST_DOCUMENTS:
-        reason = TOO_FEW.format(LEAST_DOCUMENTS, "documents")
+    if counting < INTERVAL_DOCUMENTS:
+        reason = TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
         return BehindARater(estimate.value, reason=reason)
     return _behind(estimate.value, found.means_without(documents), documents, counting)
 
@@ -325,7 +324,7 @@ def _behind_at_level(
     of_rating = unit[ratings.output]
     counting, least = (
         len(np.unique(of_rating[known])),
-        LEAST_SYSTEMS if by_system else LEAST_DOCUMENTS,
+        INTERVAL_SYSTEMS if by_system else INTERVAL_DOCUMENTS,
     )
     if counting < least:
         return BehindARater(estimate, reason=TOO_FEW.format(least, units.unit))

@@ -18,15 +18,16 @@ from evaluations.statistics.once import once
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import benjamini_yekutieli
+from evaluations.thresholds import (
+    ALT_TEST_EPSILON,
+    ALT_TEST_ERROR,
+    ALT_TEST_OUTPUTS,
+    ALT_TEST_WINNING_RATE,
+    CONFIDENCE,
+)
 
-Q = 0.05
-PASSING_RATE = 0.5
 MOST_EPSILON = 1.0
 STEP = 0.01
-# What the paper asks for: outputs of each annotator, and annotators. With two, one chance win is
-# half of all.
-LEAST_OUTPUTS = 30
-LEAST_ANNOTATORS = 3
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class AltTest:
 
     @property
     def passes(self) -> bool:
-        return self.winning_rate.value is not None and self.winning_rate.value >= PASSING_RATE
+        return (
+            self.winning_rate.value is not None and self.winning_rate.value >= ALT_TEST_WINNING_RATE
+        )
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,8 @@ def alt_test(
     ratings: Ratings,
     judge: FloatArray,
     *,
-    epsilon: float = 0.2,
-    q: float = Q,
+    epsilon: float = ALT_TEST_EPSILON,
+    q: float = ALT_TEST_ERROR,
     documents: IntArray | None = None,
     least_outputs: int = 2,
     least_annotators: int = 1,
@@ -167,7 +170,7 @@ def p_of_nearer(
 
 
 def raters_that_agree(
-    ratings: Ratings, documents: IntArray, least_outputs: int = LEAST_OUTPUTS
+    ratings: Ratings, documents: IntArray, least_outputs: int = ALT_TEST_OUTPUTS
 ) -> np.ndarray:
     """Whether each rater is shown to agree with the others at all; shape (raters,). Of those who
     share fewer outputs with others nothing can be said, and they count as agreeing.
@@ -195,7 +198,7 @@ def raters_that_agree(
     squared = np.bincount(of_rater, sums_of**2, minlength=ratings.raters)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.sqrt(clusters / (clusters - 1) * squared) / count
-        low = r - stats.t.ppf(0.975, np.maximum(1, clusters - 1)) * error
+        low = r - stats.t.ppf((1 + CONFIDENCE) / 2, np.maximum(1, clusters - 1)) * error
     return (count < least_outputs) | np.where(np.isfinite(low), low > 0, r > 0)
 
 
@@ -210,14 +213,14 @@ def _standardised(values: FloatArray, group: IntArray, groups: int) -> FloatArra
 def smallest_epsilon(ratings: Ratings, judge: FloatArray, *, step: float = STEP) -> float | None:
     """The smallest epsilon, in steps, at which the judge passes; None if it passes at none up to
     1."""
-    return _smallest(_duels(ratings, judge), Q, step)
+    return _smallest(_duels(ratings, judge), ALT_TEST_ERROR, step)
 
 
 def _smallest(duels: _Duels, q: float, step: float = STEP) -> float | None:
     """By bisection: the larger epsilon, the easier it is to pass."""
     grid = [round(index * step, 10) for index in range(int(MOST_EPSILON / step) + 1)]
     place = bisect_left(
-        grid, 1, key=lambda epsilon: _winning_rate(duels.p(epsilon), q) >= PASSING_RATE
+        grid, 1, key=lambda epsilon: _winning_rate(duels.p(epsilon), q) >= ALT_TEST_WINNING_RATE
     )
     return grid[place] if len(duels) and place < len(grid) else None
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.thresholds import SIGNIFICANCE
 
-LEVEL = 0.05
 # No more than this share of the capital is bet, so that it never ends at 0.
 MOST_BET = 0.5
 MEANS = 1001
@@ -43,7 +43,7 @@ def confidence_sequence(
     *,
     lowest: float = -1.0,
     highest: float = 1.0,
-    level: float = LEVEL,
+    level: float = SIGNIFICANCE,
     weight: FloatArray | None = None,
     largest: float = 1.0,
 ) -> tuple[Ends, ...]:
@@ -107,7 +107,7 @@ def _stakes_by(variance: FloatArray, count: IntArray, level: float) -> FloatArra
     return stakes
 
 
-def expected_half_width(spread: float, count: int, *, level: float = LEVEL) -> float:
+def expected_half_width(spread: float, count: int, *, level: float = SIGNIFICANCE) -> float:
     """How wide plus or minus the ends will likely be after so many values.
 
     The stakes of `confidence_sequence` grow the logarithm of the capital by about sum(stakes) *

@@ -16,14 +16,11 @@ from evaluations.statistics.layout import Outputs, Ratings, sums
 from evaluations.statistics.pairing import DIGITS, FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import NOISE_DOCUMENTS, NOISE_OUTPUTS, NOISE_RELIABILITY
 
-# Below, the correction more than doubles a correlation, and its interval does not hold.
-LEAST_RELIABILITY = 0.25
-LEAST_DOCUMENTS = 20
-LEAST_TWICE = 30
-FEW_TWICE = f"fewer than {LEAST_TWICE} outputs were rated by two people"
+FEW_TWICE = f"fewer than {NOISE_OUTPUTS} outputs were rated by two people"
 NOISY = (
-    f"the mean rating's reliability is below {LEAST_RELIABILITY}: mostly noise, so that nothing"
+    f"the mean rating's reliability is below {NOISE_RELIABILITY}: mostly noise, so that nothing"
     " can be said of what is behind it"
 )
 SAME = "the mean ratings or the judge's scores are all the same"
@@ -54,7 +51,7 @@ def disattenuated(
     """
     scored = ~np.isnan(judge) & (ratings.count > 0)
     twice = scored & (ratings.count > 1)
-    if twice.sum() < LEAST_TWICE:
+    if twice.sum() < NOISE_OUTPUTS:
         return _nothing(FEW_TWICE)
     weight = None if outputs.weight is None else outputs.weight / outputs.weight[scored].mean()
     parts = _parts(outputs, ratings, judge, scored, documents, weight)
@@ -64,7 +61,7 @@ def disattenuated(
     if not np.isfinite(reliability[0]):
         return _nothing(SAME)
     reliable = Estimate(float(reliability[0]))
-    if reliability[0] < LEAST_RELIABILITY:
+    if reliability[0] < NOISE_RELIABILITY:
         return _nothing(NOISY, reliable)
     if not np.isfinite(corrected[0]):
         return _nothing(SAME, reliable)
@@ -72,7 +69,7 @@ def disattenuated(
     counting = documents_counting(outputs.part(scored))
     return Disattenuated(
         Estimate(value),
-        documents.interval(value, without, counting=counting, least=LEAST_DOCUMENTS),
+        documents.interval(value, without, counting=counting, least=NOISE_DOCUMENTS),
         reliable,
     )
 

@@ -14,19 +14,17 @@ from scipy import special, stats
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.significance import holm
-
-# Below this nothing is said: outputs with a gap, and large gaps among them.
-LEAST_OUTPUTS = 40
-LEAST_LARGE = 10
-# So many gaps count as large, fewer of fewer than 300 outputs; more only where they are tied.
-MOST_LARGE = 30
-LARGE_SHARE = 0.1
-MOST_SHARE = 0.25
-MOST_TIED = 300
-# A group of fewer outputs, or documents where documents are compared, is not looked at.
-LEAST_MEMBERS = 5
-LEAST_DOCUMENTS = 20
-ALPHA = 0.05
+from evaluations.thresholds import (
+    GAP_DOCUMENTS,
+    GAP_LARGE,
+    GAP_MEMBERS,
+    GAP_MOST_LARGE,
+    GAP_MOST_SHARE,
+    GAP_MOST_TIED,
+    GAP_OUTPUTS,
+    GAP_SHARE,
+    SIGNIFICANCE,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,22 +63,22 @@ class Cluster:
 def largest(values: FloatArray) -> np.ndarray:
     """Which values count as large: about the largest 30, or the largest tenth, ties together.
 
-    Nothing is large in fewer than LEAST_OUTPUTS values, or where ties would make it more than a
-    quarter or MOST_TIED, or fewer than LEAST_LARGE.
+    Nothing is large in fewer than GAP_OUTPUTS values, or where ties would make it more than a
+    quarter or GAP_MOST_TIED, or fewer than GAP_LARGE.
 
     Args:
         values: shape (outputs,), not negative, complete.
     """
     rounded = np.round(values, DIGITS)
     none = np.zeros(len(values), dtype=bool)
-    if len(values) < LEAST_OUTPUTS:
+    if len(values) < GAP_OUTPUTS:
         return none
     distinct, counts = np.unique(rounded[rounded > 0], return_counts=True)
     reached = np.cumsum(counts[::-1])
-    usable = (reached >= LEAST_LARGE) & (reached <= min(MOST_TIED, MOST_SHARE * len(values)))
+    usable = (reached >= GAP_LARGE) & (reached <= min(GAP_MOST_TIED, GAP_MOST_SHARE * len(values)))
     if not usable.any():
         return none
-    sought = max(LEAST_LARGE, min(MOST_LARGE, int(LARGE_SHARE * len(values))))
+    sought = max(GAP_LARGE, min(GAP_MOST_LARGE, int(GAP_SHARE * len(values))))
     best = int(np.argmin(np.where(usable, np.abs(reached - sought), np.inf)))
     return np.asarray(rounded >= distinct[::-1][best])
 
@@ -150,7 +148,7 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
     varies = (mine > 0) & (mine < size)
     if varies[document].mean() >= 0.5:
         p = stratified_test(document, members, large)
-        if p is None or members.sum() < LEAST_MEMBERS:
+        if p is None or members.sum() < GAP_MEMBERS:
             return None
         inside, of = int((members & large).sum()), int(members.sum())
         return Cluster(group.kind, group.name, inside, int(large.sum()), of, len(outputs), p)
@@ -159,7 +157,7 @@ def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | N
     hit = (outputs.by_document(large.astype(float)) > 0)[there]
     # Documents with more outputs have a large gap more easily.
     _, stratum = np.unique(size[there], return_inverse=True)
-    if there.sum() < LEAST_DOCUMENTS or belongs.sum() < LEAST_MEMBERS:
+    if there.sum() < GAP_DOCUMENTS or belongs.sum() < GAP_MEMBERS:
         return None
     p = stratified_test(stratum, belongs, hit)
     if p is None:
@@ -201,12 +199,16 @@ def find_clusters(
         large: a mask of shape (outputs,), from `largest`.
         words: shape (outputs,), the length of each.
     """
-    if len(outputs) < LEAST_OUTPUTS or large.sum() < LEAST_LARGE:
+    if len(outputs) < GAP_OUTPUTS or large.sum() < GAP_LARGE:
         return ()
     tested = [group_test(outputs, group, large) for group in groups]
     known = [one for one in (*tested, length_test(outputs, words, large)) if one is not None]
     if not known:
         return ()
     adjusted = holm([one.p for one in known])
-    found = [replace(one, adjusted=p) for one, p in zip(known, adjusted, strict=True) if p <= ALPHA]
+    found = [
+        replace(one, adjusted=p)
+        for one, p in zip(known, adjusted, strict=True)
+        if p <= SIGNIFICANCE
+    ]
     return tuple(sorted(found, key=lambda one: one.p))

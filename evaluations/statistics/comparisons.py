@@ -16,17 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut, mapped, no_interval
+from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import CHOICES_OF_EACH, INTERVAL_DOCUMENTS
 
 # One pair of choices about the same comparison: its document, and both choices.
 ChoicePair = tuple[Hashable, int, int]
 NOBODY = "no comparison was made by both"
-# Documents with a pair that agrees, and with one that does not.
-LEAST_OF_EACH = 5
-ONE_SIDED = f"fewer than {LEAST_OF_EACH} documents have a pair that agrees, or one that does not"
+ONE_SIDED = f"fewer than {CHOICES_OF_EACH} documents have a pair that agrees, or one that does not"
 SAME = 1e-9
 ONLY_TIES = "every pair of choices has a tie"
 
@@ -119,7 +118,7 @@ def share_interval(counted: FloatArray, of: FloatArray) -> Interval:
     """
     documents = LeftOut.each(len(of))
     fewest = min(np.count_nonzero(counted), np.count_nonzero(of - counted))
-    if len(of) >= LEAST_DOCUMENTS and fewest < LEAST_OF_EACH:
+    if len(of) >= INTERVAL_DOCUMENTS and fewest < CHOICES_OF_EACH:
         return no_interval(ONE_SIDED)
     left_out = _log_odds(documents.sums(counted), documents.sums(of))
     on_log_odds = documents.interval(

@@ -6,8 +6,7 @@ import numpy as np
 from scipy import stats
 
 from evaluations.statistics.pairing import FloatArray
-
-TIES_MISLEAD_FROM = 0.3
+from evaluations.thresholds import TIES_MISLEAD
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Concentration:
     def ties_mislead(self) -> bool:
         """Whether ties are so frequent that tau-b should be read together with pairwise
         accuracy."""
-        return self.tie_rate >= TIES_MISLEAD_FROM
+        return self.tie_rate >= TIES_MISLEAD
 
 
 def concentration(values: FloatArray) -> Concentration | None:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.statistics.pairing import FloatArray
+from evaluations.thresholds import SIGNIFICANCE
 
-ALPHA = 0.05
 # The chance that capital which sleeps starts to bet at an asking: once a year, if asked daily.
 STARTS = 1 / 365
 AT_ONCE = 0.5
@@ -68,7 +68,7 @@ def drift(frozen: FloatArray, asked: FloatArray, ratings: FloatArray | None = No
     up, squared = low + high - 1, 4 * (low**2 + low * high + high**2) / 3 - 2 * (low + high) + 1
     bets = [1 + slope * up for size in SLOPES for slope in (size, -size)]
     bets += [1 + size * (3 * squared - 1) for size in SPREADS]
-    bound = (2 if rated else 1) / ALPHA
+    bound = (2 if rated else 1) / SIGNIFICANCE
     scores = np.mean([_capital(bet) for bet in bets], axis=0)
     if not rated or ratings is None:
         return Evidence(scores, np.ones(asked.shape[1]), bound)

@@ -32,12 +32,13 @@ from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.same_documents import SameDocuments, ranked_by_document
 from evaluations.statistics.weighted import kish
+from evaluations.thresholds import (
+    CONFIDENCE,
+    INTERVAL_DOCUMENTS,
+    INTERVAL_OUTPUTS,
+    INTERVAL_SYSTEMS,
+)
 
-CONFIDENCE = 0.95
-LEAST_DOCUMENTS = 10
-LEAST_SYSTEMS = 10
-# Of the documents that count at summary level: with few outputs each, their coefficients jump.
-LEAST_OUTPUTS = 60
 # More documents or systems are left out in this many groups, which costs no precision that matters.
 MOST_GROUPS = 100
 NEARLY_1 = 0.999
@@ -77,7 +78,7 @@ class LeftOut:
         left_out: FloatArray,
         *,
         counting: int,
-        least: int = LEAST_DOCUMENTS,
+        least: int = INTERVAL_DOCUMENTS,
         confidence: float = CONFIDENCE,
     ) -> Interval:
         """The interval of a value.
@@ -119,7 +120,7 @@ class LeftOut:
         """
         present = ~np.isnan(by_unit)
         if not present.any():
-            return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, self.unit))
+            return no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, self.unit))
         return self.interval(
             mean_of_documents(by_unit, weight),
             self.means(by_unit, weight),
@@ -219,8 +220,8 @@ def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) 
     """The interval over documents of the first judge's summary-level correlation minus the
     second's, on the same documents and with ties counted."""
     used = ~np.isnan(same.difference)
-    if used.any() and same.counts[used].sum() < LEAST_OUTPUTS:
-        return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
+    if used.any() and same.counts[used].sum() < INTERVAL_OUTPUTS:
+        return no_interval(TOO_FEW.format(INTERVAL_OUTPUTS, "outputs"))
     documents = LeftOut.each(len(same.difference))
     return documents.mean_interval(same.difference, confidence, same.weight)
 
@@ -235,8 +236,8 @@ def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
     documents = LeftOut.each(outputs.documents)
     found = documents.mean_interval(by_document, weight=outputs.document_weight)
     used = ~np.isnan(by_document)
-    if found.low is not None and outputs.by_document()[used].sum() < LEAST_OUTPUTS:
-        return no_interval(TOO_FEW.format(LEAST_OUTPUTS, "outputs"))
+    if found.low is not None and outputs.by_document()[used].sum() < INTERVAL_OUTPUTS:
+        return no_interval(TOO_FEW.format(INTERVAL_OUTPUTS, "outputs"))
     return within(found, -1.0, 1.0)
 
 
@@ -291,8 +292,8 @@ def over_systems(
     documents = LeftOut.each(outputs.documents)
     systems = LeftOut.each(outputs.systems, "systems")
     counting = int((outputs.by_system() > 0).sum())
-    if counting < LEAST_SYSTEMS:
-        return TOO_FEW.format(LEAST_SYSTEMS, "systems")
+    if counting < INTERVAL_SYSTEMS:
+        return TOO_FEW.format(INTERVAL_SYSTEMS, "systems")
     measured = coefficients_by_document if len(judges) == 1 else ranked_by_document
     without = [
         np.stack(
@@ -347,8 +348,8 @@ def _dataset(
     if over != "documents":
         return no_interval("intervals at this level are given over documents")
     counting = int(outputs.documents_with().sum())
-    if counting < LEAST_DOCUMENTS:
-        return no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
+    if counting < INTERVAL_DOCUMENTS:
+        return no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
     weight = outputs.weight
     found = coefficient_of(human, judge, coefficient, weight=weight).value
     if found is None or abs(found) >= NEARLY_1:
@@ -377,8 +378,8 @@ def _system(
     means = system_means(outputs, human, judge)
     units = LeftOut.each(len(means[0]), "systems")
     found = coefficient_of(*means, coefficient).value
-    if found is None or len(means[0]) < LEAST_SYSTEMS:
-        return no_interval(TOO_FEW.format(LEAST_SYSTEMS, "systems"))
+    if found is None or len(means[0]) < INTERVAL_SYSTEMS:
+        return no_interval(TOO_FEW.format(INTERVAL_SYSTEMS, "systems"))
     if abs(found) >= NEARLY_1:
         return no_interval("the order is the same, so nothing is known of how much it varies")
     left_out = _numbers(
@@ -388,7 +389,7 @@ def _system(
         ]
     )
     if coefficient == "kendall":
-        return units.interval(found, left_out, counting=len(means[0]), least=LEAST_SYSTEMS)
+        return units.interval(found, left_out, counting=len(means[0]), least=INTERVAL_SYSTEMS)
     if coefficient == "pearson":
         error = 1 / np.sqrt(len(means[0]) - 3)
     else:

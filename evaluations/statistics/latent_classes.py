@@ -13,7 +13,6 @@ import numpy as np
 from scipy import special
 
 from evaluations.statistics.jackknife import (
-    LEAST_DOCUMENTS,
     TOO_FEW,
     LeftOut,
     mapped,
@@ -23,32 +22,34 @@ from evaluations.statistics.layout import Outputs, Ratings, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import (
+    COMPETENCE_OUTPUTS,
+    COMPETENCE_RATERS,
+    COMPETENCE_SHARED,
+    INTERVAL_DOCUMENTS,
+    RATING_VALUES,
+    SPLIT,
+)
 
-# Two annotators who differ do not show which of them is right.
-LEAST_RATERS = 3
-LEAST_OUTPUTS = 50
-# Of an annotator, outputs that others rated too.
-LEAST_SHARED = 30
-MOST_VALUES = 11
 # Documents are left out in so many groups, as each takes the EM algorithm once more.
 GROUPS = 20
 MOST_ROUNDS, CHANGE = 300, 1e-5
-# An output whose most likely class is less likely than this is split.
-SPLIT = 0.8
 # Competences nearer to 0 and 1 are no further apart on the log-odds scale: this, or half a rating
 # where that is less.
 EDGE = 1e-3
 # With less than this many ratings that are (or are not) of the class, smoothing alone moves a
 # competence when documents are left out.
 LEAST_EITHER = 0.5
-FEW_RATERS = f"fewer than {LEAST_RATERS} annotators share {LEAST_SHARED} outputs with others"
-FEW_OUTPUTS = f"fewer than {LEAST_OUTPUTS} outputs have ratings by two annotators"
-FEW_SHARED = f"shares fewer than {LEAST_SHARED} outputs with others"
+FEW_RATERS = (
+    f"fewer than {COMPETENCE_RATERS} annotators share {COMPETENCE_SHARED} outputs with others"
+)
+FEW_OUTPUTS = f"fewer than {COMPETENCE_OUTPUTS} outputs have ratings by two annotators"
+FEW_SHARED = f"shares fewer than {COMPETENCE_SHARED} outputs with others"
 ONE_PREVAILS = "nearly all outputs are of one class, and too few that were rated of another"
 NEVER_WRONG = "always gives the likely class, so nothing is known of how much competence varies"
 NEVER_RIGHT = "gives no sign of knowing a class, so nothing is known of how much competence varies"
 ONE_VALUE = "all ratings are the same"
-MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for categories"
+MANY_VALUES = f"ratings take more than {RATING_VALUES} values, too many for categories"
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +190,10 @@ def latent_classes(
     likeliest[rated] = labels.values[fit.posterior.argmax(axis=1)]
     documents = _groups(outputs, ratings)
     left_out = None
-    if has_intervals and documents.groups >= LEAST_DOCUMENTS:
+    if has_intervals and documents.groups >= INTERVAL_DOCUMENTS:
         left_out = _left_out(documents.group[outputs.document[ratings.output]], labels, fit, model)
     wrong = sums(labels.rater, 1 - fit.posterior[labels.item, labels.code], labels.raters)
-    enough = ratings.shared >= LEAST_SHARED
+    enough = ratings.shared >= COMPETENCE_SHARED
     return LatentClasses(
         tuple(
             _rater(fit, left_out, documents, at, outputs, ratings, float(wrong[at]))
@@ -209,13 +210,13 @@ def latent_classes(
 def why_not(ratings: Ratings) -> str:
     """Why such models say nothing of some ratings; empty if they do."""
     values = len(np.unique(ratings.value))
-    if np.count_nonzero(ratings.shared >= LEAST_SHARED) < LEAST_RATERS:
+    if np.count_nonzero(ratings.shared >= COMPETENCE_SHARED) < COMPETENCE_RATERS:
         return FEW_RATERS
-    if np.count_nonzero(ratings.count > 1) < LEAST_OUTPUTS:
+    if np.count_nonzero(ratings.count > 1) < COMPETENCE_OUTPUTS:
         return FEW_OUTPUTS
     if values < 2:
         return ONE_VALUE
-    return MANY_VALUES if values > MOST_VALUES else ""
+    return MANY_VALUES if values > RATING_VALUES else ""
 
 
 def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatArray:
@@ -256,8 +257,8 @@ def _rater(
     competence = float(fit.competence[at])
     own, _values = ratings.of(at)
     documents = len(np.unique(outputs.document[own]))
-    if left_out is None or documents < LEAST_DOCUMENTS:
-        few = no_interval(TOO_FEW.format(LEAST_DOCUMENTS, "documents"))
+    if left_out is None or documents < INTERVAL_DOCUMENTS:
+        few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
         return RaterCompetence(Estimate(competence), few)
     if fit.prevails is not None and fit.prevails[at]:
         return RaterCompetence(Estimate(competence), no_interval(ONE_PREVAILS))

@@ -25,14 +25,11 @@ import numpy as np
 from evaluations.statistics.latent_classes import CHANGE, MOST_ROUNDS, Fit, Labels, normalized
 from evaluations.statistics.layout import sums
 from evaluations.statistics.pairing import FloatArray
+from evaluations.thresholds import MACE_OTHERS, MACE_PREVAILS
 
 # So many outputs are added. Their number does not grow with the others, as competence on crowded
 # ratings would be too low however many there are.
 LIKE_VOTES = 20
-# Outputs of other classes than the commonest tell somebody who knows it from somebody who always
-# gives it. If these are less than a third, an interval takes so many of them: with half as many it
-# held competence in 91 % of simulated campaigns.
-LEAST_OTHERS, OTHERS = 80, 1 / 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +66,7 @@ def _prevails(labels: Labels, posterior: FloatArray) -> np.ndarray:
     commonest = posterior.sum(axis=0).argmax()
     others = sums(labels.rater, 1 - posterior[labels.item, commonest], labels.raters)
     ratings = sums(labels.rater, None, labels.raters)
-    found: np.ndarray = (others < LEAST_OTHERS) & (others < ratings * OTHERS)
+    found: np.ndarray = (others < MACE_OTHERS) & (others < ratings * MACE_PREVAILS)
     return found
 
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from evaluations.statistics.anytime import Ends, confidence_sequence
 from evaluations.statistics.correlation import mean_of_documents
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS, LeftOut, within
+from evaluations.statistics.jackknife import LeftOut, within
 from evaluations.statistics.pairing import FloatArray
+from evaluations.thresholds import INTERVAL_DOCUMENTS
 
 MOST_STEPS = 30
 
@@ -46,9 +47,9 @@ def narrowing(
     """
     counts = ~np.isnan(by_document)
     known, own = by_document[counts], None if weight is None else weight[counts]
-    if len(known) < LEAST_DOCUMENTS:
+    if len(known) < INTERVAL_DOCUMENTS:
         return ()
-    at = np.unique(np.linspace(LEAST_DOCUMENTS, len(known), most).round().astype(int))
+    at = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(known), most).round().astype(int))
     found = []
     always = anytime_mean(known, at.tolist(), own, largest=largest)
     for count, anytime in zip(at.tolist(), always, strict=True):

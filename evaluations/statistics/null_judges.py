@@ -10,20 +10,19 @@ from typing import Literal
 import numpy as np
 
 from evaluations.statistics.pairing import FloatArray
+from evaluations.thresholds import NULL_CHANCE
 
 NullName = Literal["constant", "shuffled", "length"]
 NULL_NAMES: tuple[NullName, ...] = ("constant", "shuffled", "length")
 # Shuffles differ the less the more ratings there are; so many ratings together suffice.
 MOST_SHUFFLES, LEAST_SHUFFLES = 20, 4
 ENOUGH_RATINGS = 20_000
-# A claim that more of the shuffles meet is not made: the error that a test at 5 % may have.
-MET_BY_CHANCE = 0.05
 
 
 def is_met(draws: Sequence[bool]) -> bool:
     """Whether a judge that reads nothing meets a claim more often than by chance, by whether each
     of its draws does."""
-    return sum(draws) > MET_BY_CHANCE * len(draws)
+    return sum(draws) > NULL_CHANCE * len(draws)
 
 
 def shuffles_of(ratings: int) -> int:

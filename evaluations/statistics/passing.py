@@ -19,21 +19,21 @@ from evaluations.statistics.layout import Outputs, complete, mean_of, sums
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
 
-# Fewer passes or fails by people say too little about a judge's errors.
-LEAST_OF_EACH = 10
-# A judge that is hardly better than chance cannot be corrected: all that is known is divided by it.
-LEAST_YOUDEN = 0.1
 FOLDS = 5
 _FEW = (
-    f"it takes {LEAST_OF_EACH} outputs that people pass and {LEAST_OF_EACH} that they fail, with"
-    " scores"
+    f"it takes {PASS_FAIL_OUTPUTS} outputs that people pass and {PASS_FAIL_OUTPUTS} that they fail,"
+    " with scores"
 )
 _OTHERWISE = (
     "the judge errs otherwise on this system than on all, as its corrected rate would lie beyond 0"
     " to 1"
 )
-_CHANCE = "the judge's verdict says too little: sensitivity and specificity sum to less than 1.1"
+_CHANCE = (
+    "the judge's verdict says too little: sensitivity and specificity sum to less than"
+    f" {1 + PASS_FAIL_YOUDEN:g}"
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def pass_fail(
     counts, left_out = cells.sum(axis=1), fitted.left_out
     counting = counting_by(both.documents_with(), both.document_weight)
     passed, failed = rated_counts[0] + rated_counts[2], rated_counts[1] + rated_counts[3]
-    enough = min(passed, failed) >= LEAST_OF_EACH
+    enough = min(passed, failed) >= PASS_FAIL_OUTPUTS
 
     def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> Share:
         if not enough:
@@ -277,7 +277,7 @@ def _rates(
         if not len(own):
             found.append(SystemRate(0, None, _without("the judge scored none of its outputs")))
             continue
-        if youden < LEAST_YOUDEN:
+        if youden < PASS_FAIL_YOUDEN:
             found.append(SystemRate(len(own), raw, _without(_CHANCE)))
             continue
         estimate = _corrected(np.asarray(raw), counts)

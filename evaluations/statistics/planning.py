@@ -7,10 +7,10 @@ Three ways to stop, each with a number that likely does, and one that does in ni
 - looks after every document, at an interval that holds at any time (`anytime`).
 
 The second number takes the variance as large as the pilot leaves it possible: that of documents to
-come, by that of the pilot's, is Fisher's F (Wang and Kupper, 1997), at the quantile `ASSURANCE`;
+come, by that of the pilot's, is Fisher's F (Wang and Kupper, 1997), at the quantile `PROMISE`;
 at a higher one for looks after every document, as the moment at which these stop varies as well.
 `make bench-measure` holds both numbers to campaigns on recorded judges: plan again at 60 documents
-(`LEAST_TO_PROMISE`), as a promise from 20 asks for half as many again as are needed.
+(`PROMISE_DOCUMENTS`), as a promise from 20 asks for half as many again as are needed.
 """
 
 from collections.abc import Callable
@@ -21,15 +21,20 @@ from scipy import stats
 
 from evaluations.statistics.anytime import expected_half_width
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.projection import ASSURANCE, documents_for, least
+from evaluations.statistics.projection import documents_for, least
+from evaluations.thresholds import (
+    CONFIDENCE,
+    PILOT_DOCUMENTS,
+    PLAN_DOCUMENTS,
+    POWER,
+    PROMISE,
+    PROMISE_AT_ANY_TIME,
+    SIGNIFICANCE,
+)
 
-LEAST_DOCUMENTS = 10
-MOST_DOCUMENTS = 100_000
-LEVEL, POWER = 0.05, 0.8
-ASSURANCE_AT_ANY_TIME = 0.97
-TOO_FEW = f"fewer than {LEAST_DOCUMENTS} documents of the pilot have a value; rate more first"
+TOO_FEW = f"fewer than {PILOT_DOCUMENTS} documents of the pilot have a value; rate more first"
 NO_SPREAD = "the pilot's documents all say the same, so nothing is known of how they vary"
-TOO_MANY = f"more than {MOST_DOCUMENTS:,} documents would be needed"
+TOO_MANY = f"more than {PLAN_DOCUMENTS:,} documents would be needed"
 
 
 @dataclass(frozen=True)
@@ -50,10 +55,12 @@ def for_width(values: FloatArray, width: float) -> Needed:
     known = values[~np.isnan(values)]
     if reason := _why_not(known):
         return Needed(None, None, reason)
-    half = stats.t.ppf(0.975, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))
+    half = (
+        stats.t.ppf((1 + CONFIDENCE) / 2, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))
+    )
     likely, promised = (
         documents_for(float(half), documents=len(known), goal=width, assurance=assurance)
-        for assurance in (None, ASSURANCE)
+        for assurance in (None, PROMISE)
     )
     return _needed(likely, promised)
 
@@ -76,7 +83,7 @@ def for_power(values: FloatArray, difference: float, *, power: float = POWER) ->
         return lambda count: power_of(abs(difference) / spread, count) >= power
 
     # Of a large campaign the variance is the true one, which the pilot knows up to chi squared.
-    most = spread * float(np.sqrt((len(known) - 1) / stats.chi2.ppf(1 - ASSURANCE, len(known) - 1)))
+    most = spread * float(np.sqrt((len(known) - 1) / stats.chi2.ppf(1 - PROMISE, len(known) - 1)))
     return _needed(_least(enough(spread), 3), _least(enough(most), 3))
 
 
@@ -98,7 +105,7 @@ def for_any_time(
             taken to narrow from there.
     """
     known = values[~np.isnan(values)]
-    if len(known) < (LEAST_DOCUMENTS if now is None else 2):
+    if len(known) < (PILOT_DOCUMENTS if now is None else 2):
         return Needed(None, None, TOO_FEW)
     reach = highest - lowest
     spread, pilot = float(known.std(ddof=1)) / reach, len(known)
@@ -109,7 +116,7 @@ def for_any_time(
         return expected_half_width(spread, count) * reach <= width
 
     def promised(count: int) -> bool:
-        times = stats.f.ppf(ASSURANCE_AT_ANY_TIME, count, pilot - 1)
+        times = stats.f.ppf(PROMISE_AT_ANY_TIME, count, pilot - 1)
         return expected_half_width(spread * float(np.sqrt(times)), count) * reach <= width
 
     # Nothing can be promised of how documents vary that all say the same.
@@ -123,7 +130,7 @@ def power_of(effect: float, count: int) -> float:
         effect: the mean difference by the standard deviation of differences.
     """
     freedom, shift = count - 1, effect * np.sqrt(count)
-    critical = stats.t.ppf(1 - LEVEL / 2, freedom)
+    critical = stats.t.ppf(1 - SIGNIFICANCE / 2, freedom)
     above = stats.nct.sf(critical, freedom, abs(shift))
     below = stats.nct.sf(critical, freedom, -abs(shift))
     # Where the shift is large, scipy may find neither: then the test is sure to find the effect.
@@ -131,7 +138,7 @@ def power_of(effect: float, count: int) -> float:
 
 
 def _why_not(known: FloatArray) -> str:
-    if len(known) < LEAST_DOCUMENTS:
+    if len(known) < PILOT_DOCUMENTS:
         return TOO_FEW
     return "" if np.ptp(known) > 0 else NO_SPREAD
 
@@ -144,7 +151,7 @@ def _least(is_enough: Callable[[int], bool], low: int) -> int | None:
     """The least count that is enough, where more than enough is enough; None for too many."""
     high = low
     while not is_enough(high):
-        if high >= MOST_DOCUMENTS:
+        if high >= PLAN_DOCUMENTS:
             return None
-        low, high = high + 1, min(2 * high, MOST_DOCUMENTS)
+        low, high = high + 1, min(2 * high, PLAN_DOCUMENTS)
     return least(is_enough, low, high)

@@ -17,11 +17,7 @@ from scipy import stats
 from evaluations.statistics.layout import Outputs, mean_of
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.weighted import weighted_mean
-
-# Below this p-value the rated outputs are taken to differ from the unrated ones.
-RANDOM_FROM = 0.01
-# With fewer ratings the intervals are too narrow: the weight is fitted to the same few.
-LEAST_RATED = 30
+from evaluations.thresholds import CONFIDENCE, PPI_RANDOM, PPI_RATINGS
 
 
 @lru_cache
@@ -48,7 +44,7 @@ def ppi_mean(
     judge_others: FloatArray,
     *,
     weight: float | None = None,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
 ) -> PpiMean:
     """The mean human rating over all outputs.
 
@@ -155,7 +151,7 @@ class Parts:
         added = self.human - weight * self.judge
         variance, alone = float((added**2).sum()), float((self.human**2).sum())
         low, high = None, None
-        if self.units >= LEAST_RATED and variance > 0:
+        if self.units >= PPI_RATINGS and variance > 0:
             low, high = _skewed_interval(estimate, added, self.units)
         effective = self.rated * alone / variance if variance > 0 else float(self.rated)
         return PpiMean(weight, estimate, float(np.sqrt(variance)), low, high, effective)
@@ -226,7 +222,7 @@ class PpiTable:
 
     @property
     def is_random(self) -> bool:
-        return self.unlike is None or self.unlike >= RANDOM_FROM
+        return self.unlike is None or self.unlike >= PPI_RANDOM
 
 
 def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTable:
@@ -336,7 +332,7 @@ def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[Int
 def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
     """The mean with its interval for few ratings: by Student's t, with degrees of freedom for the
     mean and the weight; without one where it rests on too few ratings or on equal ones."""
-    if rated < LEAST_RATED or not mean.standard_error > 0:
+    if rated < PPI_RATINGS or not mean.standard_error > 0:
         return replace(mean, low=None, high=None)
     freedom = rated - 2
     half = _t(freedom) * mean.standard_error * np.sqrt(rated / freedom)
@@ -344,7 +340,7 @@ def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
 
 
 @lru_cache
-def _t(freedom: int, confidence: float = 0.95) -> float:
+def _t(freedom: int, confidence: float = CONFIDENCE) -> float:
     return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 

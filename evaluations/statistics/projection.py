@@ -16,14 +16,9 @@ from scipy import stats
 from evaluations.statistics.layout import Outputs, complete, equal_pairs
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
+from evaluations.thresholds import CONFIDENCE, PROMISE
 
 NARROWER = (0.75, 0.5, 0.25)
-# The quantile of the variance to come with which a promised width is kept in nine of ten campaigns
-# on recorded judges, whose correlations are less regular than normal values; and from how many
-# documents on a promise asks for no more than 1.3 times what one needs who knows how they vary
-# (`make bench-measure`). Plan again then.
-ASSURANCE = 0.92
-LEAST_TO_PROMISE = 60
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ def projections(
             documents_for(
                 half, documents=documents, goal=half * share, assurance=assurance, freedom=freedom
             )
-            for assurance in (None, ASSURANCE)
+            for assurance in (None, PROMISE)
         )
         if likely is None or promised is None:
             continue
@@ -90,7 +85,7 @@ def half_width_with(
             promised depends on it.
     """
     tells = np.array([wanted, documents]) * (1.0 if assurance is None else freedom)
-    t = stats.t.ppf(0.975, np.maximum(tells - 1, 1.0))
+    t = stats.t.ppf((1 + CONFIDENCE) / 2, np.maximum(tells - 1, 1.0))
     likely = float(half_width * np.sqrt(documents / wanted) * t[0] / t[1])
     if assurance is None or wanted <= documents:
         return likely

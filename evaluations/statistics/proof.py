@@ -20,11 +20,7 @@ from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.same_documents import Ranked, on_same_documents
-
-ERROR = 0.05
-POWER = 0.8
-LEAST_LOCKED = 10
-LEAST_TRAINING = 20
+from evaluations.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR
 
 
 class Outcome(StrEnum):
@@ -59,7 +55,7 @@ class Proof:
 
 def confidence_of(looks: int, criteria: int) -> float:
     """Of each interval, with so many looks allowed in all, each on so many criteria."""
-    return 1 - ERROR / (max(1, looks) * max(1, criteria))
+    return 1 - PROOF_ERROR / (max(1, looks) * max(1, criteria))
 
 
 def gain_in_rank(
@@ -125,7 +121,7 @@ def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:
 def documents_for(spread: float, gain: float, *, confidence: float) -> int:
     """How many locked documents prove a gain in 80 % of the tries; at least the smallest number
     that is looked at at all."""
-    low, high = LEAST_LOCKED, LEAST_LOCKED
+    low, high = LOCKED_DOCUMENTS, LOCKED_DOCUMENTS
     while smallest_gain(spread, high, confidence=confidence) > gain:
         low, high = high, high * 2
     while high - low > 1:

@@ -14,10 +14,9 @@ from evaluations.statistics.layout import Outputs, Ratings, equal_pairs, mean_of
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.reliability import one_way
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import REPLIES_ITEMS
 
-# Fewer items say too little about how far replies spread.
-LEAST_ITEMS = 20
-_FEW = f"fewer than {LEAST_ITEMS} items have two replies or more"
+_FEW = f"fewer than {REPLIES_ITEMS} items have two replies or more"
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def repeatability(
     """
     again = replies.count > 1
     items = int(again.sum())
-    if items < LEAST_ITEMS:
+    if items < REPLIES_ITEMS:
         few = Estimate.undefined(_FEW)
         return Repeatability(items, 0.0, few, few, few, few, few, few)
     count, means = replies.count[again].astype(float), mean_of(replies.total, replies.count)
@@ -91,8 +90,8 @@ def repeatability(
 
 
 def _pearson(means: FloatArray, human: FloatArray | None, known: np.ndarray | bool) -> Estimate:
-    if human is None or isinstance(known, bool) or known.sum() < LEAST_ITEMS:
-        return Estimate.undefined(f"fewer than {LEAST_ITEMS} of the items are rated by people")
+    if human is None or isinstance(known, bool) or known.sum() < REPLIES_ITEMS:
+        return Estimate.undefined(f"fewer than {REPLIES_ITEMS} of the items are rated by people")
     judge, people = means[known], human[known]
     if judge.std() == 0 or people.std() == 0:
         return Estimate.undefined("all scores, or all ratings, are the same")

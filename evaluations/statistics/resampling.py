@@ -23,6 +23,7 @@ from evaluations.statistics.correlation import (
 from evaluations.statistics.layout import sums
 from evaluations.statistics.mixing import drawn_coefficients
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.thresholds import CONFIDENCE
 
 Over = Literal["documents", "systems", "both"]
 RESAMPLES = 1000
@@ -177,7 +178,7 @@ def _system_level(
     return coefficients_of_rows(means[0], means[1], coefficient)
 
 
-def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Interval:
+def percentile_interval(samples: FloatArray, *, confidence: float = CONFIDENCE) -> Interval:
     """The middle part of the resamples (Efron, 1979), by numpy's linear quantiles."""
     defined = samples[np.isfinite(samples)]
     if len(defined) < 2:
@@ -187,7 +188,7 @@ def percentile_interval(samples: FloatArray, *, confidence: float = 0.95) -> Int
 
 
 def bca_interval(
-    samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = 0.95
+    samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = CONFIDENCE
 ) -> Interval:
     """The bias-corrected accelerated interval (Efron, 1987).
 

@@ -17,12 +17,13 @@ from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.significance import holm
+from evaluations.thresholds import (
+    INTERVAL_DOCUMENTS,
+    PROBE_RELIABILITY,
+    PROBE_SPREAD,
+    SIGNIFICANCE,
+)
 
-LEVEL = 0.05
-LEAST_DOCUMENTS = 10
-# A judge uses too little of the scale if its scores spread less than this share of people's
-# ratings, and is noisy if less than this share of the variance of one score is between outputs.
-LEAST_SPREAD, LEAST_RELIABILITY = 0.8, 0.5
 SEVERITY, SPREAD, NOISE, REPEATED = "severity", "spread", "noise", "repeated"
 _CLIP = 1e-9
 
@@ -48,7 +49,7 @@ class Finding:
     @property
     def is_found(self) -> bool:
         """Whether something is wrong, at 5 % over all probes and checks together."""
-        return self.adjusted is not None and self.adjusted <= LEVEL
+        return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
 
 
 def sensitivity(
@@ -108,7 +109,7 @@ def _spread(outputs: Outputs, judge: FloatArray, human: FloatArray) -> Finding:
     means = np.log(np.maximum(judge_without, _CLIP) / human_without) / 2
     found = _tested(
         SPREAD, there, documents, left_out, float(value), means,
-        against=float(np.log(LEAST_SPREAD)), below=True,
+        against=float(np.log(PROBE_SPREAD)), below=True,
     )  # fmt: skip
     return _brought_back(found, np.exp)
 
@@ -143,7 +144,7 @@ def _noise(outputs: Outputs, unchanged: FloatArray) -> Finding:
     means = _fisher(_icc(without_half, left_out.sums(within) / n, n))
     found = _tested(
         NOISE, there, documents, left_out, float(value), np.asarray(means),
-        against=float(np.arctanh(LEAST_RELIABILITY)), below=True,
+        against=float(np.arctanh(PROBE_RELIABILITY)), below=True,
     )  # fmt: skip
     return _brought_back(found, np.tanh)
 
@@ -164,7 +165,7 @@ def _documents(outputs: Outputs, values: FloatArray) -> tuple[np.ndarray, int, L
     """Which outputs have a value, in how many documents; None if these are too few."""
     there = ~np.isnan(values)
     documents = len(np.unique(outputs.document[there]))
-    return there, documents, LeftOut.each(documents) if documents >= LEAST_DOCUMENTS else None
+    return there, documents, LeftOut.each(documents) if documents >= INTERVAL_DOCUMENTS else None
 
 
 def _sums(outputs: Outputs, there: np.ndarray, values: FloatArray) -> FloatArray:
@@ -207,5 +208,5 @@ def _brought_back(found: Finding, back: np.ufunc) -> Finding:
 
 
 def _too_few(name: str, outputs: int, documents: int) -> Finding:
-    reason = f"{documents} documents count; {LEAST_DOCUMENTS} are needed"
+    reason = f"{documents} documents count; {INTERVAL_DOCUMENTS} are needed"
     return Finding(name, outputs, documents, None, reason=reason)

@@ -23,34 +23,33 @@ from functools import cached_property
 import numpy as np
 from scipy import optimize, special, stats
 
-from evaluations.statistics.jackknife import CONFIDENCE, no_interval
+from evaluations.statistics.jackknife import no_interval
 from evaluations.statistics.layout import Outputs, Ratings, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import (
+    CONFIDENCE,
+    RATING_VALUES,
+    SEVERITY_DOCUMENTS,
+    SEVERITY_ERROR,
+    SEVERITY_SHARED,
+)
 
-# Of an annotator, outputs that others rated too; fewer tell too little of their severity.
-LEAST_SHARED = 20
-LEAST_DOCUMENTS = 20
-# An ordinal scale of more values has too few ratings at each.
-MOST_VALUES = 11
 # A weak normal prior, so that somebody who is stricter wherever others differ has a finite value.
 RIDGE = 0.01
 # Qualities in logits at which their distribution is estimated.
 GRID = np.linspace(-10.0, 10.0, 61)
 MOST_ROUNDS, CHANGE = 500, 1e-7
-# Where the standard error by the information is larger, hardly more than the prior is known: an
-# annotator differs from the others in one direction alone.
-MOST_ERROR = 2.0
 # A smaller error is of rounding: annotators are alike in every document.
 LEAST_ERROR = 1e-6
 ALIKE = "annotators never differ, so nothing is known of how much severity varies"
 ONE_VALUE = "all ratings are the same"
-MANY_VALUES = f"ratings take more than {MOST_VALUES} values, too many for an ordinal model"
-ALONE = f"no two annotators share {LEAST_SHARED} outputs with others"
-FEW_SHARED = f"shares fewer than {LEAST_SHARED} outputs with others"
+MANY_VALUES = f"ratings take more than {RATING_VALUES} values, too many for an ordinal model"
+ALONE = f"no two annotators share {SEVERITY_SHARED} outputs with others"
+FEW_SHARED = f"shares fewer than {SEVERITY_SHARED} outputs with others"
 UNLINKED = "shares no outputs with most of the annotators"
-FEW_DOCUMENTS = f"fewer than {LEAST_DOCUMENTS} documents have an output with two ratings"
+FEW_DOCUMENTS = f"fewer than {SEVERITY_DOCUMENTS} documents have an output with two ratings"
 EXTREME = "differs from the others in one direction alone, so its size is not known"
 
 
@@ -102,7 +101,7 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
     reason = ""
     if len(values) < 2:
         reason = ONE_VALUE
-    elif len(values) > MOST_VALUES:
+    elif len(values) > RATING_VALUES:
         reason = MANY_VALUES
     elif linked.sum() < 2:
         reason = ALONE
@@ -134,7 +133,7 @@ def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
         among_them = ratings.among(np.ones(ratings.outputs, dtype=bool), enough)
         own = np.zeros(ratings.raters)
         own[enough] = among_them.shared
-        still = enough & (own >= LEAST_SHARED)
+        still = enough & (own >= SEVERITY_SHARED)
         if (still == enough).all():
             break
         enough = still
@@ -412,10 +411,10 @@ def _rater(
         return float(share @ (average - _probabilities(GRID, logits, steps) @ values))
 
     own = float(severity[at])
-    if errors is not None and errors.by_information[at] > MOST_ERROR:
+    if errors is not None and errors.by_information[at] > SEVERITY_ERROR:
         return RaterSeverity.undefined(EXTREME)
     logits, in_points = Estimate(own), Estimate(points(own))
-    if errors is None or errors.documents < LEAST_DOCUMENTS:
+    if errors is None or errors.documents < SEVERITY_DOCUMENTS:
         nowhere = no_interval(FEW_DOCUMENTS)
         return RaterSeverity(logits, nowhere, in_points, nowhere)
     if errors.clustered[at] < LEAST_ERROR:

@@ -17,10 +17,10 @@ from evaluations.statistics.layout import mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import SPAN_OUTPUTS
 
-LEAST_TEXTS = 10
-FEW_TEXTS = f"fewer than {LEAST_TEXTS} outputs were marked by two people"
-MANY_MARKS = f"fewer than {LEAST_TEXTS} outputs have few enough marks to align"
+FEW_TEXTS = f"fewer than {SPAN_OUTPUTS} outputs were marked by two people"
+MANY_MARKS = f"fewer than {SPAN_OUTPUTS} outputs have few enough marks to align"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def span_agreement(texts: Iterable[MarkedText], documents: int) -> SpanAgreement
         for text in shared
         for both, first, second in _overlaps(list(text.marks.values()))
     ]
-    if len(shared) < LEAST_TEXTS:
+    if len(shared) < SPAN_OUTPUTS:
         few = Estimate.undefined(FEW_TEXTS)
         return SpanAgreement(few, no_interval(FEW_TEXTS), len(shared), len(rows))
     document, both, total = np.array(rows, dtype=float).T
@@ -88,8 +88,8 @@ def gamma_agreement(texts: Iterable[MarkedText], documents: int) -> GammaAgreeme
         if (found := disorder_beside_chance(list(text.marks.values()), text.length, draws, rng))
     ]
     left_out = len(shared) - len(rows)
-    if len(rows) < LEAST_TEXTS:
-        why = FEW_TEXTS if len(shared) < LEAST_TEXTS else MANY_MARKS
+    if len(rows) < SPAN_OUTPUTS:
+        why = FEW_TEXTS if len(shared) < SPAN_OUTPUTS else MANY_MARKS
         return GammaAgreement(Estimate.undefined(why), no_interval(why), left_out)
     document, observed, expected = np.array(rows).T
     share, interval = _ratio(document.astype(int), observed, expected, documents)

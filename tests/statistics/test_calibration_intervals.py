@@ -8,8 +8,9 @@ from scipy import stats
 from evaluations.statistics.calibration import reliability, reliability_intervals
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.projection import ASSURANCE, documents_for, half_width_with
+from evaluations.statistics.projection import documents_for, half_width_with
 from evaluations.statistics.weighted import freedom_share
+from evaluations.thresholds import PROMISE
 
 RNG = np.random.default_rng(11)
 
@@ -72,7 +73,7 @@ def test_projected_widths_are_those_of_intervals_with_so_many_documents(wanted: 
 def test_a_promised_number_of_documents_does_in_nine_of_ten_cases(documents: int) -> None:
     kept, likely = [], []
     for values in RNG.normal(0.4, 0.3, (1500, 1500)):
-        for cases, assurance in ((kept, ASSURANCE), (likely, None)):
+        for cases, assurance in ((kept, PROMISE), (likely, None)):
             half = half_width_of(values[:documents])
             needed = documents_for(half, documents=documents, goal=0.05, assurance=assurance)
             assert needed is not None
@@ -94,7 +95,7 @@ def test_a_promise_is_kept_where_documents_count_by_their_weights(
         half = weighted_half_width_of(values, weight, 60)
         for cases, freedom in ((kept, freedom_share(weight[:60])), (as_if_alike, 1.0)):
             needed = documents_for(
-                half, documents=60, goal=half / 2, assurance=ASSURANCE, freedom=freedom
+                half, documents=60, goal=half / 2, assurance=PROMISE, freedom=freedom
             )
             assert needed is not None
             cases.append(weighted_half_width_of(values, weight, needed) <= half / 2)

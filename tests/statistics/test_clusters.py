@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from evaluations.statistics.clusters import (
-    LEAST_OUTPUTS,
     Cluster,
     Group,
     find_clusters,
@@ -15,6 +14,7 @@ from evaluations.statistics.clusters import (
     stratified_test,
 )
 from evaluations.statistics.layout import Outputs
+from evaluations.thresholds import GAP_OUTPUTS
 
 
 def test_one_stratum_is_fishers_exact_test() -> None:
@@ -83,7 +83,7 @@ def test_large_is_about_the_largest_thirty_with_ties_together() -> None:
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (np.arange(LEAST_OUTPUTS - 1.0), "too few outputs"),
+        (np.arange(GAP_OUTPUTS - 1.0), "too few outputs"),
         (np.zeros(100), "no gaps"),
         (np.array([1.0] * 60 + [0.0] * 40), "more than a quarter tied at the top"),
         (np.array([5.0] * 3 + [1.0] * 97), "three, then all the rest at once"),

@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from evaluations.statistics.drift import ALPHA, AT_ONCE, SLOPES, SPREADS, STARTS, drift
+from evaluations.statistics.drift import AT_ONCE, SLOPES, SPREADS, STARTS, drift
 from evaluations.statistics.pairing import FloatArray
+from evaluations.thresholds import SIGNIFICANCE
 
 
 def judge(
@@ -31,7 +32,7 @@ def test_the_first_asking_by_hand() -> None:
     awake = AT_ONCE + STARTS * (1 - AT_ONCE)
     each = [awake * bet + (1 - AT_ONCE) * (1 - STARTS) for bet in bets]
     assert_allclose(found.scores, [np.mean(each)])
-    assert found.bound == 1 / ALPHA
+    assert found.bound == 1 / SIGNIFICANCE
     assert found.agreement.tolist() == [1.0]
 
 
@@ -61,8 +62,8 @@ def test_missing_scores_say_nothing() -> None:
 def test_ratings_halve_the_level_of_either_test() -> None:
     frozen, asked, people = judge(np.random.default_rng(1), 30, 3)
 
-    assert drift(frozen, asked, people).bound == 2 / ALPHA
-    assert drift(frozen, asked, np.full(30, np.nan)).bound == 1 / ALPHA
+    assert drift(frozen, asked, people).bound == 2 / SIGNIFICANCE
+    assert drift(frozen, asked, np.full(30, np.nan)).bound == 1 / SIGNIFICANCE
 
 
 def test_scores_that_move_away_from_people_are_found() -> None:
@@ -93,4 +94,4 @@ def test_a_year_of_daily_looks_rarely_alarms() -> None:
         evidence = drift(*judge(rng, 20, 365))
         alarms += evidence.scores_at is not None or evidence.agreement_at is not None
 
-    assert alarms <= stats.binom.ppf(0.99, years, ALPHA)
+    assert alarms <= stats.binom.ppf(0.99, years, SIGNIFICANCE)

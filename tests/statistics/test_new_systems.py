@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from benchmarks.coverage import told_apart
-from evaluations.statistics.jackknife import LEAST_SYSTEMS
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.resampling import Over
 from evaluations.statistics.significance import new_systems_test
+from evaluations.thresholds import INTERVAL_SYSTEMS
 
 DOCUMENTS, SYSTEMS = 15, 12
 
@@ -60,7 +60,7 @@ def test_a_good_judge_and_a_bad_one_differ_beyond_what_many_pairs_take_away(over
 
 @pytest.mark.parametrize("over", ["systems", "both"])
 def test_of_too_few_systems_nothing_is_said(over: Over) -> None:
-    few = LEAST_SYSTEMS - 1
+    few = INTERVAL_SYSTEMS - 1
     human, good, bad = (side.ravel() for side in tables(few))
 
     found = new_systems_test(Outputs.full(DOCUMENTS, few), human, good, bad, "spearman", over)

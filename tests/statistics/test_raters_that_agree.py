@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from evaluations.reports.analysis import agreeing_ratings
-from evaluations.statistics.alt_test import LEAST_OUTPUTS, raters_that_agree
+from evaluations.statistics.alt_test import raters_that_agree
 from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.thresholds import ALT_TEST_OUTPUTS
 
 DOCUMENTS = np.arange(120) // 4
 
@@ -43,7 +44,9 @@ def test_a_random_rater_is_taken_for_a_careful_one_in_at_most_six_percent() -> N
     assert taken <= 0.06 * 300
 
 
-@pytest.mark.parametrize(("shared", "agrees"), [(LEAST_OUTPUTS - 1, True), (LEAST_OUTPUTS, False)])
+@pytest.mark.parametrize(
+    ("shared", "agrees"), [(ALT_TEST_OUTPUTS - 1, True), (ALT_TEST_OUTPUTS, False)]
+)
 def test_of_a_rater_with_few_outputs_nothing_is_said(shared: int, agrees: bool) -> None:
     given = table()
     given[2, shared:] = np.nan

@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.instrument import RECORDED, SCALES, predicted_and_observed, recorded_replies
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.repeatability import LEAST_ITEMS, Repeatability, repeatability
+from evaluations.statistics.repeatability import Repeatability, repeatability
+from evaluations.thresholds import REPLIES_ITEMS
 
 RNG = np.random.default_rng(4)
 
@@ -77,7 +78,7 @@ def test_pairs_of_replies_are_counted_one_by_one() -> None:
 
 
 def test_few_items_say_nothing() -> None:
-    found = of_table(RNG.normal(size=(LEAST_ITEMS - 1, 5)))
+    found = of_table(RNG.normal(size=(REPLIES_ITEMS - 1, 5)))
 
     assert found.icc.value is None
     assert "fewer than 20 items" in found.icc.reason

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from evaluations.formats import thin
 from evaluations.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS
 from evaluations.statistics.narrowing import Step
+from evaluations.thresholds import INTERVAL_DOCUMENTS
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
 BAND = 0.2
@@ -17,8 +17,8 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
     last, floor = steps[-1], min(0.0, *(min(step.low, step.anytime.low) for step in steps))
 
     def x(documents: float) -> float:
-        wide = max(1, last.documents - LEAST_DOCUMENTS)
-        return LEFT + (RIGHT - LEFT) * (documents - LEAST_DOCUMENTS) / wide
+        wide = max(1, last.documents - INTERVAL_DOCUMENTS)
+        return LEFT + (RIGHT - LEFT) * (documents - INTERVAL_DOCUMENTS) / wide
 
     def y(value: float) -> float:
         return BOTTOM - (BOTTOM - TOP) * (value - floor) / (1 - floor)
@@ -43,7 +43,7 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
         Dot(end, y(last.value), 3.2, "llm"),
         Words(RIGHT + 8, y(last.value) + 4, f"{last.value:.2f}", "llm", is_bold=True),
         Words(RIGHT + 38, y(last.value) + 4, _half(last), "quiet"),
-        Words(LEFT, BOTTOM + 15, thin(LEAST_DOCUMENTS), "quiet", size=10),
+        Words(LEFT, BOTTOM + 15, thin(INTERVAL_DOCUMENTS), "quiet", size=10),
         Words(
             RIGHT, BOTTOM + 15, f"{thin(last.documents)} documents", "quiet", "end", size=10
         ),

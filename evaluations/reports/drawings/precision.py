@@ -9,8 +9,8 @@ import numpy as np
 from evaluations.formats import thin
 from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.shapes import Dot, Drawing, Line, Shape, Words, fitting
-from evaluations.statistics.jackknife import LEAST_DOCUMENTS
-from evaluations.statistics.projection import ASSURANCE, documents_for, half_width_with
+from evaluations.statistics.projection import documents_for, half_width_with
+from evaluations.thresholds import INTERVAL_DOCUMENTS, PROMISE
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 36.0, 250.0, 26.0, 178.0, 210.0
 # How far beyond what there is it is projected.
@@ -26,14 +26,16 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
     """The drawing of all judges that have an interval; the chosen one is highlighted."""
     known = [one for one in numbers.judges if one.half_width]
     known.sort(key=lambda one: one.pk == judge.pk)
-    most = BEYOND * max((one.documents for one in known), default=LEAST_DOCUMENTS)
-    widest = max((_with(one, LEAST_DOCUMENTS) for one in known), default=1.0)
+    most = BEYOND * max((one.documents for one in known), default=INTERVAL_DOCUMENTS)
+    widest = max((_with(one, INTERVAL_DOCUMENTS) for one in known), default=1.0)
     step = next(step for step in HEIGHTS if widest <= MOST_TICKS * step)
     ticks = math.ceil(widest / step)
     top = ticks * step
 
     def x(documents: float) -> float:
-        share = math.log(documents / LEAST_DOCUMENTS) / math.log(max(2, most / LEAST_DOCUMENTS))
+        share = math.log(documents / INTERVAL_DOCUMENTS) / math.log(
+            max(2, most / INTERVAL_DOCUMENTS)
+        )
         return LEFT + (RIGHT - LEFT) * share
 
     def y(half: float) -> float:
@@ -80,7 +82,7 @@ def _curve(
     one: JudgeNumbers, x: Place, y: Place, most: float, *, is_chosen: bool
 ) -> Iterable[Shape]:
     role, width = ("llm", 2.0) if is_chosen else ("axis", 0.9)
-    at = np.geomspace(LEAST_DOCUMENTS, most, STEPS)
+    at = np.geomspace(INTERVAL_DOCUMENTS, most, STEPS)
     places = [(x(value), y(_with(one, value)), value) for value in at]
     for (x1, y1, _), (x2, y2, end) in itertools.pairwise(places):
         yield Line(x1, y1, x2, y2, role, width, dashed=end > one.documents)
@@ -114,7 +116,7 @@ def _needed(one: JudgeNumbers, goal: float, freedom: float) -> str:
             assurance=assured,
             freedom=freedom,
         )
-        for assured in (None, ASSURANCE)
+        for assured in (None, PROMISE)
     ]
     if None in found:
         return "more than a million"
