@@ -1,0 +1,168 @@
+"""What severity, competence and agreement on spans take, and who is warned of."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from annotations.results.progress import _warnings
+from evaluations.statistics.gamma import Mark
+from evaluations.statistics.latent_classes import (
+    Fit,
+    Labels,
+    LatentClasses,
+    RaterCompetence,
+    latent_classes,
+)
+from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.mace import _prevails, mace
+from evaluations.statistics.severity import _Errors, _rater, many_facets
+from evaluations.statistics.span_agreement import MarkedText, gamma_agreement, span_agreement
+from tests.thresholds.three_points import pins
+
+RNG = np.random.default_rng(9)
+
+
+def people(raters: int, outputs: int, values: int = 3) -> np.ndarray:
+    """Ratings of people who mostly agree; shape (raters, outputs)."""
+    truth = np.arange(outputs) % values
+    table = np.tile(truth, (raters, 1)).astype(float)
+    wrong = RNG.random(table.shape) < 0.25
+    return np.where(wrong, RNG.integers(0, values, table.shape), table)
+
+
+def competences(table: np.ndarray) -> LatentClasses:
+    outputs = Outputs.full(table.shape[1], 1)
+    return latent_classes(outputs, Ratings.of_table(table), mace, has_intervals=False)
+
+
+@pins("COMPETENCE_RATERS", {2: False, 3: True, 4: True})
+def test_annotators_for_competence(value: int, expected: bool) -> None:
+    assert (not competences(people(value, 60)).reason) is expected
+
+
+@pins("COMPETENCE_OUTPUTS", {49: False, 50: True, 51: True})
+def test_outputs_with_two_ratings_for_competence(value: int, expected: bool) -> None:
+    assert (not competences(people(3, value)).reason) is expected
+
+
+@pins("COMPETENCE_SHARED", {29: False, 30: True, 31: True})
+def test_outputs_that_a_competent_annotator_shares(value: int, expected: bool) -> None:
+    table = people(4, 80)
+    table[0, value:] = np.nan
+
+    assert (competences(table).raters[0].estimate.value is not None) is expected
+
+
+@pins("RATING_VALUES", {10: True, 11: True, 12: False})
+def test_different_ratings_for_competence_and_severity(value: int, expected: bool) -> None:
+    table = people(3, 132, value)
+    outputs = Outputs.full(132, 1)
+
+    assert (not competences(table).reason) is expected
+    severities = many_facets(outputs, Ratings.of_table(table), has_intervals=False)
+    assert (not severities.reason) is expected
+
+
+@pins("SPLIT", {0.79: True, 0.8: False, 0.81: False})
+def test_an_output_whose_class_is_not_clear_is_split(value: float, expected: bool) -> None:
+    surest = np.array([0.95, value])
+    found = LatentClasses((RaterCompetence.undefined("none"),), surest, surest, surest)
+
+    assert found.split.tolist() == ([1] if expected else [])
+
+
+def prevails(others: int, ratings: int) -> bool:
+    """Whether one class prevails for an annotator of so many ratings of outputs of others."""
+    code = np.repeat([1, 0], [others, ratings - others])
+    items = np.arange(ratings)
+    labels = Labels(items, np.zeros(ratings, int), code, np.array([0.0, 1.0]), ratings, 1)
+    posterior = np.eye(2)[code]
+    return bool(_prevails(labels, Fit(posterior, np.ones(1)).posterior)[0])
+
+
+@pins("MACE_OTHERS", {79: True, 80: False, 81: False})
+def test_outputs_of_other_classes_where_one_prevails(value: int, expected: bool) -> None:
+    assert prevails(value, 1000) is expected
+
+
+@pins("MACE_PREVAILS", {0.3: True, 1 / 3: False, 0.35: False})
+def test_the_share_from_which_on_one_class_prevails(value: float, expected: bool) -> None:
+    assert prevails(round(60 * value), 60) is expected
+
+
+@pins("SEVERITY_SHARED", {19: False, 20: True, 21: True})
+def test_outputs_that_an_annotator_with_a_severity_shares(value: int, expected: bool) -> None:
+    table = people(3, 60)
+    table[0, value:] = np.nan
+
+    found = many_facets(Outputs.full(60, 1), Ratings.of_table(table), has_intervals=False)
+
+    assert (found.raters[0].logits.value is not None) is expected
+
+
+def severity(error: float = 0.3, documents: int = 40) -> Any:
+    errors = _Errors(np.array([0.3]), np.array([error]), documents)
+    values = np.array([1.0, 2.0, 3.0])
+    share = np.full(61, 1 / 61)
+    return _rater(0, np.array([0.4]), np.array([0.0, 0.0, 0.0]), values, share, errors)
+
+
+@pins("SEVERITY_ERROR", {1.99: True, 2.0: True, 2.01: False})
+def test_a_severity_that_is_hardly_known_has_no_value(value: float, expected: bool) -> None:
+    assert (severity(error=value).logits.value is not None) is expected
+
+
+@pins("SEVERITY_DOCUMENTS", {19: False, 20: True, 21: True})
+def test_documents_for_the_interval_of_a_severity(value: int, expected: bool) -> None:
+    found = severity(documents=value)
+
+    assert found.logits.value is not None
+    assert (found.logits_interval.ends is not None) is expected
+    assert (found.points_interval.ends is not None) is expected
+
+
+@pins("SPAN_OUTPUTS", {9: False, 10: True, 11: True})
+def test_outputs_that_two_people_marked(value: int, expected: bool) -> None:
+    texts = [MarkedText(at, 60, {0: [Mark(0, 10 + at)], 1: [Mark(4, 14)]}) for at in range(value)]
+
+    assert (span_agreement(texts, value).f1.value is not None) is expected
+    assert (gamma_agreement(texts, value).gamma.value is not None) is expected
+
+
+def warned(**changes: float) -> bool:
+    row = {
+        "submitted": 40, "seconds": 30.0, "answers": 100, "most_same": 10, "checks": 10,
+        "checks_right": 9,
+    }  # fmt: skip
+    return bool(_warnings(row | changes, 30.0))
+
+
+@pins("SUSPECT_ITEMS", {9: False, 10: True, 11: True})
+def test_nobody_is_warned_of_before_they_submitted_some_items(value: int, expected: bool) -> None:
+    assert warned(submitted=value, seconds=1.0) is expected
+
+
+@pins("SUSPECT_FAST", {0.29: True, 0.3: False, 0.31: False})
+def test_somebody_who_is_much_faster_than_others(value: float, expected: bool) -> None:
+    assert warned(seconds=30 * value) is expected
+
+
+@pins("SUSPECT_FLAT", {0.94: False, 0.95: True, 0.96: True})
+def test_somebody_who_always_gives_the_same(value: float, expected: bool) -> None:
+    assert warned(most_same=round(100 * value)) is expected
+
+
+@pins("SUSPECT_CHECKS", {2: False, 3: True, 4: True})
+def test_attention_checks_before_anybody_is_warned_of(value: int, expected: bool) -> None:
+    assert warned(checks=value, checks_right=0) is expected
+
+
+@pins("SUSPECT_RIGHT", {0.4: True, 0.5: False, 0.6: False})
+def test_somebody_who_gets_most_attention_checks_wrong(value: float, expected: bool) -> None:
+    assert warned(checks=10, checks_right=round(10 * value)) is expected
+
+
+@pytest.mark.parametrize("changes", [{}, {"seconds": 0.0, "submitted": 9}])
+def test_somebody_who_works_as_others_do_is_not_warned_of(changes: dict[str, float]) -> None:
+    assert not warned(**changes)

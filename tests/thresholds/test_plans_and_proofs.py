@@ -1,0 +1,235 @@
+"""What plans, searches, looks, studies and certificates take."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotations.planning import selection
+from annotations.views import plans as plan_pages
+from evaluations.certifying import requirements
+from evaluations.certifying.requirements import Figure, Requirement, check
+from evaluations.corpus.store import LoadResult
+from evaluations.evaluators.base import Corpus, Item
+from evaluations.evaluators.ensemble import Ensemble
+from evaluations.improving import looking
+from evaluations.improving.arms import ImproveError
+from evaluations.improving.search import check_size
+from evaluations.instrument import studies
+from evaluations.instrument.studies import StudyError, make_study
+from evaluations.llm.item_texts import Texts
+from evaluations.llm.scoring import Scored
+from evaluations.models import Criterion, Judge, Project
+from evaluations.statistics.anytime import expected_half_width
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.planning import _least, for_any_time, for_power, for_width, power_of
+from evaluations.statistics.projection import half_width_with, projections
+from evaluations.statistics.proof import confidence_of, documents_for
+from evaluations.statistics.resampling import Interval
+from tests.thresholds.three_points import pins
+
+PILOT = np.random.default_rng(11).normal(0.3, 0.3, 60)
+
+
+@pins("PILOT_DOCUMENTS", {9: False, 10: True, 11: True})
+def test_documents_of_a_pilot(value: int, expected: bool) -> None:
+    pilot = np.append(PILOT[:value], np.nan)
+
+    assert (for_width(pilot, 0.1).likely is not None) is expected
+    assert (for_power(pilot, 0.1).likely is not None) is expected
+    assert (for_any_time(pilot, 0.3, lowest=-1, highest=1).likely is not None) is expected
+
+
+@pins("PLAN_DOCUMENTS", {99_999: 99_999, 100_000: 100_000, 100_001: None})
+def test_a_plan_of_more_documents_is_not_made(value: int, expected: int | None) -> None:
+    assert _least(lambda count: count >= value, 3) == expected
+
+
+@pins("POWER", {0.79: False, 0.8: True, 0.81: False})
+def test_the_power_of_a_plan(value: float, expected: bool) -> None:
+    likely = for_power(PILOT, 0.01).likely
+    effect = 0.01 / PILOT.std(ddof=1)
+
+    assert likely
+    assert (power_of(effect, likely) >= value > power_of(effect, likely - 1)) is expected
+
+
+@pins("PROMISE", {0.91: False, 0.92: True, 0.93: False})
+def test_promised_documents_are_enough_in_nine_of_ten_cases(value: float, expected: bool) -> None:
+    half = 0.1
+
+    def width(documents: int) -> float:
+        return half_width_with(half, documents=60, wanted=documents, assurance=value)
+
+    for found in projections(Interval(0.0, 2 * half), documents=60, ratings_per_document=3):
+        promised = 60 + found.promised_documents
+        assert (width(promised) <= found.half_width < width(promised - 1)) is expected
+
+
+@pins("PROMISE_AT_ANY_TIME", {0.96: False, 0.97: True, 0.98: False})
+def test_promises_of_a_campaign_that_closes_itself(value: float, expected: bool) -> None:
+    promised = for_any_time(PILOT, 0.04, lowest=-1, highest=1).promised
+    spread = PILOT.std(ddof=1) / 2
+
+    def width(documents: int) -> float:
+        times = stats.f.ppf(value, documents, 59)
+        return 2 * expected_half_width(spread * np.sqrt(times), documents)
+
+    assert promised
+    assert (width(promised) <= 0.04 < width(promised - 1)) is expected
+
+
+@pins("PROMISE_DOCUMENTS", {59: True, 60: False, 61: False})
+def test_a_plan_from_few_documents_says_to_plan_again(
+    monkeypatch: pytest.MonkeyPatch, value: int, expected: bool
+) -> None:
+    monkeypatch.setattr(plan_pages, "_goal", lambda *_: {})
+    monkeypatch.setattr(plan_pages, "_here", lambda *_: True)
+    found: Any = SimpleNamespace(rows=(), cheapest=None, difference=0.1, documents=value)
+    aim = SimpleNamespace(criterion=None, sides=())
+    form: Any = SimpleNamespace(aim=aim, difference_that_matters=None)
+    project: Any = SimpleNamespace(documents=SimpleNamespace(count=lambda: 5))
+
+    assert plan_pages._advice(found, form, project)["is_small"] is expected
+
+
+@pins("ACTIVE_OUTPUTS", {29: "disagreement", 30: "errors", 31: "errors"})
+def test_rated_outputs_from_which_errors_are_predicted(
+    monkeypatch: pytest.MonkeyPatch, value: int, expected: str
+) -> None:
+    rated = np.where(np.arange(50) < value, 3.0, np.nan)
+    monkeypatch.setattr(selection, "_values", lambda *_: rated)
+    monkeypatch.setattr(selection, "disagreement", lambda *_: "disagreement")
+    monkeypatch.setattr(selection, "predicted_errors", lambda *_: "errors")
+    outputs: Any = SimpleNamespace(systems=np.zeros(50))
+
+    assert selection.likely_errors(SimpleNamespace(), outputs)[0] == expected  # type: ignore[arg-type, comparison-overlap]
+
+
+@pins("PROOF_ERROR", {0.049: False, 0.05: True, 0.051: False})
+def test_all_looks_share_one_error(value: float, expected: bool) -> None:
+    assert (confidence_of(1, 1) == 1 - value) is expected
+    assert (confidence_of(5, 2) == 1 - value / 10) is expected
+
+
+def is_searched(training: int, locked: int) -> bool:
+    ground: Any = SimpleNamespace(
+        training=range(training), locked=range(locked), criterion="c", judge="j"
+    )
+    try:
+        check_size(ground)
+    except ImproveError:
+        return False
+    return True
+
+
+@pins("TRAINING_DOCUMENTS", {19: False, 20: True, 21: True})
+def test_documents_to_learn_from(value: int, expected: bool) -> None:
+    assert is_searched(value, 10) is expected
+
+
+@pins("LOCKED_DOCUMENTS", {9: False, 10: True, 11: True})
+def test_documents_to_prove_on(value: int, expected: bool) -> None:
+    assert is_searched(20, value) is expected
+    assert (documents_for(1e-9, 1.0, confidence=0.95) <= value) is expected
+
+
+@pins("FAILED_SHARE", {0.01: True, 0.02: True, 0.03: False})
+def test_a_look_whose_items_failed_compares_nothing(
+    monkeypatch: pytest.MonkeyPatch, value: float, expected: bool
+) -> None:
+    own = np.where(np.arange(100) < round(100 * value), np.nan, 3.0)
+    monkeypatch.setattr(looking, "Trials", lambda *_: SimpleNamespace(known=lambda *_: own))
+    monkeypatch.setattr(looking, "scoring_of", lambda *_: None)
+    monkeypatch.setattr(looking, "wording_of", lambda *_: "")
+    outputs = Outputs.full(50, 2)
+    ground: Any = SimpleNamespace(
+        outputs=outputs, locked=range(50), human=np.ones(100), today=np.ones(100),
+        output_ids=np.arange(100),
+    )  # fmt: skip
+    run = SimpleNamespace(state=looking.RunState.DONE, pk=1)
+    candidate: Any = SimpleNamespace(proposal=SimpleNamespace(texts={}), search=None, look_run=run)
+
+    if expected:
+        assert looking._judged(ground, candidate, by=None) is not None
+    else:
+        with pytest.raises(ImproveError, match="3 of 100 locked outputs could not be judged"):
+            looking._judged(ground, candidate, by=None)
+
+
+@pins("AFFORDABLE_DOCUMENTS", {4_999: True, 5_000: True, 5_001: False})
+def test_a_requirement_that_takes_too_many_documents_is_not_decided(
+    monkeypatch: pytest.MonkeyPatch, value: int, expected: bool
+) -> None:
+    monkeypatch.setattr(requirements, "_more_documents", lambda *_: value)
+    low = Requirement("spearman.summary.low", ">=", 0.45)
+
+    found = check(low, Figure(0.4, estimate=0.5, units=100))
+
+    assert found.more_documents == (value if expected else None)
+    assert ("no affordable number" in found.reason) is not expected
+
+
+Refused = Callable[[int, int], bool]
+
+
+@pytest.fixture
+def is_refused(
+    monkeypatch: pytest.MonkeyPatch, project: Project, load: Callable[..., LoadResult]
+) -> Refused:
+    """Whether a study of so many outputs is refused in a project of so many."""
+    monkeypatch.setattr(studies, "why_not", lambda _judge: "")
+
+    def of(items: int, existing: int) -> bool:
+        rows = "\n".join(f"d{at},s,Text {at},Output {at}" for at in range(existing))
+        load(project, {"texts.csv": "doc_id,system_id,source,output\n" + rows})
+        judge = Judge.objects.create(project=project, name="j", model="m")
+        criterion = Criterion.objects.create(project=project, name="c")
+        try:
+            make_study(judge, criterion, "again", items=items)
+        except StudyError:
+            return True
+        return False
+
+    return of
+
+
+@pytest.mark.django_db
+@pins("STUDY_OUTPUTS", {19: True, 20: False, 21: False})
+@pytest.mark.parametrize("of_project", [False, True])
+def test_a_study_of_few_outputs_is_refused(
+    is_refused: Refused, value: int, expected: bool, of_project: bool
+) -> None:
+    items, existing = (40, value) if of_project else (value, 50)
+
+    assert is_refused(items, existing) is expected
+
+
+@pytest.mark.django_db
+@pins("STUDY_MOST_OUTPUTS", {999: False, 1_000: False, 1_001: True})
+def test_a_study_of_many_outputs_is_refused(
+    is_refused: Refused, value: int, expected: bool
+) -> None:
+    assert is_refused(value, 50) is expected
+
+
+@pins("BLEND_OUTPUTS", {9: False, 10: True, 11: True})
+def test_rated_outputs_for_a_blend(value: int, expected: bool) -> None:
+    scores = np.random.default_rng(1).normal(size=(2, 30))
+    of_judges = {
+        (name, "c"): dict(enumerate(row.tolist())) for name, row in zip("ab", scores, strict=True)
+    }
+    corpus = Corpus(
+        scores=of_judges,
+        ratings={"c": {at: float(at % 5) for at in range(value)}},
+        document_of={at: at for at in range(30)},
+    )
+    ensemble = Ensemble({"judges": "a, b", "method": "blend"})
+    ensemble.look(corpus)
+
+    (found,) = ensemble.score([Item(Texts("s", "o"), "c", "", 3)])
+
+    assert isinstance(found, Scored) is expected

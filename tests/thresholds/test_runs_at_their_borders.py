@@ -1,0 +1,45 @@
+"""When a run pauses after its first items, and when a rating's probability is not known."""
+
+import math
+
+from evaluations.llm.parsing import Failure, Reason
+from evaluations.llm.replies import ReplyChoice, Token
+from evaluations.llm.request_settings import RequestSettings
+from evaluations.llm.scoring import Scored, score_by_logprobs
+from evaluations.runs.first_items import FirstItems
+from evaluations.scales import Scale
+from tests.thresholds.three_points import pins
+
+FAILED = Failure(Reason.NO_RATING, "No number.")
+SCORED = Scored(3.0, {3.0: 1.0}, 1.0)
+
+
+@pins("FIRST_ITEMS", {29: False, 30: True, 31: False})
+def test_a_run_pauses_after_its_first_items(value: int, expected: bool) -> None:
+    first = FirstItems(RequestSettings("m", "logprobs"))
+
+    said = [first.note(FAILED) for _ in range(value)]
+
+    assert bool(said[-1]) is expected
+
+
+@pins("FIRST_ITEMS_FAILED", {14 / 30: False, 0.5: False, 16 / 30: True})
+def test_a_run_pauses_where_most_of_them_failed(value: float, expected: bool) -> None:
+    first = FirstItems(RequestSettings("m", "logprobs"))
+    failed = round(30 * value)
+
+    said = [first.note(FAILED if at < failed else SCORED) for at in range(30)]
+
+    assert bool(said[-1]) is expected
+
+
+@pins("UNRESOLVED", {0.0099: True, 0.01: True, 0.0101: False})
+def test_digits_that_may_begin_another_rating(value: float, expected: bool) -> None:
+    logs = {"9": math.log(0.9), "1": math.log(value * (1 - 1e-12))}
+    place = Token("9", logs["9"], tuple(logs.items()))
+
+    found = score_by_logprobs(
+        ReplyChoice("9", tokens=(place,)), scale=Scale(1, 10), criterion="coherence"
+    )
+
+    assert isinstance(found, Scored) is expected

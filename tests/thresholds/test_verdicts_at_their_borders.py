@@ -1,0 +1,88 @@
+"""Where each verdict begins, and how many spot checks it asks for."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from evaluations.reports.analysis import _far_off
+from evaluations.reports.verdict import Evidence, verdict_of
+from evaluations.reports.words import spot_check_size
+from evaluations.scales import Scale
+from evaluations.statistics.agreement import BehindARater
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.null_judges import is_met
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+from tests.thresholds.three_points import pins
+
+
+def evidence(**changes: object) -> Evidence:
+    """Of a judge as good as a rater, with changes."""
+    usual = {
+        "outputs": 100, "raters": 3, "correlation": Estimate(0.66),
+        "interval": Interval(0.61, 0.71), "ceiling": Estimate(0.65),
+        "ceiling_interval": Interval(0.6, 0.7), "in_place": Estimate(0.62), "passes": True,
+        "behind": BehindARater(-0.03, 0.01, 99), "p_nearer": 0.001, "alpha": Estimate(0.6),
+    }  # fmt: skip
+    return Evidence(**(usual | changes))  # type: ignore[arg-type]
+
+
+@pins("VERDICT_OUTPUTS", {29: "early", 30: "stands", 31: "stands"})
+def test_outputs_for_a_verdict(value: int, expected: str) -> None:
+    assert verdict_of(evidence(outputs=value)) == expected
+
+
+@pins("VERDICT_RATERS", {2: "early", 3: "stands", 4: "stands"})
+def test_raters_for_a_verdict(value: int, expected: str) -> None:
+    assert verdict_of(evidence(raters=value)) == expected
+
+
+@pins("VERDICT_ALPHA", {0.199: "unreliable", 0.2: "stands", 0.201: "stands"})
+def test_how_far_raters_have_to_agree(value: float, expected: str) -> None:
+    assert verdict_of(evidence(alpha=Estimate(value))) == expected
+
+
+@pins("VERDICT_SHARE", {0.49: "keep", 0.5: "spot", 0.51: "spot"})
+def test_of_what_one_rater_reaches(value: float, expected: str) -> None:
+    found = evidence(passes=False, ceiling=Estimate(1.0), in_place=Estimate(value))
+
+    assert verdict_of(found) == expected
+
+
+@pins("VERDICT_MARGIN", {0.099: True, 0.1: False, 0.101: False})
+def test_how_far_behind_a_rater_a_judge_may_be(value: float, expected: bool) -> None:
+    certain = SimpleNamespace(value=-value, error=0.0, reason="", low=lambda _confidence: -value)
+
+    assert evidence(behind=certain).ranks_like_a_rater is expected
+    assert evidence().bar == pytest.approx(0.65 - 0.1)
+
+
+@pins("VERDICT_ERROR", {0.0499: True, 0.05: True, 0.0501: False})
+@pytest.mark.parametrize("compared", [1, 4])
+def test_the_error_of_a_check_is_shared(value: float, expected: bool, compared: int) -> None:
+    found = evidence(p_nearer=value / compared, compared=compared)
+
+    assert found.beats_a_constant is expected
+
+
+@pins("FAR_OFF", {0.2499: 0.0, 0.25: 0.0, 0.2501: 1.0})
+def test_a_large_error_is_farther_than_a_quarter_of_the_scale(
+    value: float, expected: float
+) -> None:
+    rated = np.full(4, 3.0)
+
+    assert _far_off(Outputs.full(4, 1), rated, rated + 4 * value, Scale(1, 5)).value == expected
+
+
+@pins("CHECK_WIDTH", {0.099: 99, 0.1: 97, 0.101: 95})
+def test_spot_checks_show_a_share_within_ten_points(value: float, expected: int) -> None:
+    needed = int(np.ceil(1.96**2 * 0.25 / value**2))
+
+    assert needed == expected or value != 0.1
+    assert (spot_check_size(0.5) == needed) is (value == 0.1)
+
+
+@pins("NULL_CHANCE", {0.04: False, 0.05: False, 0.06: True})
+def test_shuffles_that_meet_a_claim(value: float, expected: bool) -> None:
+    assert is_met([True] * round(100 * value) + [False] * round(100 * (1 - value))) is expected
