@@ -8,7 +8,8 @@ verdict_errors.py.
 
 The model: an output's quality is its system's plus its own; people see it with noise, as whole
 points from 1 to 5, three of them; a judge sees it with noise of its own, and how well it sees
-differs by document.
+differs by document. Three other worlds have skewed ratings, documents that differ in spread, and
+raters nested in documents with missing cells.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import numpy as np
 from benchmarks.verdict_errors import print_verdict_errors
 from evaluations.reports.analysis import Significance, adjusted_together, seeded
 from evaluations.statistics.agreement import (
+    MEASUREMENTS,
     Ceiling,
     Coincidences,
     coincidences,
@@ -50,9 +52,9 @@ from evaluations.statistics.correlation import (
     coefficients_by_document,
     system_means,
 )
-from evaluations.statistics.gwet import Gwet, gwet
+from evaluations.statistics.gwet import ChanceCorrected, gwet
 from evaluations.statistics.jackknife import LeftOut, correlation_interval, no_interval
-from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.layout import Outputs, Ratings, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.passing import PassFail, Share, pass_fail
 from evaluations.statistics.ppi import ppi_table
@@ -102,6 +104,55 @@ class World:
         return outputs, Ratings.of_table(ratings.reshape(RATERS, -1)), scores.ravel()
 
 
+class Skewed(World):
+    """Most outputs are very good, and some documents are hard for all systems; scores are
+    lognormal."""
+
+    def draw(self, rng: Rng) -> tuple[Outputs, Ratings, FloatArray]:
+        shape = (self.documents, self.systems)
+        of_systems = np.random.default_rng(self.seed).normal(0, 0.4, self.systems)
+        hardness = rng.exponential(0.6, self.documents)[:, None]
+        quality = of_systems - hardness + rng.normal(0, 0.5, shape)
+        ratings = np.clip(np.round(5.2 + quality + rng.normal(0, 0.5, (RATERS, *shape))), 1, 5)
+        scores = np.exp(quality / 2 + rng.normal(0, 0.5, shape))
+        return Outputs.full(*shape), Ratings.of_table(ratings.reshape(RATERS, -1)), scores.ravel()
+
+
+class Unequal(World):
+    """Outputs of some documents differ ten times as much as those of others, ratings go from 0 to
+    100, and scores have heavy tails."""
+
+    def draw(self, rng: Rng) -> tuple[Outputs, Ratings, FloatArray]:
+        shape = (self.documents, self.systems)
+        of_systems = np.random.default_rng(self.seed).normal(0, 0.4, self.systems)
+        spread = np.exp(rng.normal(0, 0.8, self.documents))[:, None]
+        quality = of_systems + spread * rng.normal(0, 0.6, shape)
+        noise = np.sqrt(spread) * rng.normal(0, 0.5, (RATERS, *shape))
+        ratings = np.clip(np.round(50 + 20 * (quality + noise)), 0, 100)
+        scores = quality + rng.standard_t(3, shape) / 2
+        return Outputs.full(*shape), Ratings.of_table(ratings.reshape(RATERS, -1)), scores.ravel()
+
+
+class Nested(World):
+    """Each document has three raters of twelve, who differ in how strict they are; a fifth of the
+    ratings, a seventh of the outputs and a twentieth of the scores are missing."""
+
+    def draw(self, rng: Rng) -> tuple[Outputs, Ratings, FloatArray]:
+        fixed, shape = np.random.default_rng(self.seed), (self.documents, self.systems)
+        of_systems, strictness = fixed.normal(0, 0.5, self.systems), fixed.normal(0, 0.5, 12)
+        quality = of_systems + rng.normal(0, 0.5, (self.documents, 1)) + rng.normal(0, 0.7, shape)
+        ratings = np.full((len(strictness), *shape), np.nan)
+        for document in range(self.documents):
+            for rater in rng.permutation(len(strictness))[:RATERS]:
+                seen = 3 + quality[document] + strictness[rater] + rng.normal(0, 0.6, self.systems)
+                ratings[rater, document] = np.clip(np.round(seen), 1, 5)
+        ratings[rng.random(ratings.shape) < 0.2] = np.nan
+        ratings[:, rng.random(shape) < 0.15] = np.nan
+        scores = 0.7 * quality + rng.normal(0, 0.7, shape)
+        scores[rng.random(shape) < 0.05] = np.nan
+        return Outputs.full(*shape), Ratings.of_table(ratings.reshape(12, -1)), scores.ravel()
+
+
 Value = Callable[[Outputs, Ratings, FloatArray], float]
 Bounds = Callable[[Outputs, Ratings, FloatArray], Interval]
 
@@ -115,6 +166,12 @@ class Line:
     value: Value
     bounds: Bounds
 
+    @property
+    def title(self) -> str:
+        """The name, with the world where that is not the usual one."""
+        kind = type(self.world)
+        return self.name if kind is World else f"{self.name}, {kind.__name__.lower()}"
+
 
 def correlation_line(world: World, coefficient: Coefficient, level: Level) -> Line:
     def value(outputs: Outputs, ratings: Ratings, scores: FloatArray) -> float:
@@ -122,6 +179,7 @@ def correlation_line(world: World, coefficient: Coefficient, level: Level) -> Li
         if level == "summary":
             found = coefficients_by_document(outputs, human, scores, coefficient)
             return float(np.nanmean(found))
+        outputs, (human, scores) = complete(outputs, human, scores)
         sides = system_means(outputs, human, scores) if level == "system" else (human, scores)
         value = coefficient_of(*sides, coefficient).value
         return np.nan if value is None else value
@@ -151,51 +209,64 @@ def lines() -> Iterator[Line]:
     yield from comparison_lines()
     yield from bias_lines()
     yield from pass_fail_lines()
-    for documents in (20, 50, 100):
+    for documents in (10, 20, 50, 100):
+        yield from agreement_lines(World(documents, 8))
+    for kind in (Skewed, Unequal, Nested):
+        for documents in (20, 50, 100):
+            world = kind(documents, 8)
+            yield correlation_line(world, "spearman", "summary")
+            for coefficient in ("pearson", "spearman"):
+                yield correlation_line(world, coefficient, "dataset")
+            yield from agreement_lines(world)
+
+
+def agreement_lines(world: World) -> Iterator[Line]:
+    """Agreement of people, and what a judge would reach without their noise."""
+    yield Line(
+        "Pearson without people's noise",
+        world,
+        lambda *data: _known(_without_noise(*data).estimate.value),
+        lambda *data: _without_noise(*data).interval,
+    )
+    yield Line(
+        "ceiling (Spearman)",
+        world,
+        lambda outputs, ratings, _scores: _known(_ceiling(outputs, ratings).estimate.value),
+        lambda outputs, ratings, _scores: _ceiling(outputs, ratings).interval,
+    )
+    for measurement in MEASUREMENTS:
         yield Line(
-            "Pearson without people's noise",
-            World(documents, 8),
-            lambda *data: _known(_without_noise(*data).estimate.value),
-            lambda *data: _without_noise(*data).interval,
+            f"alpha ({measurement})",
+            world,
+            lambda outputs, ratings, _scores, m=measurement: _known(
+                _coincidences(outputs, ratings).alpha(m).value
+            ),
+            lambda outputs, ratings, _scores, m=measurement: _coincidences(
+                outputs, ratings
+            ).interval(m, LeftOut.each(outputs.documents)),
         )
-    for documents in (10, 20, 100):
+    ends = (0.0, 100.0) if isinstance(world, Unequal) else (1.0, 5.0)
+    for name in ("AC1", "AC2"):
+
+        def coefficient(
+            outputs: Outputs, ratings: Ratings, _scores: FloatArray, name: str = name
+        ) -> ChanceCorrected:
+            both = gwet(outputs, ratings, LeftOut.each(outputs.documents), ends)
+            return both.ac1 if name == "AC1" else both.ac2
+
+        # AC2 has the same meaning in all data sets with the same ends, which have an interval.
         yield Line(
-            "ceiling (Spearman)",
-            World(documents, 8),
-            lambda outputs, ratings, _scores: _ceiling(outputs, ratings).estimate.value,
-            lambda outputs, ratings, _scores: _ceiling(outputs, ratings).interval,
-        )
-        for measurement in ("nominal", "ordinal", "interval"):
-            yield Line(
-                f"alpha ({measurement})",
-                World(documents, 8),
-                lambda outputs, ratings, _scores, m=measurement: (
-                    _coincidences(outputs, ratings).alpha(m).value
-                ),
-                lambda outputs, ratings, _scores, m=measurement: _coincidences(
-                    outputs, ratings
-                ).interval(m, LeftOut.each(outputs.documents)),
-            )
-        yield Line(
-            "Gwet's AC1",
-            World(documents, 8),
-            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac1.estimate.value,
-            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac1.interval,
-        )
-        yield Line(
-            "Gwet's AC2",
-            World(documents, 8),
-            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac2.estimate.value,
-            lambda outputs, ratings, _scores: _gwet(outputs, ratings).ac2.interval,
+            f"Gwet's {name}",
+            world,
+            lambda *data, of=coefficient: (
+                of(*data).estimate.value if of(*data).interval.ends else np.nan
+            ),
+            lambda *data, of=coefficient: of(*data).interval,
         )
 
 
 def _coincidences(outputs: Outputs, ratings: Ratings) -> Coincidences:
     return coincidences(outputs, ratings, LeftOut.each(outputs.documents))
-
-
-def _gwet(outputs: Outputs, ratings: Ratings) -> Gwet:
-    return gwet(outputs, ratings, LeftOut.each(outputs.documents))
 
 
 def _ceiling(outputs: Outputs, ratings: Ratings) -> Ceiling:
@@ -441,7 +512,7 @@ def main() -> None:
         missed += not is_right
         shape = f"{line.world.documents:9} {line.world.systems:7}"
         mark = "" if is_right else "  missed"
-        print(f"{line.name:44} {shape} {held:6.1%} {none:6.1%} {width:6.2f}{mark}", flush=True)
+        print(f"{line.title:44} {shape} {held:6.1%} {none:6.1%} {width:6.2f}{mark}", flush=True)
     if options.only in CLAIMS:
         wrong, most = false_claims(data_sets), 0.06 + 2 * np.sqrt(0.05 * 0.95 / data_sets)
         missed += wrong > most

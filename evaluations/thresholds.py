@@ -76,6 +76,23 @@ INTERVAL_OUTPUTS = _intervals.threshold(
     "With fewer there is no interval at summary level.",
     "With few outputs each, coefficients of documents jump between a few values.",
 )  # fmt: skip
+PEARSON_DOCUMENTS = _intervals.threshold(
+    "PEARSON_DOCUMENTS", 50, "documents that count",
+    "With fewer, Pearson's r at dataset level has no interval.",
+    "With 10 and 20 whose outputs differ in spread, 95 % intervals held the true value in 90 to"
+    " 92 %.",
+)  # fmt: skip
+ALPHA_SKEWNESS = _intervals.threshold(
+    "ALPHA_SKEWNESS", 0.75, "skewness of ratings, in absolute value",
+    "From there on, ordinal and interval alpha have no interval; Gwet's AC2 has one.",
+    "A few documents decide how much the ratings vary: with skewness about 1.4, intervals held the"
+    " true value in 86 to 93 %, however many documents.",
+)  # fmt: skip
+EQUAL_VALUES = _intervals.threshold(
+    "EQUAL_VALUES", 20, "different ratings",
+    "With more, nominal alpha and AC1 have no interval.",
+    "Equal ratings come from a few documents then, and intervals held the true value in 85 %.",
+)  # fmt: skip
 BOOTSTRAP_DOCUMENTS = _intervals.threshold(
     "BOOTSTRAP_DOCUMENTS", 50, "documents that count",
     "With fewer there are no percentile and BCa intervals, and † and ‡ are not tested.",
@@ -226,9 +243,10 @@ NOISE_RELIABILITY = _judges.threshold(
     "The correction would more than double a correlation, and its interval does not hold.",
 )  # fmt: skip
 NOISE_DOCUMENTS = _judges.threshold(
-    "NOISE_DOCUMENTS", 20, "documents that count",
+    "NOISE_DOCUMENTS", 100, "documents that count",
     "With fewer, r without people's noise has no interval.",
-    "A choice: the interval takes in the reliability's own uncertainty.",
+    "With 20 and 50 whose outputs differ in spread, 95 % intervals held the true value in 90 to"
+    " 92 %.",
 )  # fmt: skip
 PASS_FAIL_OUTPUTS = _judges.threshold(
     "PASS_FAIL_OUTPUTS", 10, "outputs of each kind",

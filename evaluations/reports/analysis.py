@@ -175,6 +175,13 @@ class Agreement:
     def ceiling(self) -> dict[Coefficient, Estimate]:
         return {coefficient: ceiling.estimate for coefficient, ceiling in self.ceilings.items()}
 
+    @property
+    def without_interval(self) -> dict[str, str]:
+        """By coefficient of chance-corrected agreement, why it has no interval."""
+        intervals = {f"{name} alpha": of for name, of in self.alpha_intervals.items()}
+        intervals |= {"AC1": self.gwet.ac1.interval, "AC2": self.gwet.ac2.interval}
+        return {name: of.reason for name, of in intervals.items() if of.reason}
+
 
 @dataclass(frozen=True)
 class Significance:
@@ -385,7 +392,9 @@ def _on_scale(known: FloatArray, scale: Scale) -> bool:
     return not len(known) or scale.spans(float(known.min()), float(known.max()))
 
 
-def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str, ...]) -> Agreement:
+def analyse_agreement(
+    outputs: Outputs, ratings: Ratings, annotators: tuple[str, ...], scale: Scale | None = None
+) -> Agreement:
     """Everything about annotators on one criterion; they are the raters of `ratings`."""
     documents = LeftOut.each(outputs.documents)
     ceilings = {c: human_ceiling(outputs, ratings, c, documents) for c in COEFFICIENTS}
@@ -405,7 +414,7 @@ def analyse_agreement(outputs: Outputs, ratings: Ratings, annotators: tuple[str,
         },
         fleiss=fleiss_kappa(ratings),
         spread=concentration(ratings.value),
-        gwet=gwet(outputs, ratings, documents),
+        gwet=gwet(outputs, ratings, documents, (scale.lowest, scale.highest) if scale else None),
     )
 
 

@@ -30,4 +30,7 @@ def ranked_json(ranked: Ranked) -> dict[str, Any]:
 
 
 def with_interval(estimate: Estimate, interval: Interval) -> dict[str, Any]:
-    return estimate_json(estimate) | {"ci": ends_json(interval)}
+    reason = (
+        {"ci_reason": interval.reason} if interval.reason and estimate.value is not None else {}
+    )
+    return estimate_json(estimate) | {"ci": ends_json(interval)} | reason

@@ -553,7 +553,9 @@ def _computed_result(
         results.append(_judge_result(criterion, judge, scores, data, options))
     rated = ~np.isnan(human.mean)
     on_step(len(present) / steps, f"{criterion.name}: agreement between annotators")
-    agreement = remembered(analyse_agreement, data.units, human.ratings, human.annotators)
+    agreement = remembered(
+        analyse_agreement, data.units, human.ratings, human.annotators, criterion.scale
+    )
     ceiling, ceiling_interval = _ceiling(agreement, data.units, human.ratings, options)
     on_step((len(present) + 1) / steps, f"{criterion.name}: judges compared with each other")
     return CriterionResult(

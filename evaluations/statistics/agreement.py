@@ -27,9 +27,22 @@ from evaluations.statistics.layout import Outputs, Ratings, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
-from evaluations.thresholds import INTERVAL_DOCUMENTS, INTERVAL_SYSTEMS
+from evaluations.thresholds import (
+    ALPHA_SKEWNESS,
+    EQUAL_VALUES,
+    INTERVAL_DOCUMENTS,
+    INTERVAL_SYSTEMS,
+)
 
 Measurement = Literal["nominal", "ordinal", "interval"]
+MANY_VALUES = (
+    f"there are more than {EQUAL_VALUES} different ratings, and a few documents decide how many are"
+    " equal"
+)
+SKEWED = (
+    f"the ratings are skewed ({ALPHA_SKEWNESS:g} or more), so a few documents decide how much they"
+    " vary; see Gwet's AC2"
+)
 MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
 
 
@@ -71,10 +84,22 @@ class Coincidences:
         """An interval of alpha over documents, on the logarithm of the disagreement 1 - alpha."""
         if len(self.values) < 2:
             return no_interval("all ratings are the same, or there are none")
+        if measurement == "nominal":
+            if len(self.values) > EQUAL_VALUES:
+                return no_interval(MANY_VALUES)
+        elif abs(self._skewness()) >= ALPHA_SKEWNESS:
+            return no_interval(SKEWED)
         with np.errstate(invalid="ignore", divide="ignore"):
             logs = np.log(self.disagreements(measurement))
         found = documents.interval(float(logs[-1]), logs[:-1], counting=self.documents)
         return mapped(found, lambda end: 1 - np.exp(end))
+
+    def _skewness(self) -> float:
+        """Of all ratings, the third moment over the power 3/2 of the second."""
+        weight = sums(self.first, self.weight, len(self.values))
+        apart = self.values - np.average(self.values, weights=weight)
+        second, third = (float(np.average(apart**power, weights=weight)) for power in (2, 3))
+        return third / float(np.power(second, 1.5))
 
     def disagreements(self, measurement: Measurement) -> FloatArray:
         """Observed by expected disagreement without each group, and last of everything; shape

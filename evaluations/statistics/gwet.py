@@ -8,18 +8,24 @@ who cannot decide would agree. AC1 counts equal ratings only; AC2 counts near on
 quadratic weights (Gwet, 2014, "Handbook of inter-rater reliability", chapters 2 and 3).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from evaluations.scales import short
+from evaluations.statistics.agreement import MANY_VALUES
 from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
 from evaluations.statistics.layout import Outputs, Ratings, equal_pairs, mean_of, sums
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from evaluations.thresholds import EQUAL_VALUES
 
 Credit = Literal["identity", "quadratic"]
+UNUSED_ENDS = (
+    "nobody gave one of the scale's ends, {} and {}, on which the credit for near ratings depends"
+)
 NOBODY = "no output has ratings by two annotators"
 SAME = "all ratings are the same, so agreement cannot be distinguished from chance"
 
@@ -40,17 +46,28 @@ class Gwet:
     ac2: ChanceCorrected
 
 
-def gwet(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Gwet:
+def gwet(
+    outputs: Outputs, ratings: Ratings, documents: LeftOut, ends: tuple[float, float] | None = None
+) -> Gwet:
     """AC1 and AC2 over all outputs: agreement from those that were rated twice, how common each
     value is from all. The categories are the values that occur.
 
     Intervals are the jackknife's over documents, on the logarithm of the disagreement that is left,
-    1 - AC.
+    1 - AC. AC2's credit for near ratings depends on the lowest and the highest value that occur, so
+    its interval is given where these are the scale's ends: elsewhere other documents may bring
+    another credit, and it held the true value in 65 to 83 % of simulated data sets.
+
+    Args:
+        ends: of the scale; None where the ratings' own are the scale's.
     """
-    return Gwet(
-        _coefficient(outputs, ratings, documents, "identity"),
-        _coefficient(outputs, ratings, documents, "quadratic"),
-    )
+    ac1 = _coefficient(outputs, ratings, documents, "identity")
+    ac2 = _coefficient(outputs, ratings, documents, "quadratic")
+    values = np.unique(ratings.value)
+    if len(values) > EQUAL_VALUES:
+        ac1 = replace(ac1, interval=no_interval(MANY_VALUES))
+    if ac2.interval.ends and ends and (values[0], values[-1]) != ends:
+        ac2 = replace(ac2, interval=no_interval(UNUSED_ENDS.format(*map(short, ends))))
+    return Gwet(ac1, ac2)
 
 
 def _coefficient(

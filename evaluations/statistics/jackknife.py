@@ -37,6 +37,7 @@ from evaluations.thresholds import (
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
+    PEARSON_DOCUMENTS,
 )
 
 # More documents or systems are left out in this many groups, which costs no precision that matters.
@@ -348,8 +349,9 @@ def _dataset(
     if over != "documents":
         return no_interval("intervals at this level are given over documents")
     counting = int(outputs.documents_with().sum())
-    if counting < INTERVAL_DOCUMENTS:
-        return no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
+    least = PEARSON_DOCUMENTS if coefficient == "pearson" else INTERVAL_DOCUMENTS
+    if counting < least:
+        return no_interval(TOO_FEW.format(least, "documents"))
     weight = outputs.weight
     found = coefficient_of(human, judge, coefficient, weight=weight).value
     if found is None or abs(found) >= NEARLY_1:
@@ -364,7 +366,8 @@ def _dataset(
     if outputs.document_weight is not None:
         counting = counting_by(outputs.documents_with(), outputs.document_weight)
     return mapped(
-        documents.interval(float(_z(found)), _z(_numbers(without)), counting=counting), np.tanh
+        documents.interval(float(_z(found)), _z(_numbers(without)), counting=counting, least=least),
+        np.tanh,
     )
 
 

@@ -4,24 +4,38 @@ of each system's outputs really passes.
 A judge's own pass rate mixes true and false passes. With its sensitivity and specificity on the
 outputs that people rated, the true rate of a system is (p + specificity - 1) / (sensitivity +
 specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
-1978). Intervals leave out each document in turn and choose the thresholds anew without it, so they
-contain the uncertainty of all of them and know that outputs of one document are not independent.
+1978). Intervals draw documents anew and choose the thresholds anew for each draw, so they contain
+the uncertainty of all of them and know that outputs of one document are not independent; leaving
+out documents in turn is too narrow for a choice that jumps. The standard error over draws goes into
+Student's t interval.
 Where people rated some outputs with other probabilities than others, shares are of weighted
 outputs; the four counts are of outputs as rated.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from evaluations.statistics.jackknife import LeftOut, counting_by, no_interval, within
+from evaluations.statistics.jackknife import (
+    ALL_THE_SAME,
+    TOO_FEW,
+    counting_by,
+    no_interval,
+    t_interval,
+    within,
+)
 from evaluations.statistics.layout import Outputs, complete, mean_of, sums
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
-from evaluations.thresholds import PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
+from evaluations.thresholds import INTERVAL_DOCUMENTS, PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
 
 FOLDS = 5
+# The standard error over so many draws is known to 5 %.
+DRAWS = 200
+# Numbers that are held at once, so that large projects fit into memory.
+MOST_AT_ONCE = 4_000_000
 _FEW = (
     f"it takes {PASS_FAIL_OUTPUTS} outputs that people pass and {PASS_FAIL_OUTPUTS} that they fail,"
     " with scores"
@@ -96,39 +110,32 @@ def pass_fail(
     if not len(both):
         return None
     people = rated >= middle
-    documents = LeftOut.each(outputs.documents)
-    fitted = _cross_validated(both, people, scored, documents)
-    verdict, threshold = fitted.verdict, fitted.threshold
-    is_cell = np.stack(
-        [people & verdict, ~people & verdict, people & ~verdict, ~people & ~verdict]
-    ).astype(float)
-    rated_counts = is_cell.sum(axis=1)
-    weight = both.weight
-    cells = np.stack(
-        [both.by_document(cell if weight is None else cell * weight) for cell in is_cell]
+    fitted = _cross_validated(both, people, scored)
+    verdict, counts, redrawn = fitted.verdict, fitted.counts, fitted.redrawn
+    both_pass, false_pass, false_fail, both_fail = (
+        int(cell.sum())
+        for cell in (people & verdict, ~people & verdict, people & ~verdict, ~people & ~verdict)
     )
-    counts, left_out = cells.sum(axis=1), fitted.left_out
     counting = counting_by(both.documents_with(), both.document_weight)
-    passed, failed = rated_counts[0] + rated_counts[2], rated_counts[1] + rated_counts[3]
-    enough = min(passed, failed) >= PASS_FAIL_OUTPUTS
+    enough = min(both_pass + false_fail, false_pass + both_fail) >= PASS_FAIL_OUTPUTS
 
     def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> Share:
         if not enough:
             return Share(Estimate.undefined(_FEW), no_interval(_FEW))
-        found = documents.interval(float(of), each, counting=counting)
+        found = fitted.interval(float(of), each, counting)
         return Share(Estimate(float(of)), within(found, low, 1.0))
 
     return PassFail(
-        threshold,
-        int(rated_counts[0]),
-        int(rated_counts[1]),
-        int(rated_counts[2]),
-        int(rated_counts[3]),
-        share(_sensitivity(counts), _sensitivity(left_out)),
-        share(_specificity(counts), _specificity(left_out)),
-        share(_kappa(counts), _kappa(left_out), -1.0),
-        share(_ac1(counts), _ac1(left_out), -1.0),
-        _rates(outputs, judge, fitted, counts, documents, counting) if enough else (),
+        fitted.threshold,
+        both_pass,
+        false_pass,
+        false_fail,
+        both_fail,
+        share(_sensitivity(counts), _sensitivity(redrawn)),
+        share(_specificity(counts), _specificity(redrawn)),
+        share(_kappa(counts), _kappa(redrawn), -1.0),
+        share(_ac1(counts), _ac1(redrawn), -1.0),
+        _rates(outputs, judge, fitted, counting) if enough else (),
     )
 
 
@@ -136,54 +143,81 @@ def pass_fail(
 class _Fitted:
     """Verdicts by thresholds that documents of other folds chose.
 
-    `verdict` has shape (outputs,); `threshold` is the one that all documents choose. Without each
-    group of documents, all thresholds chosen anew: `left_out` are the four counts, shape
-    (4, groups), and `thresholds` those that all other documents choose, shape (groups,).
+    `verdict` has shape (outputs,); `threshold` is the one that all documents choose. `counts` are
+    the four counts, shape (4,). For each draw of documents `drawn` says how often each is in it,
+    shape (draws, documents), `redrawn` are the four counts with all thresholds chosen anew, shape
+    (4, draws), and `thresholds` those that the draw chooses, shape (draws,).
     """
 
     verdict: np.ndarray
     threshold: float
-    left_out: FloatArray
+    counts: FloatArray
+    drawn: FloatArray
+    redrawn: FloatArray
     thresholds: FloatArray
 
+    def interval(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
+        """The interval of a value over documents.
 
-def _cross_validated(
-    outputs: Outputs, people: np.ndarray, scores: FloatArray, documents: LeftOut
-) -> _Fitted:
+        Args:
+            redrawn: shape (draws,), the value of each draw; NaN where it has none.
+            counting: how many documents enter the value.
+        """
+        if counting < INTERVAL_DOCUMENTS:
+            return no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
+        if not np.isfinite(redrawn).all():
+            return no_interval("some draws of documents have no value")
+        # A draw's variance is by 1 / counting too small, as of a mean.
+        variance = float(redrawn.var()) * counting / (counting - 1)
+        if not variance:
+            return no_interval(ALL_THE_SAME.format("document"))
+        return t_interval(estimate, variance, counting - 1)
+
+
+def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -> _Fitted:
     order = np.flatnonzero(outputs.documents_with())
     fold = np.zeros(outputs.documents, dtype=int)
     fold[order] = np.arange(len(order)) % FOLDS
     of_output = fold[outputs.document]
     values, place = np.unique(scores, return_inverse=True)
     own = np.ones(len(scores)) if outputs.weight is None else outputs.weight
+    at = (of_output * 2 + ~people) * len(values) + place
 
-    def tables(chosen: np.ndarray) -> FloatArray:
-        """Of some outputs, how many people pass and fail at each value, by fold; shape
-        (FOLDS, 2, values)."""
-        at = (of_output[chosen] * 2 + ~people[chosen]) * len(values) + place[chosen]
-        return sums(at, own[chosen], FOLDS * 2 * len(values)).reshape(FOLDS, 2, len(values))
+    def judged(times: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
+        """The four counts of draws, each fold's cut, and the cut that all folds choose.
 
-    everything = tables(np.arange(len(scores)))
-    verdict = np.zeros(len(scores), dtype=bool)
-    for number in range(FOLDS):
-        mine = of_output == number
-        verdict[mine] = place[mine] > _best_cut(*(everything.sum(axis=0) - everything[number]))
-    group = documents.group[outputs.document]
-    ordered = np.argsort(group, kind="stable")
-    ends = np.cumsum(np.bincount(group, minlength=documents.groups))
-    left_out, thresholds = np.zeros((4, documents.groups)), np.zeros(documents.groups)
-    for at, members in enumerate(np.split(ordered, ends[:-1])):
-        kept = everything - tables(members)
-        together = kept.sum(axis=0)
-        thresholds[at] = _threshold_at(values, _best_cut(*together))
-        for mine in kept:
-            cut = _best_cut(*(together - mine)) + 1
-            (passed, failed), (low_passed, low_failed) = (
-                mine[:, cut:].sum(axis=1), mine[:, :cut].sum(axis=1)
-            )  # fmt: skip
-            left_out[:, at] += (passed, failed, low_passed, low_failed)
+        Args:
+            times: shape (draws, documents), how often each document is in a draw.
+        """
+        draws, size = len(times), FOLDS * 2 * len(values)
+        where = np.arange(draws)[:, None] * size + at
+        counted = sums(where.ravel(), (own * times[:, outputs.document]).ravel(), draws * size)
+        tables = counted.reshape(draws, FOLDS, 2, len(values))
+        together = tables.sum(axis=1)
+        others = together[:, None] - tables
+        cuts = _best_cuts(others[:, :, 0], others[:, :, 1])
+        passes = (np.arange(len(values)) > cuts[..., None])[:, :, None]
+        counts = [(tables * side).sum(axis=(1, 3)) for side in (passes, ~passes)]
+        return np.hstack(counts).T, cuts, _best_cuts(together[:, 0], together[:, 1])
+
+    counts, all_cuts, (cut,) = judged(np.ones((1, outputs.documents)))
+    cuts = all_cuts[0]
+    rng = np.random.default_rng(0)  # the same data have the same interval
+    drawn = np.zeros((DRAWS, outputs.documents))
+    # Documents that nobody rated tell a system's own rate, those that people rated the errors.
+    for part in (order, np.flatnonzero(~outputs.documents_with())):
+        if len(part):
+            drawn[:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), DRAWS)
+    at_once = max(1, MOST_AT_ONCE // max(len(scores), FOLDS * 2 * len(values)))
+    parts = [judged(drawn[first : first + at_once]) for first in range(0, DRAWS, at_once)]
+    chosen = np.concatenate([chosen for _, _, chosen in parts])
     return _Fitted(
-        verdict, _threshold_at(values, _best_cut(*everything.sum(axis=0))), left_out, thresholds
+        place > cuts[of_output],
+        _threshold_at(values, cut),
+        counts[:, 0],
+        drawn,
+        np.hstack([redrawn for redrawn, _, _ in parts]),
+        np.array([_threshold_at(values, cut) for cut in chosen]),
     )
 
 
@@ -200,31 +234,34 @@ def best_threshold(
     own = np.ones(len(scores)) if weight is None else weight
     passed = sums(place, people * own, len(values))
     failed = sums(place, ~people * own, len(values))
-    return _threshold_at(values, _best_cut(passed, failed))
+    return _threshold_at(values, int(_best_cuts(passed, failed)))
 
 
-def _threshold_at(values: FloatArray, cut: int) -> float:
+def _threshold_at(values: FloatArray, cut: int | np.integer[Any]) -> float:
     """Halfway between the value of a cut and the next; below all values for -1."""
     if cut < 0:
         return float(values[0]) if len(values) else 0.0
     return float((values[cut] + values[cut + 1]) / 2)
 
 
-def _best_cut(passed: FloatArray, failed: FloatArray) -> int:
-    """The position of the value up to which outputs fail, -1 where there is but one value.
+def _best_cuts(passed: FloatArray, failed: FloatArray) -> IntArray:
+    """The position of the value up to which outputs fail, -1 where there is but one value; shape
+    (...).
 
     Args:
-        passed, failed: shape (values,), how many outputs people pass and fail at each value.
+        passed, failed: shape (..., values), how many outputs people pass and fail at each value.
     """
-    if len(passed) < 2:
-        return -1
+    if passed.shape[-1] < 2:
+        return np.full(passed.shape[:-1], -1)
     # By threshold below each value but the first: what lies at or above it passes.
-    with np.errstate(invalid="ignore", divide="ignore"):
-        sensitivity = np.cumsum(passed[::-1])[::-1][1:] / passed.sum()
-        specificity = np.cumsum(failed)[:-1] / failed.sum()
+    at_least = np.cumsum(passed[..., ::-1], axis=-1)[..., ::-1]
+    below = np.cumsum(failed, axis=-1)
+    sensitivity = mean_of(at_least[..., 1:], at_least[..., :1])
+    specificity = mean_of(below[..., :-1], below[..., -1:])
     youden = np.nan_to_num(sensitivity) + np.nan_to_num(specificity)
-    best = np.flatnonzero(youden >= youden.max() - 1e-12)
-    return int(best[len(best) // 2])
+    best = youden >= youden.max(axis=-1, keepdims=True) - 1e-12
+    middle = best.sum(axis=-1, keepdims=True) // 2 + 1
+    return np.asarray(np.argmax(np.cumsum(best, axis=-1) == middle, axis=-1))
 
 
 def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
@@ -263,16 +300,14 @@ def _rates(
     outputs: Outputs,
     scores: FloatArray,
     fitted: _Fitted,
-    counts: np.ndarray,
-    documents: LeftOut,
     counting: int,
 ) -> tuple[SystemRate, ...]:
     """The pass rates of all systems; what people rated of any system tells the judge's errors."""
     found = []
-    youden = _sensitivity(counts) + _specificity(counts) - 1
+    youden = _sensitivity(fitted.counts) + _specificity(fitted.counts) - 1
     for system in range(outputs.systems):
         mine = (outputs.system == system) & ~np.isnan(scores)
-        own, group = scores[mine], documents.group[outputs.document[mine]]
+        own, document = scores[mine], outputs.document[mine]
         raw = float((own >= fitted.threshold).mean()) if len(own) else np.nan
         if not len(own):
             found.append(SystemRate(0, None, _without("the judge scored none of its outputs")))
@@ -280,16 +315,13 @@ def _rates(
         if youden < PASS_FAIL_YOUDEN:
             found.append(SystemRate(len(own), raw, _without(_CHANCE)))
             continue
-        estimate = _corrected(np.asarray(raw), counts)
-        passing = np.array(
-            [
-                ((own >= threshold) & (group != at)).sum()
-                for at, threshold in enumerate(fitted.thresholds)
-            ]
-        )
-        kept = len(own) - np.bincount(group, minlength=documents.groups)
-        each = _corrected(mean_of(passing, kept), fitted.left_out)
-        interval = documents.interval(float(estimate), each, counting=counting)
+        estimate = _corrected(np.asarray(raw), fitted.counts)
+        rates = [
+            mean_of(times[document] @ (own >= threshold), times[document].sum())
+            for times, threshold in zip(fitted.drawn, fitted.thresholds, strict=True)
+        ]
+        each = _corrected(np.array(rates), fitted.redrawn)
+        interval = fitted.interval(float(estimate), each, counting)
         if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
             found.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
             continue

@@ -12,6 +12,7 @@ from scipy import stats
 
 from evaluations.statistics.gwet import Gwet, gwet
 from evaluations.statistics.jackknife import LeftOut
+from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
 from tests.statistics.tables import rated
 
@@ -126,3 +127,17 @@ def test_annotators_who_never_differ_have_no_interval() -> None:
 
     assert found.estimate.value == pytest.approx(1)
     assert "never differ" in found.interval.reason
+
+
+def test_ac2_has_an_interval_where_the_ends_of_the_scale_occur() -> None:
+    table = np.random.default_rng(4).integers(2, 6, (3, 80)).astype(float)
+    outputs, documents = Outputs.full(20, 4), LeftOut.each(20)
+
+    without = gwet(outputs, Ratings.of_table(table), documents, (1.0, 5.0))
+    table[0, 0] = 1
+    with_both = gwet(outputs, Ratings.of_table(table), documents, (1.0, 5.0))
+
+    assert without.ac1.interval.ends
+    assert without.ac2.estimate.value is not None
+    assert without.ac2.interval.reason.startswith("nobody gave one of the scale's ends, 1 and 5")
+    assert with_both.ac2.interval.ends

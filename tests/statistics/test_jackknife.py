@@ -56,7 +56,7 @@ def test_a_thousand_documents_in_a_hundred_groups_give_nearly_the_same() -> None
 
 @pytest.mark.parametrize("level", ["summary", "dataset"])
 def test_below_ten_documents_there_is_none_and_it_says_why(level: Level) -> None:
-    found = correlation_interval(*made_up(9, 6), "pearson", level, "documents")
+    found = correlation_interval(*made_up(9, 6), "spearman", level, "documents")
 
     assert (found.low, found.high) == (None, None)
     assert "fewer than 10 documents" in found.reason

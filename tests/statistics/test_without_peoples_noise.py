@@ -69,18 +69,18 @@ def test_outputs_without_a_score_do_not_count(rng):
 
 
 def test_the_interval_is_the_jackknife_over_documents(rng):
-    _, ratings, judge = made(rng, documents=30)
+    _, ratings, judge = made(rng, documents=100)
     found = corrected(ratings, judge)
     without = np.array(
         [
             corrected(np.delete(ratings, d, axis=1), np.delete(judge, d, axis=0)).estimate.value
-            for d in range(30)
+            for d in range(100)
         ]
     )
     # How strict people are is not estimated anew without each document.
-    error = np.sqrt(29 / 30 * ((without - without.mean()) ** 2).sum())
+    error = np.sqrt(99 / 100 * ((without - without.mean()) ** 2).sum())
     low, high = found.interval.ends
-    assert (high - low) / 2 == pytest.approx(2.0452 * error, rel=0.01)
+    assert (high - low) / 2 == pytest.approx(1.9842 * error, rel=0.01)
     assert (high + low) / 2 == pytest.approx(found.estimate.value)
 
 

@@ -2,13 +2,17 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from evaluations.reports.analysis import Judged, View, analyse_judge
 from evaluations.scales import Scale
+from evaluations.statistics.agreement import Measurement, coincidences
 from evaluations.statistics.correlation import coefficients_by_document
+from evaluations.statistics.gwet import gwet
 from evaluations.statistics.jackknife import LeftOut, correlation_interval, summary_interval
 from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.resampling import Interval
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(5)
@@ -24,6 +28,58 @@ def has_interval(documents: int, systems: int, *view: str) -> bool:
 @pytest.mark.parametrize("level", ["summary", "dataset"])
 def test_documents_for_an_interval(value: int, expected: bool, level: str) -> None:
     assert has_interval(value, 8, "spearman", level, "documents") is expected
+
+
+@pins("PEARSON_DOCUMENTS", {49: False, 50: True, 51: True})
+def test_documents_for_pearsons_r_over_all_outputs(value: int, expected: bool) -> None:
+    assert has_interval(value, 8, "pearson", "dataset", "documents") is expected
+
+
+def skewed(skewness: float) -> FloatArray:
+    """Ratings by two annotators of two hundred outputs, with so much skewness: of values at 1, 2
+    and a third."""
+    values = np.repeat([1.0, 2.0, 3.0], [60, 100, 40])
+
+    def ratings(third: float) -> FloatArray:
+        return np.where(values == 3, third, values)
+
+    third = optimize.brentq(lambda third: stats.skew(ratings(third)) - skewness, 2.01, 9)
+    first = ratings(third)
+    second = first.copy()
+    second[[0, 60]] = second[[60, 0]]
+    return np.array([first, second])
+
+
+@pins("ALPHA_SKEWNESS", {0.749: True, 0.75: False, 0.751: False})
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("measurement", ["ordinal", "interval"])
+def test_ratings_that_few_documents_make_vary(
+    value: float, expected: bool, sign: int, measurement: Measurement
+) -> None:
+    interval = alpha_interval(sign * skewed(value + 1e-9), measurement)
+
+    assert (interval.ends is not None) is expected
+    assert expected or "skewed" in interval.reason
+
+
+def alpha_interval(table: FloatArray, measurement: Measurement) -> Interval:
+    order = np.random.default_rng(3).permutation(table.shape[1])
+    outputs, documents = Outputs.full(table.shape[1] // 4, 4), LeftOut.each(table.shape[1] // 4)
+    ratings = Ratings.of_table(table[:, order])
+    return coincidences(outputs, ratings, documents).interval(measurement, documents)
+
+
+@pins("EQUAL_VALUES", {19: True, 20: True, 21: False})
+def test_many_different_ratings_are_rarely_equal(value: int, expected: bool) -> None:
+    first = np.arange(200) % value * 1.0
+    table = np.array([first, np.where(np.arange(200) % 3, first, (first + 1) % value)])
+    outputs = Outputs.full(50, 4)
+
+    ac1 = gwet(outputs, Ratings.of_table(table), LeftOut.each(50)).ac1
+
+    assert ac1.estimate.value is not None
+    assert (ac1.interval.ends is not None) is expected
+    assert (alpha_interval(table, "nominal").ends is not None) is expected
 
 
 @pins("INTERVAL_SYSTEMS", {9: False, 10: True, 11: True})

@@ -35,7 +35,7 @@ def test_outputs_with_two_ratings_for_r_without_noise(value: int, expected: bool
     assert (found.value is not None) is expected
 
 
-@pins("NOISE_DOCUMENTS", {19: False, 20: True, 21: True})
+@pins("NOISE_DOCUMENTS", {99: False, 100: True, 101: True})
 def test_documents_for_its_interval(value: int, expected: bool) -> None:
     table, judge = two_raters(value * 3)
 
