@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluations.evaluators.wording import LONGEST_EXAMPLES
 from evaluations.improving.arms import Ground
-from evaluations.llm.prompts import example_block, has_placeholder
+from evaluations.llm.prompts import example_block, has_delimiter, has_placeholder
 from evaluations.models import CandidateOutput
 from evaluations.scales import Scale, short
 from evaluations.statistics.pairing import IntArray
@@ -28,7 +28,7 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dic
     there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
     texts = dict(zip(places.tolist(), ground.outputs_at(places), strict=True))
-    usable = np.array([at for at in texts if not _is_template(texts[at])], dtype=np.int64)
+    usable = np.array([at for at in texts if _is_usable(texts[at])], dtype=np.int64)
     for count, seed in SETS:
         chosen = _covering(ground, np.random.default_rng(seed).permutation(usable), count)
         if len(chosen) == count:
@@ -74,6 +74,8 @@ def _rating(mean: float, scale: Scale) -> str:
     return short(min(scale.points, key=lambda point: abs(point - mean)))
 
 
-def _is_template(output: CandidateOutput) -> bool:
-    """Whether its texts would be filled in as a prompt is."""
-    return has_placeholder(f"{output.document.source}\n{output.text}")
+def _is_usable(output: CandidateOutput) -> bool:
+    """Whether its texts are shown as they are: not filled in as a prompt is, and without what
+    would end the example."""
+    texts = f"{output.document.source}\n{output.text}"
+    return not has_placeholder(texts) and not has_delimiter(texts)

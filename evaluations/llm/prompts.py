@@ -65,6 +65,8 @@ _EXAMPLE = re.compile(
     r"Rating: [^\n]*\n</example>\n*",
     re.S,
 )
+# What would end an example, or open another, inside its texts.
+_DELIMITER = re.compile(r"<\s*/?\s*(?:example|source|text|nearest)\b", re.I)
 _POOL = re.compile(r'<nearest count="(?P<count>\d+)">\n(?P<examples>.*)\n</nearest>', re.S)
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
 # Tags, comments, and expressions with signs that take blanks away or of a quoted text: Jinja,
@@ -358,6 +360,11 @@ def _turns_shown(place: Placed, texts: Texts) -> str:
 def has_placeholder(text: str) -> bool:
     """Whether a text would be filled in, or refused, where it is part of a template."""
     return bool(_PLACEHOLDER.search(text) or _JINJA.search(text))
+
+
+def has_delimiter(text: str) -> bool:
+    """Whether a text could pass for the end of an example, and so forge a rating."""
+    return bool(_DELIMITER.search(text))
 
 
 def example_block(source: str, output: str, rating: str) -> str:

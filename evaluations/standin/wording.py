@@ -5,6 +5,7 @@ weight; words that say nothing make it noisy. Asked to improve instructions, it 
 correlates with people's ratings in the examples. The rules are in docs/method.md.
 """
 
+import html
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -100,7 +101,9 @@ def mean_of(names: list[str], output: str, source: str) -> float:
 # Reflecting
 
 _SOURCE = re.compile(r"<source>\n(?P<source>.*?)\n</source>(?P<texts>.*?)(?=<source>|\Z)", re.S)
-_TEXT = re.compile(r"<text>\n(?P<output>.*?)\n</text>\nPeople: (?P<people>[\d.]+)", re.S)
+_TEXT = re.compile(
+    r'<text people="(?P<people>[\d.]+)" judge="[^"]*">\n(?P<output>.*?)\n</text>', re.S
+)
 _INSTRUCTION = re.compile(r'<instruction name="(\w+)">\n(.*?)\n</instruction>', re.S)
 _PART = re.compile(r"^Rewrite one part: (\w+)", re.M)
 
@@ -110,7 +113,7 @@ def reflect(prompt: str) -> str:
     part = _PART.search(prompt)
     texts = dict(_INSTRUCTION.findall(prompt))
     cases = [
-        (shown["source"], text["output"], float(text["people"]))
+        (html.unescape(shown["source"]), html.unescape(text["output"]), float(text["people"]))
         for shown in _SOURCE.finditer(prompt)
         for text in _TEXT.finditer(shown["texts"])
     ]
