@@ -6,6 +6,7 @@ from django.db import connection
 from annotations.models import Campaign, Preference, Selection
 from annotations.planning.item_plan import FloatArray, Outputs, PlannedItem
 from evaluations.models import Project
+from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
 from evaluations.statistics.preferences import bradley_terry, next_pair_gains
 from evaluations.statistics.sampling import predicted_errors
@@ -72,6 +73,8 @@ def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.
         outputs,
     )
     is_rated = ~np.isnan(human)
+    # Which outputs are chosen must not tell what is withheld.
+    human[np.isin(outputs.documents, withheld_documents(campaign.project_id))] = np.nan
     if is_rated.sum() < ACTIVE_OUTPUTS:
         return disagreement(campaign, outputs), is_rated
     judged = _values(
@@ -106,10 +109,11 @@ def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
     win each."""
     wins = np.full((len(number), len(number)), 0.5)
     np.fill_diagonal(wins, 0.0)
-    rows = Preference.objects.filter(annotator__project=project).values_list(
+    hidden = withheld_documents(project.pk)
+    rows = Preference.objects.filter(annotator__project=project)
+    for a, b, value in rows.exclude(output_a__document__in=hidden).values_list(
         "output_a__system_id", "output_b__system_id", "value"
-    )
-    for a, b, value in rows:
+    ):
         share = 1.0 if value > 0 else 0.0 if value < 0 else 0.5
         wins[number[a], number[b]] += share
         wins[number[b], number[a]] += 1 - share

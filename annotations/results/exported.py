@@ -1,6 +1,6 @@
 """What a project holds, output by output, as exports for other tools need it.
 
-Ratings of locked documents are left out while a better judge is searched for. Ratings by people
+Ratings of locked documents are left out until the last look. Ratings by people
 only; of a judge's scores the newest, if they are on a criterion.
 """
 

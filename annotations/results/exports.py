@@ -1,7 +1,7 @@
 """Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept.
 
 Ratings say with which probability their output was chosen to be rated on the criterion. Those of
-locked documents are left out while a better judge is searched for.
+locked documents are left out until the last look.
 """
 
 from collections.abc import Iterator

@@ -24,7 +24,6 @@ from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.polling import STOP_POLLING
 from evaluations.reports.goals import standing
 from evaluations.reports.live import live_data
-from evaluations.reports.withheld import without_withheld
 
 
 @project_view(EVERYONE)
@@ -129,7 +128,7 @@ def _goal_context(campaign: Campaign) -> dict[str, object]:
     found: dict[str, object] = {"goal": goal, "as_plan": as_plan(goal)}
     if campaign.state == CampaignState.DRAFT or goal.reached_at:
         return found
-    data = without_withheld(live_data(campaign.project), campaign.project)
+    data = live_data(campaign.project)
     return found | {"standing": standing(goal, data)}
 
 

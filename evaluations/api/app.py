@@ -28,7 +28,6 @@ from evaluations.judges.judges import ProbeNeededError
 from evaluations.llm.errors import EndpointError
 from evaluations.llm.prompts import PromptError
 from evaluations.people.audit import note_refusal
-from evaluations.reports.withheld import WithheldError
 from evaluations.runs.errands import request_probe
 from evaluations.runs.lifecycle import RunError
 
@@ -134,11 +133,6 @@ def _cannot_study(_request: HttpRequest, error: StudyError) -> HttpResponse:
 @api.exception_handler(RequirementError)
 def _no_requirement(_request: HttpRequest, error: RequirementError) -> HttpResponse:
     return problem(422, "Invalid requirement", str(error))
-
-
-@api.exception_handler(WithheldError)
-def _withheld(_request: HttpRequest, error: WithheldError) -> HttpResponse:
-    return problem(409, "Ratings are withheld now", str(error))
 
 
 @api.exception_handler(EndpointError)

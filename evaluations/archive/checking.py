@@ -11,14 +11,25 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.dateparse import parse_datetime
+from pydantic import BaseModel
+from pydantic import ValidationError as ShapeError
 
 from annotations.models import CampaignState, GoalKind
+from evaluations.archive.improving_rows import (
+    LockDrawn,
+    RankedDocuments,
+    SearchBasis,
+    TrainingValues,
+    first_problem,
+)
 from evaluations.archive.tables import Table
 from evaluations.evaluators.base import EvaluatorError, SettingsError
+from evaluations.evaluators.formula import CriterionFormula
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import Judge
+from evaluations.models.improving import MOST_LOOKS, OPEN_STATES, Change, EventKind
 from evaluations.models.run_parameters import RunParameters
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.scales import is_number, problems_of_scale
@@ -246,6 +257,52 @@ _ASKED_BY_GOALS = {
 }
 
 
+def _lock(row: Mapping[str, Any]) -> None:
+    if not 0.1 <= row["share"] <= 0.9:
+        raise WrongValueError("share is not from 0.1 to 0.9")
+    if not 1 <= row["looks_allowed"] <= MOST_LOOKS:
+        raise WrongValueError(f"looks_allowed is not from 1 to {MOST_LOOKS}")
+    if not all(isinstance(is_locked, bool) for is_locked in row["exceptions"].values()):
+        raise WrongValueError("exceptions: is not an object of true and false")
+
+
+def _lock_event(row: Mapping[str, Any]) -> None:
+    if row["kind"] == EventKind.DRAWN:
+        _modelled("content", LockDrawn, row)
+
+
+def _search(row: Mapping[str, Any]) -> None:
+    if row["state"] in OPEN_STATES:
+        raise WrongValueError(f"state is {row['state']!r}; searches of an archive are over")
+    _modelled("found", SearchBasis, row)
+    if not all(change in Change.values for change in row["changes"]):
+        raise WrongValueError("changes: is not a list of changes")
+
+
+def _proposal(row: Mapping[str, Any]) -> None:
+    for name, kind in (("texts", str), ("on_selection", int | float)):
+        if not all(isinstance(value, kind) for value in row[name].values()):
+            raise WrongValueError(f"{name}: has a value of another type")
+
+
+def _candidate(row: Mapping[str, Any]) -> None:
+    _modelled("training", TrainingValues, row)
+    if row["formula"]:
+        _modelled("formula", CriterionFormula, row)
+
+
+def _look(row: Mapping[str, Any]) -> None:
+    if row["ranked"] is not None:
+        _modelled("ranked", RankedDocuments, row)
+
+
+def _modelled(name: str, model: type[BaseModel], row: Mapping[str, Any]) -> None:
+    try:
+        model.model_validate(row[name])
+    except ShapeError as error:
+        raise WrongValueError(f"{name}: {first_problem(error)}") from None
+
+
 def _named(name: str, check: Check, value: Any) -> None:
     try:
         check(value)
@@ -263,4 +320,10 @@ _RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "documents": _document,
     "campaigns": _campaign,
     "campaign_goals": _goal,
+    "locks": _lock,
+    "lock_events": _lock_event,
+    "searches": _search,
+    "proposals": _proposal,
+    "candidates": _candidate,
+    "looks": _look,
 }

@@ -19,6 +19,7 @@ from evaluations.archive.tables import SHOWN_AS, TABLES, Ref, Table
 from evaluations.archive.write import FORMAT, VERSION
 from evaluations.changes import note_change
 from evaluations.corpus.packed import UNREADABLE
+from evaluations.improving.locking import lock_as_drawn
 from evaluations.models import Project
 from evaluations.models.project import new_slug
 from geval_site.disk import is_disk_full
@@ -115,6 +116,7 @@ def read_archive(
             # them.
             project.endpoints.update(key_env="")
             note_change(project.pk)
+            lock_as_drawn(project)
             with connection.cursor() as cursor:
                 for table in TABLES:
                     cursor.execute(f"ANALYZE {table.target}")
@@ -205,6 +207,9 @@ class _TableReader:
     def read(self, archive: zipfile.ZipFile) -> int:
         """Copy every row; returns their number."""
         table = self.table
+        if table.key:
+            # Before its rows, which may refer to earlier ones.
+            self.ids[table.name] = self.own
         columns = [
             "id",
             *(["project_id"] if table.of_project else []),
@@ -232,8 +237,6 @@ class _TableReader:
             raise ArchiveError(
                 f"{table.name}.jsonl: the database refuses its rows: {first_line(error)}."
             ) from error
-        if table.key:
-            self.ids[table.name] = self.own
         return self.line
 
     def _chunks(self, file: IO[bytes]) -> Iterator[list[bytes]]:

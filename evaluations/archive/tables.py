@@ -2,7 +2,8 @@
 
 `outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads accept. Keys
 of endpoints and members are not in an archive; of campaigns it has designs and goals, without who
-annotates and which items are left.
+annotates and which items are left. It has locks, searches and looks; ratings of locked documents
+are left out until the last look.
 """
 
 from collections.abc import Mapping
@@ -67,6 +68,8 @@ _CRITERION = "LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id"
 # as the judge's scores.
 _COUNTING = """NOT EXISTS (SELECT FROM evaluations_evaluationrun r
                WHERE r.id = t.run_id AND (r.search_id IS NOT NULL OR r.purpose <> ''))"""
+# Ratings of locked documents are withheld until the last look.
+_SHOWN = "d.id <> ALL(%(hidden)s::bigint[])"
 _OF_OUTPUT = Ref("outputs", ("doc_id", "system_id"))
 _OF_CRITERION = Ref("criteria", ("criterion",))
 
@@ -171,7 +174,7 @@ TABLES = (
                    t.created_at
             FROM annotations_rating t {_OUTPUT} {_CRITERION}
             JOIN annotations_annotator a ON a.id = t.annotator_id
-                WHERE d.project_id = %(project)s""",
+                WHERE d.project_id = %(project)s AND {_SHOWN}""",
         {
             "output_id": _OF_OUTPUT,
             "criterion_id": _OF_CRITERION,
@@ -200,7 +203,7 @@ TABLES = (
             JOIN evaluations_candidateoutput v ON v.id = t.output_b_id JOIN evaluations_system b
                 ON b.id = v.system_id
             {_CRITERION} JOIN annotations_annotator a ON a.id = t.annotator_id
-                WHERE d.project_id = %(project)s""",
+                WHERE d.project_id = %(project)s AND {_SHOWN}""",
         {
             "output_a_id": Ref("outputs", ("doc_id", "system_a")),
             "output_b_id": Ref("outputs", ("doc_id", "system_b")),
@@ -215,7 +218,7 @@ TABLES = (
         f"""SELECT d.doc_id, s.name AS system_id, a.name AS annotator, t.start, t."end", t.quote,
             t.category, t.severity
             FROM annotations_span t {_OUTPUT} JOIN annotations_annotator a ON a.id = t.annotator_id
-            WHERE d.project_id = %(project)s""",
+            WHERE d.project_id = %(project)s AND {_SHOWN}""",
         {"output_id": _OF_OUTPUT, "annotator_id": Ref("annotators", ("annotator",))}
         | same("start", "end", "quote", "category", "severity"),
     ),
@@ -405,7 +408,7 @@ TABLES = (
         f"""SELECT j.name AS judge, j.version, d.doc_id, s.name AS system_id, c.name AS criterion,
             t.cause, t.note, t.given_by_name AS given_by, t.given_at
             FROM evaluations_gapcause t {_OUTPUT} JOIN evaluations_judge j ON j.id = t.judge_id
-            {_CRITERION} WHERE j.project_id = %(project)s""",
+            {_CRITERION} WHERE j.project_id = %(project)s AND {_SHOWN}""",
         {
             "judge_id": Ref("judges", ("judge", "version")),
             "output_id": _OF_OUTPUT,
@@ -453,7 +456,8 @@ TABLES = (
     Table(
         "study_items",
         "evaluations_studyitem",
-        f"""SELECT t.study_id AS study, d.doc_id, s.name AS system_id, t.rating, t.scores
+        f"""SELECT t.study_id AS study, d.doc_id, s.name AS system_id,
+            CASE WHEN {_SHOWN} THEN t.rating END AS rating, t.scores
             FROM evaluations_studyitem t {_OUTPUT} WHERE d.project_id = %(project)s""",
         {"study_id": Ref("studies", ("study",)), "output_id": _OF_OUTPUT}
         | same("rating", "scores"),
@@ -464,7 +468,8 @@ TABLES = (
         "study_parts",
         "evaluations_studypart",
         """SELECT t.study_id AS study, t.number, t.name, t.model, t.scores_evidence,
-            t.agreement_evidence, t.started_at, t.recorded_at
+            CASE WHEN cardinality(%(hidden)s::bigint[]) = 0 THEN t.agreement_evidence END
+                AS agreement_evidence, t.started_at, t.recorded_at
             FROM evaluations_studypart t JOIN evaluations_study u ON u.id = t.study_id
             WHERE u.project_id = %(project)s AND t.recorded_at IS NOT NULL""",
         {"study_id": Ref("studies", ("study",))}
@@ -528,6 +533,109 @@ TABLES = (
             "other_id": Ref("systems", ("other",)),
         }
         | same("kind", "width", "reached_at", "documents", "low", "high"),
+        is_later=True,
+    ),
+    Table(
+        "locks",
+        "evaluations_lockeddocuments",
+        """SELECT t.id AS lock, t.draw, t.share, t.seed, t.looks_allowed, t.locked_at,
+                  t.unlocked_at, t.exceptions
+           FROM evaluations_lockeddocuments t WHERE t.project_id = %(project)s""",
+        same("draw", "share", "seed", "looks_allowed", "locked_at", "unlocked_at", "exceptions"),
+        key=("lock",),
+        of_project=True,
+        json=frozenset({"exceptions"}),
+        is_later=True,
+    ),
+    Table(
+        "lock_events",
+        "evaluations_lockevent",
+        """SELECT t.draw, t.kind, t.at, t."by", t.project, t.content
+           FROM evaluations_lockevent t JOIN evaluations_lockeddocuments k ON k.draw = t.draw
+           WHERE k.project_id = %(project)s""",
+        same("draw", "kind", "at", "by", "project", "content"),
+        json=frozenset({"content"}),
+        is_later=True,
+    ),
+    Table(
+        "searches",
+        "evaluations_search",
+        # Nothing is searched in a copy by itself.
+        f"""SELECT t.id AS search, j.name AS judge, j.version, c.name AS criterion, t.changes,
+            r.name AS reflector, r.version AS reflector_version,
+            CASE WHEN t.state IN ('waiting', 'asking', 'paused') THEN 'cancelled' ELSE t.state END
+                AS state, t.message, t.wanted_at, t.most_calls, t.budget, t.found
+            FROM evaluations_search t JOIN evaluations_judge j ON j.id = t.judge_id {_CRITERION}
+            LEFT JOIN evaluations_judge r ON r.id = t.reflector_id
+            WHERE t.project_id = %(project)s""",
+        {
+            "judge_id": Ref("judges", ("judge", "version")),
+            "criterion_id": _OF_CRITERION,
+            "reflector_id": Ref("judges", ("reflector", "reflector_version")),
+        }
+        | same("changes", "state", "message", "wanted_at", "most_calls", "budget", "found"),
+        key=("search",),
+        of_project=True,
+        json=frozenset({"changes", "found"}),
+        is_later=True,
+    ),
+    Table(
+        "proposals",
+        "evaluations_proposal",
+        """SELECT t.search_id AS search, t.number, p.number AS parent, t.part, t.texts, t.scoring,
+            t.prompt_key, t.repeat, t.problem, t.parent_on_batch, t.on_batch, t.on_selection,
+            t.calls, t.prompt_tokens, t.completion_tokens, t.created_at
+           FROM evaluations_proposal t JOIN evaluations_search u ON u.id = t.search_id
+           LEFT JOIN evaluations_proposal p ON p.id = t.parent_id
+           WHERE u.project_id = %(project)s""",
+        {
+            "search_id": Ref("searches", ("search",)),
+            "parent_id": Ref("proposals", ("search", "parent")),
+        }
+        | same("number", "part", "texts", "scoring", "prompt_key", "repeat", "problem")
+        | same("parent_on_batch", "on_batch", "on_selection", "calls", "prompt_tokens")
+        | same("completion_tokens", "created_at"),
+        key=("search", "number"),
+        json=frozenset({"texts", "scoring", "on_selection"}),
+        is_later=True,
+    ),
+    Table(
+        "candidates",
+        "evaluations_candidate",
+        """SELECT t.id AS candidate, t.search_id AS search, t.change, t.measure, t.title,
+            t.description, t.formula, p.number AS proposal, t.training, t.created_at,
+            j.name AS judge, j.version
+           FROM evaluations_candidate t JOIN evaluations_search u ON u.id = t.search_id
+           LEFT JOIN evaluations_proposal p ON p.id = t.proposal_id
+           LEFT JOIN evaluations_judge j ON j.id = t.adopted_as_id
+           WHERE u.project_id = %(project)s""",
+        {
+            "search_id": Ref("searches", ("search",)),
+            "proposal_id": Ref("proposals", ("search", "proposal")),
+            "adopted_as_id": Ref("judges", ("judge", "version")),
+        }
+        | same("change", "measure", "title", "description", "formula", "training", "created_at"),
+        key=("candidate",),
+        json=frozenset({"formula", "training"}),
+        is_later=True,
+    ),
+    Table(
+        "looks",
+        "evaluations_look",
+        """SELECT t.locked_id AS lock, t.candidate_id AS candidate,
+            coalesce(nullif(t.looked_by_name, ''), u.username, '') AS looked_by_name, t.looked_at,
+            t.outcome, t.documents, t.value, t.today, t.gain, t.low, t.high, t.confidence, t.reason,
+            t.ranked
+           FROM evaluations_look t JOIN evaluations_lockeddocuments k ON k.id = t.locked_id
+           LEFT JOIN auth_user u ON u.id = t.looked_by_id
+           WHERE k.project_id = %(project)s""",
+        {
+            "locked_id": Ref("locks", ("lock",)),
+            "candidate_id": Ref("candidates", ("candidate",)),
+        }
+        | same("looked_by_name", "looked_at", "outcome", "documents", "value", "today", "gain")
+        | same("low", "high", "confidence", "reason", "ranked"),
+        json=frozenset({"ranked"}),
         is_later=True,
     ),
 )

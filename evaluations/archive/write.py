@@ -10,7 +10,10 @@ from django.db import connection, transaction
 
 from annotations.results.weights import stated_probabilities
 from evaluations.archive.tables import ARCHIVED_PROBABILITIES, SHOWN_AS, TABLES
+from evaluations.improving.draws import COMMAND_LINE, record, remember
+from evaluations.improving.locking import locked_of
 from evaluations.models import Project
+from evaluations.models.improving import EventKind, withheld_documents
 from geval_site.version import __version__
 
 FORMAT = "geval-site project"
@@ -20,16 +23,31 @@ README = """One project of geval_site as plain files: JSON Lines, one record per
 
 manifest.json states the format's version and how many records each file has. Import it on another
 site with `geval-site import_project FILE`, or on the page that creates a project. Endpoint keys
-and members are not included; campaigns are, without their annotators and items.
+and members are not included; campaigns are, without their annotators and items. Ratings of locked
+documents are left out until the last look; the manifest says of how many documents
+(withheld_documents).
 """
 
 
-def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
+def write_archive(
+    project: Project, target: Path | IO[bytes], *, with_locked: bool = False
+) -> dict[str, int]:
     """Write a project as a zip; returns the number of records by file.
 
     All files show the project at the same moment, whatever is written to it during the export.
+    Ratings of locked documents are left out until the last look.
+
+    Args:
+        with_locked: also those, for moving a project to another site, where they are locked as
+            well; the certificate says so.
     """
     counts: dict[str, int] = {}
+    hidden = withheld_documents(project.pk)
+    if locked := locked_of(project):
+        record(locked)
+        if with_locked and hidden:
+            remember(locked, EventKind.COPIED, by=COMMAND_LINE)
+            hidden = []
     is_outermost = not connection.in_atomic_block
     with (
         transaction.atomic(),
@@ -41,7 +59,7 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
         _stage_probabilities(project.pk)
         for table in TABLES:
             with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as file:
-                counts[table.name] = _write_rows(file, table.select, project.pk)
+                counts[table.name] = _write_rows(file, table.select, project.pk, hidden)
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -55,6 +73,7 @@ def write_archive(project: Project, target: Path | IO[bytes]) -> dict[str, int]:
                 **{name: getattr(project, name) for name in SHOWN_AS},
             },
             "records": counts,
+            "withheld_documents": len(hidden),
         }
         archive.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         archive.writestr("README.txt", README)
@@ -76,12 +95,12 @@ def _stage_probabilities(project_id: int) -> None:
         )
 
 
-def _write_rows(file: IO[bytes], select: str, project_id: int) -> int:
+def _write_rows(file: IO[bytes], select: str, project_id: int, hidden: list[int]) -> int:
     count = 0
     with connection.chunked_cursor() as cursor:
         cursor.execute(
             f"SELECT row_to_json(r)::text FROM ({select} ORDER BY t.id) AS r",
-            {"project": project_id},
+            {"project": project_id, "hidden": hidden},
         )
         while rows := cursor.fetchmany(FETCHED_ROWS):
             count += len(rows)

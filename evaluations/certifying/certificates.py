@@ -23,16 +23,11 @@ from evaluations.models import Certificate, Criterion, Judge
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.options import Epsilon
 from evaluations.reports.samples import about_sample
-from evaluations.reports.withheld import withheld_lock
 from evaluations.sealing import is_signed, public_key, sign
 
 FORMAT = "geval-certificate/1"
 # Fields of a content that are texts.
 TEXTS = ("project", "judge", "criterion", "outcome", "public_key", "signature")
-WITHHELD = (
-    "locked documents are withheld while a better judge is searched for; certify when the search is"
-    " over, or cancel it"
-)
 
 
 def read_requirements(texts: Sequence[str]) -> list[Requirement]:
@@ -80,6 +75,8 @@ def certify(
     }
     if said := about_sample(data.humans[criterion.pk]):
         content["what_numbers_speak_of"] = list(said)
+    if data.withheld:
+        content["withheld_documents"] = data.withheld
     content["signature"] = sign(signed_part(content))
     with transaction.atomic():
         return Certificate.objects.create(
@@ -128,8 +125,7 @@ def _checked(
     data: ReportData,
     epsilon: Epsilon,
 ) -> list[Checked]:
-    said = WITHHELD if withheld_lock(judge.project_id) else outdated(judge, criterion)
-    if said:
+    if said := outdated(judge, criterion):
         return [Checked(one, Outcome.CANNOT_SAY, None, said) for one in requirements]
     figures = figures_of(
         judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon

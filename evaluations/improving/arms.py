@@ -114,7 +114,7 @@ def ground_of(
     newest = {one.name: one for one in project.judges.order_by("version")}
     judges = list({one.pk: one for one in (*newest.values(), judge)}.values())
     criteria = list(project.criteria.all())
-    data = load_data(project, judges, criteria)
+    data = load_data(project, judges, criteria, with_withheld=True)
     human = data.humans[criterion.pk].mean
     today = data.judges.get((criterion.pk, judge.pk))
     if today is None:

@@ -3,11 +3,13 @@
 from typing import Any
 
 from evaluations.formats import signed
+from evaluations.improving.draws import record
 from evaluations.models import (
     Candidate,
     Change,
     ErrandState,
     LockedDocuments,
+    LockEvent,
     Look,
     Proposal,
     Search,
@@ -141,7 +143,7 @@ def mean_on_selection(proposal: Proposal) -> float | None:
 def look_json(look: Look) -> dict[str, Any]:
     return {
         "at": look.looked_at.isoformat(),
-        "by": look.looked_by and str(look.looked_by),
+        "by": look.person or None,
         "outcome": look.outcome,
         "documents": look.documents,
         "candidate": look.value,
@@ -161,8 +163,10 @@ def _speaks_of(search: Search) -> dict[str, Any]:
 
 
 def certificate(locked: LockedDocuments) -> dict[str, Any]:
-    """Everything that a claim rests on: the rule, and every look in the order in which it was
-    taken."""
+    """Everything that a claim rests on: the rule, every look in the order in which it was taken,
+    and the history: who drew, looked, opened or copied the locked ratings, when, in any copy of the
+    project that this site knows of."""
+    record(locked)
     looks = list(locked.looks.select_related("candidate__search", "looked_by"))
     return {
         "project": locked.project.slug,
@@ -170,11 +174,13 @@ def certificate(locked: LockedDocuments) -> dict[str, Any]:
             "share": locked.share,
             "seed": locked.seed,
             "locked": "sha256(seed + NUL + doc_id), first 8 bytes < share * 2^64",
+            "exceptions": locked.exceptions,
         },
         "locked_at": locked.locked_at.isoformat(),
         "unlocked_at": locked.unlocked_at and locked.unlocked_at.isoformat(),
         "looks_allowed": locked.looks_allowed,
-        "looks_used": len(looks),
+        "looks_used": locked.looks_used(),
+        "withheld": LockedDocuments.objects.withheld_in(locked.project_id) is not None,
         "proven": sum(look.outcome == Outcome.PROVEN for look in looks),
         "looks": [
             look_json(look)
@@ -185,5 +191,15 @@ def certificate(locked: LockedDocuments) -> dict[str, Any]:
                 "candidate": candidate_json(look.candidate) | {"look": None},
             }
             for look in looks
+        ],
+        "history": [
+            {
+                "what": event.kind,
+                "at": event.at.isoformat(),
+                "by": event.by or None,
+                "project": event.project or None,
+                **event.content,
+            }
+            for event in LockEvent.objects.of_draw(locked.draw)
         ],
     }

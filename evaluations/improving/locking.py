@@ -4,13 +4,23 @@ import secrets
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
-from evaluations.models import LockedDocuments, Project
+from evaluations.improving.draws import (
+    exceptions_in,
+    known_draw,
+    name_of,
+    record,
+    remember,
+    was_unlocked,
+)
+from evaluations.models import LockedDocuments, LockEvent, Project
+from evaluations.models.improving import EventKind
 
 SHARE = 0.4
 LOOKS = 5
+DRAWS_LOCK = 0x64726177  # any constant: one draw at a time
 
 
 def locked_of(project: Project) -> LockedDocuments | None:
@@ -18,6 +28,7 @@ def locked_of(project: Project) -> LockedDocuments | None:
     return LockedDocuments.objects.filter(project=project).first()
 
 
+@transaction.atomic
 def lock_documents(
     project: Project,
     *,
@@ -28,35 +39,123 @@ def lock_documents(
 ) -> LockedDocuments:
     """Set a share of a project's documents aside, for good.
 
+    Documents that were locked before, in another project of this site or one that was deleted, are
+    locked as they were then, with the looks that are left (`drawn_before`).
+
     Args:
         by: the user who asks for it.
         seed: for a draw that can be repeated; by default a new one.
 
     Raises:
-        ValidationError: the project has locked documents, or a number is out of range.
+        ValidationError: the project has locked documents, they were opened in another project, or
+            a number is out of range.
     """
+    # Two who lock copies at once get the same draw.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
+    if locked_of(project) is not None:
+        raise ValidationError(
+            "This project has locked documents already. They stay as they are: a new draw would let"
+            " in what was learned from the first."
+        )
     locked = LockedDocuments(
         project=project,
         share=share,
         looks_allowed=looks,
         seed=seed or secrets.token_hex(8),
+        draw=secrets.token_hex(16),
         locked_by=by,
     )
     locked.full_clean(validate_unique=False)
-    try:
-        with transaction.atomic():
-            locked.save()
-    except IntegrityError:
-        raise ValidationError(
-            "This project has locked documents already. They stay as they are: a new draw would let"
-            " in what was learned from the first."
-        ) from None
+    drawn = known_draw(project)
+    if drawn is not None:
+        _join(locked, drawn)
+    locked.save()
+    if drawn is not None:
+        remember(locked, EventKind.JOINED, by=name_of(by), at=locked.locked_at)
+    else:
+        remember(
+            locked,
+            EventKind.DRAWN,
+            by=name_of(by),
+            at=locked.locked_at,
+            seed=locked.seed,
+            share=locked.share,
+            looks_allowed=locked.looks_allowed,
+        )
+    record(locked)
     return locked
+
+
+def _join(locked: LockedDocuments, drawn: LockEvent) -> None:
+    """Make a lock that of an earlier draw of the same texts."""
+    if opened := was_unlocked(drawn.draw):
+        raise ValidationError(
+            f"These documents were locked before, on {drawn.at:%Y-%m-%d}, and opened on"
+            f" {opened.at:%Y-%m-%d}, so nothing can be proven on them any more. Have other"
+            " documents rated, in a project of their own."
+        )
+    locked.draw, locked.seed = drawn.draw, drawn.content["seed"]
+    locked.share = drawn.content["share"]
+    locked.looks_allowed = drawn.content["looks_allowed"]
+    locked.exceptions = exceptions_in(locked.project, locked)
+
+
+def drawn_before(locked: LockedDocuments) -> str:
+    """That a lock is an earlier draw of the same documents, and what is left of it, in a sentence;
+    empty for a draw of its own."""
+    events = LockEvent.objects.of_draw(locked.draw)
+    if not any(event.kind == EventKind.JOINED and event.at == locked.locked_at for event in events):
+        return ""
+    drawn = next(event for event in events if event.kind == EventKind.DRAWN)
+    return (
+        f"These documents were locked before, on {drawn.at:%Y-%m-%d}: that draw counts here too,"
+        f" and {locked.looks_used()} of its {locked.looks_allowed} looks are used."
+    )
+
+
+def lock_as_drawn(project: Project) -> LockedDocuments | None:
+    """After an import: record the lock that the archive brought, or lock the documents as they were
+    in an earlier draw, if this site knows their texts from one that nobody opened."""
+    locked = locked_of(project)
+    if locked is not None:
+        if locked.draw:
+            _forget_doubles(locked.draw)
+            locked.exceptions |= exceptions_in(project, locked)
+            locked.save(update_fields=["exceptions"])
+        record(locked)
+        return locked
+    drawn = known_draw(project)
+    if drawn is None or was_unlocked(drawn.draw):
+        return None
+    return lock_documents(project)
+
+
+def _forget_doubles(draw: str) -> None:
+    """Keep each event once, where an archive brought those that the site knows."""
+    kept = {event.pk for event in LockEvent.objects.of_draw(draw)}
+    LockEvent.objects.filter(draw=draw).exclude(pk__in=kept).delete()
 
 
 def unlock_documents(locked: LockedDocuments, *, by: Any = None) -> None:
     """Open the locked documents; nothing can be proven on them from then on."""
-    LockedDocuments.objects.filter(pk=locked.pk, unlocked_at=None).update(
-        unlocked_by=by, unlocked_at=timezone.now()
-    )
+    record(locked)
+    now = timezone.now()
+    if LockedDocuments.objects.filter(pk=locked.pk, unlocked_at=None).update(
+        unlocked_by=by, unlocked_at=now
+    ):
+        remember(locked, EventKind.UNLOCKED, by=name_of(by), at=now)
     locked.refresh_from_db()
+
+
+def lock_in_words(project: Project) -> str:
+    """What an imported project's lock is, in a sentence; empty if it has none."""
+    locked = locked_of(project)
+    if locked is None:
+        return ""
+    if locked.is_open:
+        return "Its documents were locked and opened; nothing can be proven on them."
+    return drawn_before(locked) or (
+        f"About {locked.share:.0%} of its documents are locked, and {locked.looks_used()} of"
+        f" {locked.looks_allowed} looks are used."
+    )

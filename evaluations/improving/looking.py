@@ -4,12 +4,13 @@ intervals."""
 from typing import Any
 
 import numpy as np
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
 
 from evaluations.evaluators.formula import CriterionFormula
 from evaluations.improving.arms import Ground, ImproveError, ground_of
-from evaluations.improving.locking import locked_of
+from evaluations.improving.draws import name_of, record, remember_look
+from evaluations.improving.locking import DRAWS_LOCK, locked_of
 from evaluations.improving.rewording import wording_of
 from evaluations.improving.scoring import scoring_of
 from evaluations.improving.search import check_size
@@ -53,7 +54,9 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
     project = candidate.search.project
     with transaction.atomic():
         usable_lock(project)
-        # Two people at once do not take the last look twice.
+        # Two people at once, also in two copies, do not take the last look twice.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
         locked = LockedDocuments.objects.select_for_update().get(project=project)
         before = Look.objects.filter(candidate=candidate).first()
         if before is not None:
@@ -73,9 +76,17 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
                 return None
             own = judged
         proof = proof_of(ground, candidate, own, looks=locked.looks_allowed)
-        return Look.objects.create(
-            locked=locked, candidate=candidate, looked_by=candidate.look_by or by, **_columns(proof)
+        person = candidate.look_by or by
+        record(locked)
+        found = Look.objects.create(
+            locked=locked,
+            candidate=candidate,
+            looked_by=person,
+            looked_by_name=name_of(person)[:200],
+            **_columns(proof),
         )
+        remember_look(found)
+        return found
 
 
 def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
@@ -92,11 +103,16 @@ def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
 
 
 def looks_taken(locked: LockedDocuments) -> int:
-    """How many looks are used, those whose documents are still being judged included."""
+    """How many looks are used, in all copies on this site, those whose documents are still being
+    judged included."""
     pending = Candidate.objects.filter(
-        search__project=locked.project_id, look_run__isnull=False, look=None
+        search__project__locked__in=LockedDocuments.objects.filter(
+            Q(pk=locked.pk) | (Q(draw=locked.draw) & ~Q(draw=""))
+        ),
+        look_run__isnull=False,
+        look=None,
     )
-    return locked.looks.count() + pending.count()
+    return locked.looks_used() + pending.count()
 
 
 def finish_looks(project: Project) -> None:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from evaluations.formats import signed
 from evaluations.improving.certificate import look_of, not_tried, ranks_of
-from evaluations.improving.locking import locked_of
+from evaluations.improving.locking import drawn_before, locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
 from evaluations.judges.wordings import ChangedPart
@@ -23,7 +23,7 @@ from evaluations.models import (
     Project,
     Search,
 )
-from evaluations.models.improving import OPEN_STATES
+from evaluations.models.improving import OPEN_STATES, withheld_documents
 from evaluations.reports.forest import Axis, Span
 from evaluations.statistics.proof import Outcome
 
@@ -101,6 +101,16 @@ class Page:
         allowed = self.locked.looks_allowed if self.locked else 0
         used = looks_taken(self.locked) if self.locked else 0
         return [number < used for number in range(allowed)]
+
+    @property
+    def withheld(self) -> int:
+        """Of how many documents ratings are withheld now."""
+        return len(withheld_documents(self.locked.project_id)) if self.locked else 0
+
+    @property
+    def drawn_before(self) -> str:
+        """That these documents were locked before, in a sentence; empty for a draw of its own."""
+        return drawn_before(self.locked) if self.locked else ""
 
     @property
     def looks_used(self) -> int:

@@ -12,7 +12,6 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from evaluations.changes import note_change
 from evaluations.improving.arms import ImproveError, ground_of
 from evaluations.improving.looking import usable_lock
 from evaluations.improving.rewording import Reworded, reword, why_not_reworded
@@ -88,14 +87,8 @@ def request_search(
         if open_one is not None:
             return open_one
         search.save()
-        _note_withheld(search)
         transaction.on_commit(lambda: wake_for_search(search.pk))
     return search
-
-
-def _note_withheld(wanted: Search) -> None:
-    """Reports change when a search begins or ends: meanwhile they leave out locked documents."""
-    note_change(wanted.project_id)
 
 
 def _check_rewording(search: Search) -> None:
@@ -142,7 +135,6 @@ def _stop(wanted: Search, state: ErrandState, message: str, end: Any) -> bool:
     mine = Search.objects.filter(pk=wanted.pk, state__in=going)
     if not mine.update(state=state, message=message, taken_until=None, worker=""):
         return False
-    _note_withheld(wanted)
     for run in wanted.runs.unfinished():
         end(run.pk)
     return True
@@ -258,7 +250,6 @@ def _keep(wanted: Search, found: list[Found], basis: dict[str, Any]) -> None:
         state=ErrandState.DONE, message="", taken_until=None, worker="", found=basis
     ):
         return
-    _note_withheld(wanted)
     for run in wanted.runs.unfinished():
         _cancelling(run.pk)
     Candidate.objects.bulk_create(
@@ -280,7 +271,6 @@ def _fail(wanted: Search, message: str) -> None:
     _mine(wanted).update(
         state=ErrandState.FAILED, message=message[:1000], taken_until=None, worker=""
     )
-    _note_withheld(wanted)
 
 
 def _found(reworded: Reworded) -> Found:

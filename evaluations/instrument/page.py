@@ -11,7 +11,7 @@ from evaluations.instrument.drifting import ratings_of, shift, table_of
 from evaluations.instrument.sensitivity import finding_json, sensitivity_of
 from evaluations.instrument.studies import parts_of
 from evaluations.models import Judge, Study, StudyItem, StudyKind, StudyPart
-from evaluations.models.improving import LockedDocuments
+from evaluations.models.improving import withheld_documents
 from evaluations.thresholds import SIGNIFICANCE
 
 SHOWN_ASKINGS = 14
@@ -126,7 +126,8 @@ def shown(study: Study) -> ShownStudy:
     if study.kind != StudyKind.DRIFT:
         return one
     rated = int((~np.isnan(ratings_of(items))).sum())
-    may_show = LockedDocuments.objects.withheld_in(study.project_id) is None
+    hidden = withheld_documents(study.project_id)
+    may_show = not study.items.filter(output__document__in=hidden, rating__isnull=False).exists()
     return replace(
         one,
         rated=rated,

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion
+from evaluations.models.improving import withheld_documents
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 
@@ -20,7 +21,9 @@ MOST_LETTERS = 60
 
 class GapCauseQuerySet(models.QuerySet["GapCause"]):
     def of_project(self, project: Project) -> GapCauseQuerySet:
-        return self.filter(judge__project=project)
+        """Those of a project, without outputs whose ratings are withheld: a note tells them."""
+        hidden = withheld_documents(project.pk)
+        return self.filter(judge__project=project).exclude(output__document__in=hidden)
 
     def counted(self) -> list[tuple[str, int]]:
         """How many outputs have each cause, the most frequent first."""

@@ -21,11 +21,10 @@ MOST_LOOKS = 40
 
 class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
     def withheld_in(self, project_id: int) -> LockedDocuments | None:
-        """The locked documents of a project whose ratings are withheld now: a better judge is being
-        searched for, and whoever sees them could tune a judge by them."""
-        if not Search.objects.filter(project=project_id, state__in=OPEN_STATES).exists():
-            return None
-        return self.filter(project=project_id, unlocked_at=None).first()
+        """The locked documents of a project whose ratings are withheld now: from the lock to the
+        last look, or until an owner opens them, as whoever sees them could tune a judge by them."""
+        lock = self.filter(project=project_id, unlocked_at=None).first()
+        return lock if lock is not None and lock.looks_used() < lock.looks_allowed else None
 
 
 class LockedDocuments(models.Model):
@@ -52,6 +51,20 @@ class LockedDocuments(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     unlocked_at = models.DateTimeField(null=True, blank=True)
+    draw = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        db_index=True,
+        help_text="Names the draw in every copy of the project; empty until it is recorded.",
+    )
+    exceptions = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default=models.Value({}, models.JSONField()),
+        help_text="Documents that have another name where they were drawn: locked there or not.",
+    )
 
     objects = LockedDocumentsQuerySet.as_manager()
 
@@ -75,11 +88,21 @@ class LockedDocuments(models.Model):
 
     def among(self, units: Sequence[str]) -> list[bool]:
         """Of each of some documents or sessions whether it is among them."""
-        return which_are_locked(units, seed=self.seed, share=self.share)
+        by_rule = which_are_locked(units, seed=self.seed, share=self.share)
+        if not self.exceptions:
+            return by_rule
+        return [
+            bool(self.exceptions.get(unit, rule)) for unit, rule in zip(units, by_rule, strict=True)
+        ]
 
     def holds(self, unit: str) -> bool:
         """Whether a document, or a session with all of its turns, is among them."""
-        return is_locked(unit, seed=self.seed, share=self.share)
+        return bool(self.exceptions.get(unit, is_locked(unit, seed=self.seed, share=self.share)))
+
+    def looks_used(self) -> int:
+        """How many looks have a result, those of all copies of the draw on this site and those
+        that archives brought."""
+        return max(LockEvent.objects.looks(self.draw), self.looks.count())
 
     def document_ids(self) -> list[int]:
         """The ids of those that the project has."""
@@ -87,6 +110,67 @@ class LockedDocuments(models.Model):
             "pk", "doc_id", "session"
         )
         return [pk for pk, doc_id, session in named if self.holds(session or doc_id)]
+
+
+class EventKind(models.TextChoices):
+    """What happened to a draw of locked documents."""
+
+    DRAWN = "drawn", "Drawn"
+    JOINED = "joined", "Locked again in a copy"
+    LOOK = "look", "Look"
+    UNLOCKED = "unlocked", "Unlocked"
+    COPIED = "copied", "Copied with the locked ratings"
+
+
+class LockEventQuerySet(models.QuerySet["LockEvent"]):
+    def of_draw(self, draw: str) -> list[LockEvent]:
+        """What happened to a draw, each event once: an archive may have brought it again."""
+        rows = self.filter(draw=draw).order_by("at", "pk") if draw else self.none()
+        return list({(row.kind, row.at): row for row in reversed(rows)}.values())[::-1]
+
+    def looks(self, draw: str) -> int:
+        """How many looks were taken at a draw."""
+        rows = self.filter(draw=draw, kind=EventKind.LOOK) if draw else self.none()
+        return rows.values("at").distinct().count()
+
+
+class LockEvent(models.Model):
+    """What was done with a draw of locked documents, and who did it when. It outlives its project,
+    so a new import of the same texts counts the same looks."""
+
+    draw = models.CharField(max_length=32, db_index=True)
+    kind = models.CharField(max_length=10, choices=EventKind)
+    at = models.DateTimeField()
+    by = models.CharField(max_length=200, blank=True)
+    project = models.CharField(max_length=100, blank=True, help_text="Its short name then.")
+    content = models.JSONField(default=dict, blank=True)
+
+    objects = LockEventQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("at", "pk")
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.at:%Y-%m-%d}"
+
+
+class LockedText(models.Model):
+    """A document of a draw, by the digest of its text, and whether it was locked; it outlives its
+    project. A text that several documents have can be both."""
+
+    draw = models.CharField(max_length=32)
+    digest = models.CharField(max_length=64, db_index=True)
+    is_locked = models.BooleanField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("draw", "digest", "is_locked"), name="text_once_per_draw"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.digest
 
 
 def withheld_documents(project_id: int) -> list[int]:
@@ -265,6 +349,7 @@ class Look(models.Model):
     looked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    looked_by_name = models.CharField(max_length=200, blank=True, default="", db_default="")
     looked_at = models.DateTimeField(auto_now_add=True)
     outcome = models.CharField(max_length=20)
     documents = models.PositiveIntegerField()
@@ -282,3 +367,8 @@ class Look(models.Model):
 
     def __str__(self) -> str:
         return f"look {self.pk}: {self.outcome}"
+
+    @property
+    def person(self) -> str:
+        """Who took it; empty where that is not known."""
+        return self.looked_by_name or (str(self.looked_by) if self.looked_by else "")

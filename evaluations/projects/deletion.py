@@ -13,6 +13,8 @@ from django.db import OperationalError, models, transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
+from evaluations.improving.draws import record
+from evaluations.improving.locking import locked_of
 from evaluations.improving.work import cancel_search
 from evaluations.instrument.studies import stop
 from evaluations.models import (
@@ -84,6 +86,9 @@ def delete_project(project: Project, *, user: Any = None, by: str) -> None:
         for way in WAYS_IN:
             way._base_manager.filter(project=held).delete()
         _stop_asking(held)
+        if locked := locked_of(held):
+            # The site remembers the draw and its looks, should the texts come again.
+            record(locked)
         AuditEntry.objects.create(
             user=user,
             user_name=by,

@@ -12,7 +12,7 @@ from django.db import connection
 from annotations.results.human_scores import HumanScores, human_scores
 from annotations.results.weights import with_weights
 from evaluations.changes import Key, state_of
-from evaluations.models import Criterion, EvaluationRun, Judge, Project
+from evaluations.models import Criterion, EvaluationRun, Judge, LockedDocuments, Project
 from evaluations.models.corpus import System
 from evaluations.models.newest_scores import newest_scores
 from evaluations.query_arrays import (
@@ -42,7 +42,7 @@ class ReportData:
     `system_ids` rise. `outputs` says which of them each output belongs to, and
     `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
     counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
-    counts the documents that are left out while a better judge is searched for. `sessions` says of
+    counts the locked documents that are left out until the last look. `sessions` says of
     each document what it is a turn of, "" for none; documents of a session follow each other.
     """
 
@@ -189,13 +189,31 @@ class ReportData:
 
 
 def load_data(
-    project: Project, judges: Sequence[Judge], criteria: Sequence[Criterion]
+    project: Project,
+    judges: Sequence[Judge],
+    criteria: Sequence[Criterion],
+    *,
+    with_withheld: bool = False,
 ) -> ReportData:
-    """Everything from the database, in a handful of queries whatever the size of the project."""
+    """Everything from the database, in a handful of queries whatever the size of the project.
+
+    Args:
+        with_withheld: also locked documents whose ratings are withheld, for searches and looks
+            alone: nothing of them is shown.
+    """
     data = _frame(project)
     fill_humans(data, project, [criterion.pk for criterion in criteria])
     fill_judges(data, [judge.pk for judge in judges], [criterion.pk for criterion in criteria])
-    return data
+    return data if with_withheld else without_withheld(data, project)
+
+
+def without_withheld(data: ReportData, project: Project) -> ReportData:
+    """A report's numbers without the documents whose ratings are withheld."""
+    lock = LockedDocuments.objects.withheld_in(project.pk)
+    if lock is None:
+        return data
+    hidden = np.array(lock.among(data.unit_names), dtype=bool)
+    return data.without(hidden) if hidden.any() else data
 
 
 def _frame(project: Project) -> ReportData:
@@ -343,14 +361,17 @@ class LiveData:
         self.lock = threading.Lock()
 
     def current(self) -> ReportData:
-        """The data as it is now."""
+        """The data as it is now, without what is withheld."""
         state = state_of(self.project.pk)
         # What the tables' shape depends on; when it changes, everything is read again.
         frame = ids_of(self.project.pk)
         changed = [key for key in state if self.state is None or self.state.get(key) != state[key]]
         if self.data is None or self.frame != frame or (None, None) in changed:
             self.data = load_data(
-                self.project, list(self.project.judges.all()), list(self.project.criteria.all())
+                self.project,
+                list(self.project.judges.all()),
+                list(self.project.criteria.all()),
+                with_withheld=True,
             )
         else:
             for judge, criterion in changed:
@@ -362,4 +383,5 @@ class LiveData:
         self.state, self.frame = state, frame
         # A copy of the dictionaries: another request may bring them up to date while this one
         # reads.
-        return replace(self.data, humans=dict(self.data.humans), judges=dict(self.data.judges))
+        copy = replace(self.data, humans=dict(self.data.humans), judges=dict(self.data.judges))
+        return without_withheld(copy, self.project)

@@ -378,9 +378,9 @@ TERMS: dict[str, Term] = {
         "Locked documents",
         "Documents that are set aside, so that a change of a judge found on the others can be"
         " proven on texts that no attempt has seen. Their ratings are used by no search, example or"
-        " map. Later documents fall by the same rule.",
+        " map, and shown nowhere until the last look. Later documents fall by the same rule.",
         "They prove something only while nobody tunes a judge on them in other ways, such as by"
-        " reading their ratings on the report.",
+        " ratings that somebody read before the lock.",
         "Improving a judge",
     ),
     "look": Term(

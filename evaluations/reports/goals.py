@@ -25,7 +25,6 @@ from evaluations.people.audit import note_by_site
 from evaluations.query_arrays import fetch_numbers, positions
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.memo import digest_of
-from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document, mean_of_documents
 from evaluations.statistics.jackknife import LeftOut, within
@@ -151,7 +150,7 @@ def _look_at(goal: CampaignGoal) -> None:
     if seen == goal.seen:
         return
     judges = [judge for judge in (goal.judge, goal.rival) if judge is not None]
-    data = without_withheld(load_data(project, judges, [goal.criterion]), project)
+    data = load_data(project, judges, [goal.criterion])
     found = standing(goal, data)
     if found.is_reached:
         _close(goal, found)

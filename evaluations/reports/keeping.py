@@ -56,7 +56,6 @@ from evaluations.reports.ranking import DocumentFigures, figures_from
 from evaluations.reports.report import Report, build_report
 from evaluations.reports.steps import OnStep, between
 from evaluations.reports.stored import stored
-from evaluations.reports.withheld import without_withheld
 from evaluations.waking import wake_for_report
 
 # A worker that computes renews its lease twice a second; one that does not has died.
@@ -229,8 +228,7 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
-    everything = load_data(project, list(project.judges.all()), list(project.criteria.all()))
-    data = without_withheld(everything, project)
+    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
     if on_page is not None:
         yield page_part(), _page(project, data, page, on_page, between(on_step, 0.5, 1.0))
         return

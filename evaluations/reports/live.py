@@ -8,7 +8,6 @@ from datetime import datetime
 from evaluations.changes import state_of
 from evaluations.models import Project
 from evaluations.reports.data import LiveData, ReportData
-from evaluations.reports.withheld import without_withheld
 
 MOST_PROJECTS = 6
 
@@ -24,7 +23,7 @@ def live_data(project: Project) -> ReportData:
         while len(_kept) > MOST_PROJECTS:
             _kept.popitem(last=False)
     with kept.lock:
-        return without_withheld(kept.current(), project)
+        return kept.current()
 
 
 def mark_of(project: Project) -> str:

@@ -33,7 +33,6 @@ from evaluations.reports.options import ReportOptions
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
-from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.agreement import rater_at
 from evaluations.statistics.alt_test import AltTest
 from evaluations.statistics.bias import Family, FamilyBias, family_bias
@@ -461,8 +460,7 @@ def selected_data(
     options: ReportOptions,
 ) -> ReportData:
     """The numbers that a report is of: without locked ratings, and as the view selects them."""
-    everything = load_data(project, list(judges), list(criteria))
-    return without_withheld(everything, project).selected(options)
+    return load_data(project, list(judges), list(criteria)).selected(options)
 
 
 def _chosen_outputs(data: ReportData) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 from django.db import connection
 
 from evaluations.models import EvaluationRun, ItemState, RunItem, Score
+from evaluations.models.improving import withheld_documents
 from evaluations.reports.side_by_side import JudgeCell, ScoreOf, judge_cell
-from evaluations.reports.withheld import withheld_lock
 
 PAGE_SIZE = 50
 DISAGREEMENT, ORDER = "disagreement", "order"
@@ -26,12 +26,14 @@ _CHOSEN = """
       AND (%(criterion)s = 0 OR i.criterion_id = %(criterion)s)
       AND (%(system)s = 0 OR o.system_id = %(system)s)"""
 _IN_ORDER = f"SELECT i.id, NULL::float {_CHOSEN} ORDER BY i.id LIMIT %(most)s OFFSET %(after)s"
-# Scores of all criteria at once and those of pairs have no difference, and come last.
+# Scores of all criteria at once and those of pairs have no difference, and come last, as do those
+# of locked documents: an order by differences would tell what is withheld.
 _BY_GAP = f"""
     WITH chosen AS MATERIALIZED (
-        SELECT i.id, i.output_id, i.criterion_id, i.rival_id {_CHOSEN}),
+        SELECT i.id, i.output_id, o.document_id, i.criterion_id, i.rival_id {_CHOSEN}),
     rated AS MATERIALIZED (
-        SELECT * FROM annotations_human_means(ARRAY(SELECT DISTINCT output_id FROM chosen))),
+        SELECT * FROM annotations_human_means(ARRAY(SELECT DISTINCT output_id FROM chosen
+            WHERE document_id <> ALL(%(hidden)s::bigint[])))),
     scored AS MATERIALIZED (
         SELECT output_id, criterion_id, value FROM evaluations_score WHERE run_id = %(run)s)
     SELECT c.id, h.mean
@@ -93,20 +95,20 @@ def count_items(run: EvaluationRun, view: ItemsView) -> int:
 
 def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
     """A page of a view, counted from 1."""
-    lock = withheld_lock(run.project_id)
-    # An order by differences would tell what is withheld.
-    by_gap = view.sort == DISAGREEMENT and run.judge.rates_on_scale and lock is None
+    hidden = withheld_documents(run.project_id)
+    by_gap = view.sort == DISAGREEMENT and run.judge.rates_on_scale
     with connection.cursor() as cursor:
         cursor.execute(
             _BY_GAP if by_gap else _IN_ORDER,
-            _given(run, view) | {"most": PAGE_SIZE, "after": PAGE_SIZE * (page - 1)},
+            _given(run, view)
+            | {"most": PAGE_SIZE, "after": PAGE_SIZE * (page - 1), "hidden": hidden},
         )
         ids = [pk for pk, _mean in cursor.fetchall()]
     items = RunItem.objects.select_related(
         "output__document", "output__system", "rival__system", "criterion"
     ).in_bulk(ids)
     listed = [items[pk] for pk in ids]
-    rated = [one for one in listed if not (lock and lock.holds(one.output.document.unit))]
+    rated = [one for one in listed if one.output.document_id not in set(hidden)]
     means, scores = _means(rated), _scores(run, listed)
     return [_row(run, item, means, scores) for item in listed]
 

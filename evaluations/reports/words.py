@@ -299,10 +299,17 @@ def withheld_note(report: Report) -> str:
     """The note about locked documents that are left out; empty if none are."""
     if not report.withheld:
         return ""
-    documents = "document is" if report.withheld == 1 else "documents are"
+    return left_out_in_words(report.withheld)
+
+
+def left_out_in_words(withheld: int) -> str:
+    """That locked documents are left out, in a sentence; empty if none are."""
+    if not withheld:
+        return ""
+    documents = "document is" if withheld == 1 else "documents are"
     return (
-        f"{report.withheld:,} locked {documents} left out until the search for a better judge is"
-        " over, so that nobody can tune a judge by them."
+        f"{withheld:,} locked {documents} left out until the last look, so that nobody can tune a"
+        " judge by them."
     )
 
 

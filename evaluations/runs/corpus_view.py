@@ -7,6 +7,7 @@ from django.db import connection
 
 from evaluations.evaluators.base import Corpus
 from evaluations.models import CandidateOutput, EvaluationRun
+from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
 
 
@@ -48,15 +49,16 @@ def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
 
 
 def _ratings(project_id: int) -> dict[str, dict[int, float]]:
-    """The human mean by criterion and output."""
+    """The human mean by criterion and output; a score must not tell what is withheld."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT c.name, h.output_id, h.mean
                FROM annotations_human_means(ARRAY(
                    SELECT o.id FROM evaluations_candidateoutput o
-                   JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = %s)) h
+                   JOIN evaluations_document d ON d.id = o.document_id
+                   WHERE d.project_id = %s AND d.id <> ALL(%s))) h
                JOIN evaluations_criterion c ON c.id = h.criterion_id""",
-            [project_id],
+            [project_id, withheld_documents(project_id)],
         )
         found: dict[str, dict[int, float]] = defaultdict(dict)
         for criterion, output, score in cursor.fetchall():

@@ -34,6 +34,7 @@ from evaluations.reports.words import (
     human_score_note,
     in_a_sentence,
     in_sight_note,
+    left_out_in_words,
     same_documents_note,
     sessions_note,
     tested_over,
@@ -135,6 +136,7 @@ register.filter(chosen_note)
 register.filter(human_score_note)
 register.filter(weights_note)
 register.filter(withheld_note)
+register.filter(left_out_in_words)
 
 
 @register.filter

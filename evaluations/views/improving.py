@@ -16,7 +16,12 @@ from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import certificate, outcome_in_words
 from evaluations.improving.estimating import SearchEstimate, estimate_search
-from evaluations.improving.locking import lock_documents, locked_of, unlock_documents
+from evaluations.improving.locking import (
+    drawn_before,
+    lock_documents,
+    locked_of,
+    unlock_documents,
+)
 from evaluations.improving.looking import finish_looks, look_on_page, pending_looks
 from evaluations.improving.page import improve_page
 from evaluations.improving.proposals import progress_of
@@ -95,7 +100,9 @@ def lock_create(request: HttpRequest, project: Project) -> HttpResponse:
         note_detail(request, f"{locked.share:.0%}, {locked.looks_allowed} looks")
         messages.success(
             request,
-            f"About {locked.share:.0%} of the documents are locked, also of those that come later.",
+            drawn_before(locked)
+            or f"About {locked.share:.0%} of the documents are locked, also of those that come"
+            " later. Their ratings are left out everywhere until the last look.",
         )
     return _back(request, project)
 

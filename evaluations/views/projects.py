@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
 from evaluations.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
+from evaluations.improving.locking import lock_in_words
 from evaluations.models import Project, Role
 from evaluations.people.access import (
     EDITORS,
@@ -42,7 +43,6 @@ from evaluations.reports.kept import KeptView, kept_view
 from evaluations.reports.live import data_version
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.shown import shown_numbers
-from evaluations.reports.withheld import WithheldError, check_whole
 
 
 @login_required
@@ -123,20 +123,15 @@ def project_import(request: HttpRequest) -> HttpResponse:
         except (ArchiveError, ValidationError) as error:
             form.add_error(None, error if isinstance(error, ValidationError) else str(error))
         else:
-            messages.success(request, f"{project} is imported.")
+            messages.success(request, f"{project} is imported. {lock_in_words(project)}".strip())
             return redirect(project)
     status = 422 if form.errors else 200
     return render(request, "evaluations/project_import.html", {"form": form}, status=status)
 
 
 @project_view(EDITORS)
-def project_export(request: HttpRequest, project: Project) -> Any:
+def project_export(_request: HttpRequest, project: Project) -> Any:
     """Download the whole project as one file."""
-    try:
-        check_whole(project)
-    except WithheldError as error:
-        messages.error(request, str(error))
-        return redirect(project)
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
     write_archive(project, file)
     file.seek(0)

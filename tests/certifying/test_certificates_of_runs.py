@@ -16,17 +16,15 @@ from evaluations.certifying.certificates import (
     what_changed,
 )
 from evaluations.certifying.verifying import VALID, verify
-from evaluations.improving.locking import lock_documents
+from evaluations.improving.locking import lock_documents, unlock_documents
 from evaluations.judges.steps import store_steps
 from evaluations.models import (
     Certificate,
     Criterion,
-    ErrandState,
     Judge,
     ModelReply,
     Project,
     RunItem,
-    Search,
 )
 from evaluations.sealing import public_key
 
@@ -104,18 +102,24 @@ def test_scores_of_an_earlier_prompt_say_nothing_about_todays(
     assert "earlier prompt" in found.requirements[0]["reason"]
 
 
-def test_while_a_better_judge_is_searched_for_nothing_is_certified(
-    judge: Judge, criterion: Criterion
+def test_locked_documents_are_left_out_and_it_says_so(
+    judge: Judge, criterion: Criterion, as_role: Callable[[str], Client]
 ) -> None:
-    lock_documents(judge.project)
-    Search.objects.create(
-        project=judge.project, judge=judge, criterion=criterion, state=ErrandState.ASKING
-    )
+    whole = certify(judge, criterion, read_requirements(["documents>=1"])).requirements[0]
+    # By this seed d1 is locked.
+    locked = lock_documents(judge.project, seed="1", share=0.5)
+    hidden = locked.document_ids()
+    assert 0 < len(hidden) < judge.project.documents.count()
 
     found = certify(judge, criterion, read_requirements(["documents>=1"]))
 
-    assert found.outcome == "cannot say"
-    assert "withheld" in found.requirements[0]["reason"]
+    assert found.requirements[0]["value"] < whole["value"]
+    assert found.content["withheld_documents"] == len(hidden)
+    page = as_role("viewer").get(found.get_absolute_url()).content.decode()
+    assert "left out until the last look" in page
+    # After the opening its data are others.
+    unlock_documents(locked)
+    assert [said.split()[1] for said in what_changed(found)] == ["texts", "ratings", "scores"]
 
 
 def test_an_imported_copy_has_it_and_it_fits_there(certificate: Certificate) -> None:

@@ -1,11 +1,17 @@
-"""While a better judge is searched for, no page and no endpoint has a rating of a locked document
-or what was said with it; whoever gave it sees it."""
+"""From the lock to the last look, no page, endpoint, download and command has a rating of a locked
+document or what was said with it; whoever gave it sees it. Afterwards they do."""
 
+import contextlib
+import io
+import zipfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -19,13 +25,15 @@ from annotations.models import (
     Preference,
     Rating,
 )
-from evaluations.models import Document, LockedDocuments, Project, Search
+from evaluations.models import Document, LockedDocuments, Look, Project
+from evaluations.reports.gap_causes import give_cause
 from tests.pages import test_rights as rights
 from tests.pages.test_rights import place as every_place
 
 pytestmark = pytest.mark.django_db
 # A rating that nothing else shows, and what was said with it.
 RATINGS, MEAN, SAID = (3.8219, 4.8219), "4.32", "quagmire"
+PLANTED = {*map(str, RATINGS), MEAN, SAID}
 place = every_place
 
 
@@ -70,8 +78,22 @@ def planted(place: dict[str, Any], make_user: Callable[..., User]) -> dict[str, 
             output_a=outputs[0], output_b=outputs[1], annotator=annotator, value=1
         )
     Decision.objects.create(item=item, answer={"scores": {}}, note=SAID)
-    Search.objects.update(state="waiting")
+    give_cause(
+        project.judges.get(pk=place["judge"]), criteria[0], outputs[0], "judge is wrong",
+        note=SAID, by=user,
+    )  # fmt: skip
     return place | {"document": document.pk}
+
+
+def take_the_last_look(place: dict[str, Any]) -> None:
+    LockedDocuments.objects.update(looks_allowed=1)
+    Look.objects.create(
+        locked=LockedDocuments.objects.get(),
+        candidate_id=place["candidate"],
+        outcome="not proven",
+        documents=1,
+        confidence=0.95,
+    )
 
 
 def seed_that_locks(project: Project, document: Document) -> str:
@@ -108,20 +130,29 @@ def pages(place: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield f"report {ending}", reverse("evaluations:report_export", args=["small", ending])
 
 
+def in_zip(content: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
+
+
+def text_of(path: Path) -> str:
+    content = path.read_bytes()
+    if path.suffix == ".parquet":
+        return str(pyarrow.parquet.read_table(path).to_pylist())
+    return in_zip(content) if content[:2] == b"PK" else content.decode(errors="replace")
+
+
 def shown_on(client: Client, place: dict[str, Any]) -> set[str]:
     """The names of the pages that show what was planted."""
     found = set()
     session = client.cookies["sessionid"].value
-    planted = {*map(str, RATINGS), MEAN, SAID}
     for name, address in pages(place):
         client.cookies["sessionid"] = session
         response = client.get(address)
         content = b"".join(response.streaming_content) if response.streaming else response.content
-        if response.get("Content-Type") == "application/zip":
-            found.add(name)  # it has everything
-            continue
-        text = content.decode(errors="replace")
-        if any(one in text for one in planted):
+        is_zip = response.get("Content-Type") == "application/zip"
+        text = in_zip(content) if is_zip else content.decode(errors="replace")
+        if any(one in text for one in PLANTED):
             found.add(name)
         # Who rates is no secret, but a line of preferences is one's answer.
         if name.startswith("annotations:export pref") and "rater0" in text:
@@ -129,13 +160,41 @@ def shown_on(client: Client, place: dict[str, Any]) -> set[str]:
     return found
 
 
+def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Every command that reads a project's ratings, in each of its forms."""
+    for form in ("text", "json", "csv", "latex", "markdown"):
+        yield f"report {form}", ["report", "small", "--format", form]
+    for form in ("archive", "hugging-face", "label-studio", "argilla"):
+        yield f"export {form}", ["export_project", "small", str(folder / form), "--as", form]
+    yield "compare", ["compare", "small", "G-Eval", "other"]
+    yield "criteria", ["criteria", "small"]
+    yield "runs", ["runs", "small"]
+
+
+def printed_by(folder: Path) -> set[str]:
+    """The names of the commands that print or write what was planted."""
+    folder.mkdir()
+    found = set()
+    for name, words in commands(folder):
+        output = io.StringIO()
+        with contextlib.suppress(CommandError):
+            call_command(*words, stdout=output)
+        text = output.getvalue()
+        for path in [path for path in folder.rglob("*") if path.is_file()]:
+            text += text_of(path)
+            path.unlink()
+        if any(one in text for one in PLANTED):
+            found.add(name)
+    return found
+
+
 @pytest.mark.slow
-def test_nothing_that_was_planted_is_anywhere_until_the_search_is_over(
+def test_nothing_that_was_planted_is_anywhere_until_the_last_look(
     planted: dict[str, Any], as_role: Callable[[str], Client]
 ) -> None:
     owner = as_role("owner")
     assert shown_on(owner, planted) == set()
-    Search.objects.update(state="cancelled")
+    take_the_last_look(planted)
     seen = shown_on(owner, planted)
     assert seen >= {
         "annotations:export",
@@ -151,6 +210,30 @@ def test_nothing_that_was_planted_is_anywhere_until_the_search_is_over(
         "/api/v1/projects/{slug}/ratings",
         "/api/v1/projects/{slug}/archive",
     }, seen
+
+
+def test_no_command_prints_what_was_planted_until_the_last_look(
+    planted: dict[str, Any], tmp_path: Path
+) -> None:
+    assert printed_by(tmp_path / "before") == set()
+    take_the_last_look(planted)
+    assert printed_by(tmp_path / "after") >= {
+        "export archive", "export hugging-face", "export label-studio", "export argilla",
+    }  # fmt: skip
+
+
+def test_an_owner_who_opens_them_early_sees_them_and_is_on_the_certificate(
+    planted: dict[str, Any], as_role: Callable[[str], Client], tmp_path: Path
+) -> None:
+    owner = as_role("owner")
+    owner.post(reverse("evaluations:lock_open", args=["small"]))
+
+    assert "export archive" in printed_by(tmp_path / "opened")
+    certificate = owner.get("/api/v1/projects/small/locked").json()
+    assert not certificate["withheld"]
+    opened = certificate["history"][-1]
+    assert (opened["what"], opened["by"]) == ("unlocked", "owner")
+    assert opened["at"] == certificate["unlocked_at"]
 
 
 def test_pages_say_that_something_is_withheld(
@@ -169,10 +252,7 @@ def test_pages_say_that_something_is_withheld(
         "annotations:adjudication_item",
         "evaluations:document_detail",
     ):
-        assert "withheld" in page(name), name
-    assert "Download it when the search is over" in page("evaluations:project_export")
-    answer = owner.get("/api/v1/projects/small/archive")
-    assert answer.status_code == 409
+        assert "last look" in page(name), name
     # Nothing is decided by ratings that nobody sees.
     address = rights.address("annotations:adjudication_item", planted, 0)
     before = Decision.objects.count()
@@ -193,5 +273,5 @@ def test_annotators_see_their_own_answers_and_not_those_of_others(
     assert f"{SAID} 0" in compared
     assert f"{SAID} 1" not in compared
     assert "withheld" in compared
-    Search.objects.update(state="done")
+    take_the_last_look(planted)
     assert f"{SAID} 1" in client.get(address).content.decode()

@@ -9,12 +9,10 @@ from evaluations.improving.locking import lock_documents
 from evaluations.instrument.studies import make_study
 from evaluations.models import (
     Criterion,
-    ErrandState,
     EvaluationRun,
     Judge,
     Project,
     ScoringMode,
-    Search,
 )
 from evaluations.reports.steadiness import steadiness
 from tests.instrument.conftest import work
@@ -65,11 +63,8 @@ def test_a_judge_that_repeats_itself_is_said_to(
 def test_withheld_documents_are_left_out(judge: Judge, criterion: Criterion) -> None:
     make_study(judge, criterion, "again", items=60, replies=2)
     work(2)
-    lock_documents(judge.project, seed="fixed", looks=2)
     whole = steadiness(judge)[0].found.items
 
-    Search.objects.create(
-        project=judge.project, judge=judge, criterion=criterion, state=ErrandState.ASKING
-    )
+    lock_documents(judge.project, seed="fixed", looks=2)
 
     assert steadiness(judge)[0].found.items < whole

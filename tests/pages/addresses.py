@@ -72,7 +72,8 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
     hook = Webhook.objects.create(
         project=project, url="https://example.org/", sealed_secret=seal(new_secret())
     )
-    LockedDocuments.objects.create(project=project, seed="s")
+    # By this seed d1, which addresses name, is not locked.
+    LockedDocuments.objects.create(project=project, seed="3")
     search = Search.objects.create(project=project, judge=run.judge, criterion=criterion)
     change = Candidate.objects.create(
         search=search,

@@ -15,6 +15,7 @@ from evaluations.certifying.requirements import Outcome, RequirementError
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from evaluations.reports.options import EPSILON_HELP, WORDS
+from evaluations.reports.words import left_out_in_words
 
 EXIT = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
 
@@ -58,6 +59,8 @@ class Command(GateCommand):
             self.stdout.write(in_words(entry))
         for said in made.content.get("what_numbers_speak_of", ()):
             self.stdout.write(said)
+        if hidden := left_out_in_words(made.content.get("withheld_documents", 0)):
+            self.stdout.write(hidden)
         self.stdout.write(f"{judge} on {criterion}: {made.outcome} (certificate {made.pk}).")
         _write(options["out"], orjson.dumps(made.content, option=orjson.OPT_INDENT_2) + b"\n")
         _write(options["badge"], badge(judge.label, criterion.name, made.outcome).encode())

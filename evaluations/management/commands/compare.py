@@ -8,7 +8,6 @@ from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
 from evaluations.reports.pair_tests import pair_tests
-from evaluations.reports.withheld import without_withheld
 from evaluations.statistics.accuracy_tests import AccuracyTest
 
 
@@ -29,7 +28,7 @@ class Command(SiteCommand):
         project = find_project(options["project"])
         both = [find_judge(project, options[name]) for name in ("first", "second")]
         criteria = find_criteria(project, options["criterion"])
-        data = without_withheld(load_data(project, both, criteria), project)
+        data = load_data(project, both, criteria)
         first, second = (judge.pk for judge in both)
         for one in pair_tests(data, criteria, first, second, seed=options["seed"]):
             for name, found in (("soft pairwise", one.soft), ("tie-calibrated", one.calibrated)):

@@ -15,13 +15,15 @@ from evaluations.archive.write import write_archive
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import CandidateOutput, Project
+from evaluations.models.improving import withheld_documents
+from evaluations.reports.words import left_out_in_words
 
 ARCHIVE = "archive"
 
 
-def _archive(project: Project, path: Path) -> dict[str, int]:
+def _archive(project: Project, path: Path, *, with_locked: bool = False) -> dict[str, int]:
     with path.open("xb") as file:
-        return write_archive(project, file)
+        return write_archive(project, file, with_locked=with_locked)
 
 
 def _download(name: str) -> Callable[[Project, Path], dict[str, int]]:
@@ -65,13 +67,28 @@ class Command(SiteCommand):
             ),
         )
 
+        parser.add_argument(
+            "--with-locked",
+            action="store_true",
+            help=(
+                "also write ratings of locked documents, to move a project to another site: they"
+                " stay locked there, and the certificate of the looks says that they were copied"
+            ),
+        )
+
     def handle(self, *_args: Any, **options: Any) -> None:
         project, path = find_project(options["project"]), options["file"]
         unfinished = path.with_name(f"{path.name}.part")
         try:
             if path.exists():
                 raise CommandError(f"{path} already exists; choose another file.")
-            counts = FORMS[options["form"]](project, unfinished)
+            hidden = len(withheld_documents(project.pk))
+            if options["with_locked"]:
+                if options["form"] != ARCHIVE:
+                    raise CommandError("--with-locked is for archives, which carry the lock along.")
+                counts = _archive(project, unfinished, with_locked=True)
+            else:
+                counts = FORMS[options["form"]](project, unfinished)
             unfinished.rename(path)
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror or error}") from None
@@ -83,3 +100,5 @@ class Command(SiteCommand):
             f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count
         )
         self.stdout.write(f"{path}: {listed or 'an empty project'}.")
+        if hidden and not options["with_locked"]:
+            self.stdout.write(left_out_in_words(hidden))

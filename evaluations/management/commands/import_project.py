@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluations.archive.read import ArchiveError, read_archive
+from evaluations.improving.locking import lock_in_words
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import add_owners, in_words
 
@@ -36,3 +37,5 @@ class Command(SiteCommand):
             raise CommandError(in_words(error)) from None
         counts = f"{project.documents.count():,} documents, {project.runs.count():,} runs"
         self.stdout.write(f"Project {project.slug} was created: {counts}.")
+        if said := lock_in_words(project):
+            self.stdout.write(said)

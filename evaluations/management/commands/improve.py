@@ -19,7 +19,14 @@ from evaluations.improving.certificate import (
     sentence_of,
 )
 from evaluations.improving.estimating import estimate_search
-from evaluations.improving.locking import LOOKS, SHARE, lock_documents, locked_of
+from evaluations.improving.locking import (
+    LOOKS,
+    SHARE,
+    drawn_before,
+    lock_documents,
+    locked_of,
+    unlock_documents,
+)
 from evaluations.improving.looking import look
 from evaluations.improving.trials import LOOK_SECONDS
 from evaluations.improving.work import (
@@ -37,6 +44,7 @@ from evaluations.models import (
     Criterion,
     ErrandState,
     Judge,
+    Project,
     RunState,
     Search,
 )
@@ -44,6 +52,11 @@ from evaluations.models.improving import FREE_CHANGES
 from evaluations.runs.shift import worker_name
 from evaluations.runs.worker import work_on_run
 from evaluations.statistics.proof import Outcome
+
+LOCKED = (
+    "Documents are locked: their ratings are left out of reports and exports until the last of {}"
+    " looks, or until --unlock."
+)
 
 
 class Command(SiteCommand):
@@ -54,7 +67,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
-        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--judge", metavar="NAME", help="the judge to improve")
         parser.add_argument(
             "--criterion", action="append", metavar="C", help="only this criterion; can be repeated"
         )
@@ -112,10 +125,23 @@ class Command(SiteCommand):
             action="store_true",
             help="what is proven becomes the judge's next version, or a judge of its own, and runs",
         )
+        parser.add_argument(
+            "--unlock",
+            action="store_true",
+            help=(
+                "only open the locked documents, for good: their ratings are shown, and nothing can"
+                " be proven on them afterwards"
+            ),
+        )
         parser.add_argument("--json", action="store_true", help="print what was found as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
+        if options["unlock"]:
+            self._unlock(project)
+            return
+        if options["judge"] is None:
+            raise CommandError("Name the judge to improve with --judge.")
         judge = find_judge(project, options["judge"])
         reflector = options["reflector"]
         limits = Limits(
@@ -126,7 +152,10 @@ class Command(SiteCommand):
         changes = [name.strip() for name in options["change"].split(",") if name.strip()]
         try:
             if locked_of(project) is None:
-                lock_documents(project, share=options["lock"] or SHARE, looks=options["looks"])
+                locked = lock_documents(
+                    project, share=options["lock"] or SHARE, looks=options["looks"]
+                )
+                self.stderr.write(drawn_before(locked) or LOCKED.format(locked.looks_allowed))
             elif options["lock"] is not None:
                 raise CommandError("This project has locked documents already; leave --lock out.")
             found = (
@@ -145,6 +174,13 @@ class Command(SiteCommand):
             raise CommandError(str(error)) from None
         if options["json"]:
             self.stdout.write(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+
+    def _unlock(self, project: Project) -> None:
+        locked = locked_of(project)
+        if locked is None:
+            raise CommandError("No documents are locked.")
+        unlock_documents(locked)
+        self.stderr.write("The documents are unlocked. Nothing can be proven on them now.")
 
     def _improve(
         self,

@@ -1,0 +1,163 @@
+"""What a site remembers of a draw of locked documents: its texts by their digests, and what was
+done with it. Both outlive the project, so a copy, or the same texts loaded again, count the same
+draw and the same looks."""
+
+import secrets
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+from evaluations.changes import note_change
+from evaluations.models import LockedDocuments, LockedText, LockEvent, Look, Project
+from evaluations.models.improving import EventKind
+
+# A project whose documents were drawn before has at least so many of them: the fewest locked
+# documents that prove anything. Fewer texts may be the same by chance.
+LEAST_KNOWN = 10
+COMMAND_LINE = "the command line"
+# A document by what it says: its source, or where it has none its conversation and outputs.
+_DIGESTS = """
+    SELECT d.id, d.doc_id, d.session, encode(sha256(convert_to(
+        CASE WHEN d.source <> '' THEN d.source
+             ELSE concat_ws(chr(31), '', v.digest, d.turns_before, o.texts) END,
+        'UTF8')), 'hex') AS digest
+    FROM evaluations_document d
+    LEFT JOIN evaluations_conversation v ON v.id = d.conversation_id
+    LEFT JOIN LATERAL (
+        SELECT string_agg(text, chr(31) ORDER BY text) AS texts FROM evaluations_candidateoutput
+        WHERE document_id = d.id AND d.source = '') o ON true
+    WHERE d.project_id = %(project)s
+        AND (d.source <> '' OR v.digest IS NOT NULL OR o.texts IS NOT NULL)"""
+
+
+def name_of(user: Any) -> str:
+    """Who did something, as records say it: a user, or the command line."""
+    return str(user) if user else COMMAND_LINE
+
+
+def remember(
+    locked: LockedDocuments, kind: EventKind, *, by: str, at: Any = None, **content: Any
+) -> LockEvent:
+    """Record what was done with a draw; reports of all its copies on this site may change."""
+    event = LockEvent.objects.create(
+        draw=locked.draw,
+        kind=kind,
+        at=at or timezone.now(),
+        by=by[:200],
+        project=locked.project.slug,
+        content=content,
+    )
+    for project_id in LockedDocuments.objects.filter(draw=locked.draw).values_list(
+        "project_id", flat=True
+    ):
+        note_change(project_id)
+    return event
+
+
+def record(locked: LockedDocuments) -> None:
+    """Have the site know a draw with all texts that its project has now; looks that were taken
+    before there were records are entered."""
+    if not locked.draw:
+        locked.draw = secrets.token_hex(16)
+        LockedDocuments.objects.filter(pk=locked.pk).update(draw=locked.draw)
+    if not LockEvent.objects.filter(draw=locked.draw, kind=EventKind.DRAWN).exists():
+        remember(
+            locked,
+            EventKind.DRAWN,
+            by=str(locked.locked_by or ""),
+            at=locked.locked_at,
+            seed=locked.seed,
+            share=locked.share,
+            looks_allowed=locked.looks_allowed,
+        )
+    entered = {event.at for event in LockEvent.objects.of_draw(locked.draw)}
+    for look in locked.looks.exclude(looked_at__in=entered).select_related(
+        "candidate__search__judge", "candidate__search__criterion", "looked_by"
+    ):
+        remember_look(look)
+    if locked.unlocked_at is not None and locked.unlocked_at not in entered:
+        by = str(locked.unlocked_by or "")
+        remember(locked, EventKind.UNLOCKED, by=by, at=locked.unlocked_at)
+    _record_texts(locked)
+
+
+def remember_look(look: Look) -> None:
+    """Record a look: what was tested, and what came out."""
+    search = look.candidate.search
+    remember(
+        look.locked,
+        EventKind.LOOK,
+        by=look.person,
+        at=look.looked_at,
+        judge=search.judge.label,
+        criterion=search.criterion.name,
+        title=look.candidate.title,
+        outcome=look.outcome,
+        documents=look.documents,
+        candidate=look.value,
+        today=look.today,
+        gain=look.gain,
+        interval=None if look.low is None else [look.low, look.high],
+    )
+
+
+def known_draw(project: Project) -> LockEvent | None:
+    """The draw that most of a project's documents were in before, by the digests of their texts;
+    None if fewer than `LEAST_KNOWN` were."""
+    for locked in LockedDocuments.objects.filter(draw="").exclude(project=project):
+        record(locked)  # locked before there were records
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT t.draw, count(DISTINCT t.digest) AS texts
+                FROM evaluations_lockedtext t JOIN ({_DIGESTS}) d ON d.digest = t.digest
+                GROUP BY t.draw HAVING count(DISTINCT t.digest) >= %(least)s
+                ORDER BY texts DESC, t.draw LIMIT 1""",
+            {"project": project.pk, "least": LEAST_KNOWN},
+        )
+        row = cursor.fetchone()
+    events = LockEvent.objects.of_draw(row[0]) if row else []
+    return next((event for event in events if event.kind == EventKind.DRAWN), None)
+
+
+def was_unlocked(draw: str) -> LockEvent | None:
+    """When somebody opened a draw's documents in any copy."""
+    events = LockEvent.objects.of_draw(draw)
+    return next((event for event in events if event.kind == EventKind.UNLOCKED), None)
+
+
+def exceptions_in(project: Project, lock: LockedDocuments) -> dict[str, bool]:
+    """The documents of a project that were drawn under another name, so that the rule would not
+    say of them what the draw did; a text that was both follows the rule."""
+    known: dict[str, set[bool]] = {}
+    for digest, is_locked in LockedText.objects.filter(draw=lock.draw).values_list(
+        "digest", "is_locked"
+    ):
+        known.setdefault(digest, set()).add(is_locked)
+    found: dict[str, bool] = {}
+    for unit, digest in _units(project.pk):
+        drawn = known.get(digest, set())
+        if len(drawn) == 1 and drawn != {lock.holds(unit)}:
+            # Of a session with a locked turn all are locked.
+            found[unit] = found.get(unit, False) or drawn == {True}
+    return found
+
+
+def _record_texts(locked: LockedDocuments) -> None:
+    units = _units(locked.project_id)
+    held = locked.among([unit for unit, _digest in units])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_lockedtext (draw, digest, is_locked)
+               SELECT DISTINCT %s, digest, held
+               FROM unnest(%s::text[], %s::boolean[]) AS t(digest, held)
+               ON CONFLICT DO NOTHING""",
+            [locked.draw, [digest for _unit, digest in units], held],
+        )
+
+
+def _units(project_id: int) -> list[tuple[str, str]]:
+    """Each document's unit, which is locked as a whole, and its digest."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DIGESTS, {"project": project_id})
+        return [(session or doc_id, digest) for _pk, doc_id, session, digest in cursor.fetchall()]
