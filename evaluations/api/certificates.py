@@ -78,7 +78,9 @@ def _of_a_page(project: Project) -> Project:
 
 
 def _out(made: Certificate) -> dict[str, Any]:
-    """`outcome` is the signed one; "not genuine" where the signature does not hold."""
+    """`outcome` is the signed one; "not genuine" where the signature does not hold. What another
+    site signed has its fingerprint and “, says another site” in the outcome: it is that site's
+    word."""
     seal = sealed(made)
     return {
         "id": made.pk,

@@ -23,6 +23,7 @@ from evaluations.archive.improving_rows import (
     first_problem,
 )
 from evaluations.archive.tables import Table
+from evaluations.certifying.content import problem_of
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.formula import CriterionFormula
 from evaluations.evaluators.registry import make_evaluator
@@ -303,6 +304,11 @@ def _modelled(name: str, model: type[BaseModel], row: Mapping[str, Any]) -> None
         raise WrongValueError(f"{name}: {first_problem(error)}") from None
 
 
+def _certificate(row: Mapping[str, Any]) -> None:
+    if said := problem_of(row["content"]):
+        raise WrongValueError(f"content: {said}")
+
+
 def _named(name: str, check: Check, value: Any) -> None:
     try:
         check(value)
@@ -320,6 +326,7 @@ _RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "documents": _document,
     "campaigns": _campaign,
     "campaign_goals": _goal,
+    "certificates": _certificate,
     "locks": _lock,
     "lock_events": _lock_event,
     "searches": _search,

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.certifying.bindings import bindings_of, differences, outdated
+from evaluations.certifying.content import FORMAT
 from evaluations.certifying.figures import figures_of
 from evaluations.certifying.requirements import (
     MOST,
@@ -24,10 +25,6 @@ from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.options import Epsilon
 from evaluations.reports.samples import about_sample
 from evaluations.sealing import is_signed, public_key, sign
-
-FORMAT = "geval-certificate/1"
-# Fields of a content that are texts.
-TEXTS = ("project", "judge", "criterion", "outcome", "public_key", "signature")
 
 
 def read_requirements(texts: Sequence[str]) -> list[Requirement]:
@@ -98,9 +95,11 @@ def bindings_now(judge: Judge, criterion: Criterion) -> dict[str, Any]:
 
 def is_intact(content: dict[str, Any]) -> bool:
     """Whether a certificate's content is as it was signed, by whoever has its public key."""
-    return is_signed(
-        signed_part(content), str(content.get("signature")), str(content.get("public_key"))
-    )
+    try:
+        signed = signed_part(content)
+    except orjson.JSONEncodeError:
+        return False  # a number beyond 64 bits, or nested too deeply: never signed
+    return is_signed(signed, str(content.get("signature")), str(content.get("public_key")))
 
 
 # What issues and checks certificates of projects that are too large for pages.

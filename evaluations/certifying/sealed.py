@@ -3,15 +3,16 @@ archive may have written."""
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
-from evaluations.certifying.certificates import FORMAT, TEXTS, is_intact
+from evaluations.certifying.certificates import is_intact
+from evaluations.certifying.content import problem_of
 from evaluations.certifying.requirements import Outcome
 from evaluations.models import Certificate
 from evaluations.sealing import public_key
 
 # What a page, a badge and the API say of a certificate that cannot be trusted.
 NOT_GENUINE = "not genuine"
+FOREIGN = ", says another site"
 _CHANGED = "it was changed after it was signed, so nothing that it says can be trusted"
 
 
@@ -27,15 +28,19 @@ class Sealed:
 
     @property
     def said(self) -> str:
-        """The outcome in words, or that there is none to trust."""
-        return self.outcome.value if self.outcome else NOT_GENUINE
+        """The outcome in words, or that there is none to trust. Of another site it is only what
+        that site says: anybody can sign with a key of their own."""
+        if not self.outcome:
+            return NOT_GENUINE
+        return self.outcome.value if self.is_ours else f"{self.outcome.value}{FOREIGN}"
 
 
 def sealed(certificate: Certificate) -> Sealed:
     """What a certificate's signature holds for."""
     content = certificate.content
-    if not _is_whole(content) or not is_intact(content):
-        return Sealed(None, _CHANGED, "", is_ours=False)
+    if (said := problem_of(content)) or not is_intact(content):
+        problem = f"its content cannot be read ({said})" if said else _CHANGED
+        return Sealed(None, problem, "", is_ours=False)
     key = content["public_key"]
     named = (content["judge"], content["criterion"])
     problem = ""
@@ -49,18 +54,3 @@ def fingerprint(key: str) -> str:
     """A public key as people compare it: the beginning of its SHA-256, in groups of four."""
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return " ".join(digest[at : at + 4] for at in range(0, len(digest), 4))
-
-
-def _is_whole(content: Any) -> bool:
-    """Whether a content has every field that is shown, in its type: an archive may hold
-    anything."""
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        return False
-    requirements = content.get("requirements")
-    return (
-        all(isinstance(content.get(name), str) for name in TEXTS)
-        and content["outcome"] in set(Outcome)
-        and isinstance(content.get("bound_to"), dict)
-        and isinstance(requirements, list)
-        and all(isinstance(one, dict) for one in requirements)
-    )

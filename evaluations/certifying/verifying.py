@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 
 from evaluations.certifying.bindings import differences
-from evaluations.certifying.certificates import FORMAT, TEXTS, bindings_now, is_intact
+from evaluations.certifying.certificates import bindings_now, is_intact
+from evaluations.certifying.content import FORMAT, problem_of
 from evaluations.certifying.requirements import Outcome
 from evaluations.certifying.sealed import fingerprint
 from evaluations.models import Criterion, Judge, Project
@@ -47,9 +48,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise VerifyError(f"{path} is not JSON (line {error.lineno}): {error.msg}.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise VerifyError(f"{path} is not a certificate of this format ({FORMAT}).")
-    lost = [name for name in TEXTS if not isinstance(content.get(name), str)]
-    if lost or not isinstance(content.get("bound_to"), dict):
-        raise VerifyError(f"{path} has no {(lost or ['bound_to'])[0]}; it is not complete.")
+    if said := problem_of(content):
+        raise VerifyError(f"{path} {said}; it is not a whole certificate.")
     return content
 
 
@@ -60,6 +60,9 @@ def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> 
         key: the public key of the site that is trusted.
         project: the short name of its project here, if it is another.
     """
+    # First: nothing of a content that was changed is worth a comparison.
+    if not is_intact(content):
+        return Verified(REFUSED, ("Refused: it was changed after it was signed.",))
     if content["public_key"] != key:
         return Verified(
             REFUSED,
@@ -68,8 +71,6 @@ def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> 
                 " Name that site's public key with --key.",
             ),
         )
-    if not is_intact(content):
-        return Verified(REFUSED, ("Refused: it was changed after it was signed.",))
     slug = project or content["project"]
     found = _found(slug, content["judge"], content["criterion"])
     if isinstance(found, str):

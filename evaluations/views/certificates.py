@@ -1,6 +1,7 @@
 """Pages of certificates: make one, see what it says and whether it still fits, download it."""
 
-import orjson
+import json
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -61,7 +62,8 @@ def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpR
 def certificate_json(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The certificate as a file, as it was signed."""
     made = _certificate(project, pk)
-    content = orjson.dumps(made.content, option=orjson.OPT_INDENT_2) + b"\n"
+    # Not orjson: a content that was never signed may hold numbers beyond 64 bits.
+    content = f"{json.dumps(made.content, indent=2, ensure_ascii=False)}\n"
     response = HttpResponse(content, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="certificate-{made.pk}.json"'
     return response
