@@ -24,7 +24,13 @@ from evaluations.models import Certificate, Criterion, Judge
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.options import Epsilon
 from evaluations.reports.samples import about_sample
+from evaluations.reports.searched import searches_behind
 from evaluations.sealing import is_signed, public_key, sign
+
+SEEN_BY_SEARCH = (
+    "its search has seen all documents that are not locked; certify after the last look, or when"
+    " the locked documents are opened"
+)
 
 
 def read_requirements(texts: Sequence[str]) -> list[Requirement]:
@@ -72,6 +78,8 @@ def certify(
     }
     if said := about_sample(data.humans[criterion.pk]):
         content["what_numbers_speak_of"] = list(said)
+    if not data.withheld and searches_behind(judge.project).made(criterion.pk, judge.pk):
+        content["unseen_documents"] = int(data.units.documents)
     if data.withheld:
         content["withheld_documents"] = data.withheld
     content["signature"] = sign(signed_part(content))
@@ -113,7 +121,17 @@ def signed_part(content: dict[str, Any]) -> bytes:
 
 
 def _data(judge: Judge, criterion: Criterion) -> ReportData:
-    return load_data(judge.project, [judge], [criterion])
+    """What a judge is measured on. One that a search made is measured on documents that it has not
+    seen, as soon as their ratings are not withheld."""
+    data = load_data(judge.project, [judge], [criterion])
+    searches = searches_behind(judge.project)
+    is_made = searches.made(criterion.pk, judge.pk)
+    return searches.unseen(data) if is_made and not data.withheld else data
+
+
+def _is_seen(judge: Judge, criterion: Criterion, data: ReportData) -> bool:
+    """Whether a search that made the judge has seen all that it could be measured on."""
+    return bool(data.withheld) and searches_behind(judge.project).made(criterion.pk, judge.pk)
 
 
 def _checked(
@@ -124,7 +142,7 @@ def _checked(
     data: ReportData,
     epsilon: Epsilon,
 ) -> list[Checked]:
-    if said := outdated(judge, criterion):
+    if said := SEEN_BY_SEARCH if _is_seen(judge, criterion, data) else outdated(judge, criterion):
         return [Checked(one, Outcome.CANNOT_SAY, None, said) for one in requirements]
     figures = figures_of(
         judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon

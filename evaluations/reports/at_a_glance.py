@@ -146,7 +146,7 @@ def _forest(
                 axis,
                 judge.shown(criterion.options),
                 judge.analysis.shown,
-                judge.judge,
+                judge.named,
                 judge.pk,
                 "judge" if judge.analysis.on_scale else "baseline",
                 outputs=judge.correlations.pairs,

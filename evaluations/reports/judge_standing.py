@@ -14,7 +14,7 @@ class JudgeStanding:
     rater reaches, and the verdict that it would have if no other judge were better.
 
     `better` is the judge that comes first on the criterion; None if it is this one. `missing` says
-    why there is no verdict; empty if there is one.
+    why there is no verdict; empty if there is one. `seen` says what of it its search has seen.
     """
 
     pk: int
@@ -27,6 +27,7 @@ class JudgeStanding:
     verdict: Verdict
     better: JudgeResult | None
     missing: str
+    seen: str = ""
 
 
 def judge_standings(report: Report, judge: int) -> list[JudgeStanding]:
@@ -53,6 +54,7 @@ def _standing(criterion: CriterionResult, result: JudgeResult) -> JudgeStanding:
         verdict=verdict_of(evidence) if criterion.ranks(result) else Verdict.TOO_EARLY,
         better=best if best is not None and best.pk != result.pk else None,
         missing=_missing(criterion, result),
+        seen=str(result.seen or ""),
     )
 
 

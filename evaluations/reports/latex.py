@@ -119,7 +119,7 @@ def _correlations(report: Report, marks: Marks | None) -> str:
                 above = letters[place] + _MARKS.get(sign, "")
                 if above and row[2 * at + place] is not None:
                     cells[2 * at + place] += rf"$^{{{above}}}$"
-        lines.append(rf"{first_cell(judge)} & {' & '.join(cells)} \\")
+        lines.append(rf"{first_cell(report.named(judge))} & {' & '.join(cells)} \\")
     lines += [
         r"\midrule",
         *(rf"{first_cell(title)} & {' & '.join(cells)} \\" for title, cells in _nulls(report)),

@@ -47,6 +47,7 @@ class JudgeRow:
     average: str
     average_is_best: bool
     running: bool
+    named: str = ""
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,7 @@ def _rows(report: Report, second: Coefficient, running: set[int]) -> tuple[Judge
                 "–" if average is None else f"{average:.2f}",
                 is_best,
                 any(cell.running for cell in cells if cell),
+                report.named(judge),
             )
         )
     return tuple(rows)

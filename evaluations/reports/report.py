@@ -30,6 +30,7 @@ from evaluations.reports.leaderboard import Leaderboard, leaderboards
 from evaluations.reports.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import ReportOptions
+from evaluations.reports.searched import Searches, Seen, searches_behind
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
@@ -57,6 +58,10 @@ _ALONE = "no two annotators rated the same outputs"
 NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE)
 
 
+# What follows the name of a judge whose numbers are over documents that its search has seen.
+SEEN = "seen by its search"
+
+
 @dataclass(frozen=True)
 class JudgeResult:
     """A judge on one criterion: its analysis, and how many outputs it left out. `pk` is the judge's
@@ -71,6 +76,12 @@ class JudgeResult:
     own_family: FamilyBias = NO_FAMILY
     family: Family = UNKNOWN_FAMILY
     guessed_families: int = 0  # of systems whose family follows from their name
+    seen: Seen | None = None  # of the documents, what the search that made it has seen
+
+    @property
+    def named(self) -> str:
+        """Its name where its numbers stand."""
+        return f"{self.judge} ({SEEN})" if self.seen else self.judge
 
     @property
     def correlations(self) -> Correlations:
@@ -320,6 +331,16 @@ class Report:
             )
         )
 
+    def named(self, judge: str) -> str:
+        """A judge's name over all criteria, with those whose numbers its search has seen."""
+        results = [(one, result) for one in self.criteria for result in one.judges
+                   if result.judge == judge]  # fmt: skip
+        seen = [one.criterion for one, result in results if result.seen]
+        if not seen:
+            return judge
+        where = "" if len(seen) == len(results) else f" on {', '.join(seen)}"
+        return f"{judge} ({SEEN}{where})"
+
     @property
     def levels(self) -> tuple[Level, ...]:
         """The levels that correlations are given at."""
@@ -423,19 +444,24 @@ def build_report(
     if data is None:
         data = selected_data(project, chosen_judges, chosen_criteria, options)
     compared = project.judges.with_scores().count()
+    searches = searches_behind(project)
     return Report(
         project=project.slug,
         name=project.name,
         outputs=len(data.outputs),
         criteria=_with_letters(
             [
-                _criterion_result(
-                    criterion,
-                    chosen_judges,
+                _with_seen(
+                    _criterion_result(
+                        criterion,
+                        chosen_judges,
+                        data,
+                        options,
+                        compared,
+                        part_of(on_step, index, len(chosen_criteria)),
+                    ),
                     data,
-                    options,
-                    compared,
-                    part_of(on_step, index, len(chosen_criteria)),
+                    searches,
                 )
                 for index, criterion in enumerate(chosen_criteria)
             ],
@@ -482,13 +508,28 @@ def criterion_result(
     Args:
         data: the numbers that `options` select.
     """
-    return _criterion_result(
+    result = _criterion_result(
         criterion,
         _chosen(project.judges.all(), options.judges),
         data,
         options,
         project.judges.with_scores().count(),
     )
+    return _with_seen(result, data, searches_behind(project))
+
+
+def _with_seen(result: CriterionResult, data: ReportData, searches: Searches) -> CriterionResult:
+    """A result whose judges say what the searches that made them have seen."""
+    if not any(searches.made(result.pk, judge.pk) for judge in result.judges):
+        return result
+    judges = tuple(
+        replace(
+            judge,
+            seen=searches.seen(result.pk, judge.pk, data, data.judges[result.pk, judge.pk]),
+        )
+        for judge in result.judges
+    )
+    return replace(result, judges=judges)
 
 
 def _chosen(records: Collection[Any], ids: tuple[int, ...]) -> list[Any]:

@@ -141,6 +141,7 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
     evidence = result.evidence(result.best)
     return found | {
         "judge": result.best.judge,
+        **_seen_json(result.best),
         "scores_like_a_rater": evidence.scores_like_a_rater,
         "ranks_like_a_rater": evidence.ranks_like_a_rater,
         "one_rater": estimate_json(evidence.ceiling),
@@ -176,6 +177,7 @@ def _judge_json(
         "documents_used": found.documents_used,
         "pairs": found.pairs,
         "missing_scores": result.missing,
+        **_seen_json(result),
         "letters": result.letters,
         "alt_test": _alt_test_json(result.alt_test, annotators),
     }
@@ -196,6 +198,14 @@ def _judge_json(
                 ),
             }
         }
+    )
+
+
+def _seen_json(result: JudgeResult) -> dict[str, Any]:
+    """What the judge's search has seen of its documents; nothing for other judges."""
+    seen = result.seen
+    return (
+        {} if seen is None else {"seen_by_search": {"documents": seen.documents, "said": str(seen)}}
     )
 
 

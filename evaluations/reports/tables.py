@@ -32,7 +32,7 @@ from geval_site.program import command
 
 CSV_COLUMNS = (
     "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
-    "pairs", "ci_low", "ci_high", "human_score", "counted",
+    "pairs", "ci_low", "ci_high", "human_score", "counted", "seen_by_search",
 )  # fmt: skip
 AVERAGE = "AVG (mean over criteria)"
 # Columns of the terminal's tables.
@@ -61,6 +61,7 @@ def as_csv(report: Report) -> str:
                             criterion.criterion, result.judge, level, coefficient, estimate.value,
                             estimate.reason, found.documents, found.documents_used, found.pairs,
                             interval.low, interval.high, report.options.human_score, counted,
+                            result.seen.documents if result.seen else 0,
                         ))
                     )  # fmt: skip
     return "".join([*lines, *_comparison_lines(report)])
@@ -74,7 +75,7 @@ def _comparison_lines(report: Report) -> Iterator[str]:
                 yield csv_line((
                     name, side.name, "comparisons", f"agreement {setup}", found.estimate.value,
                     found.estimate.reason, found.documents, found.documents, found.pairs,
-                    found.interval.low, found.interval.high, "", ALIKE,
+                    found.interval.low, found.interval.high, "", ALIKE, 0,
                 ))  # fmt: skip
 
 
@@ -191,7 +192,7 @@ def _text_table(
 ) -> list[str]:
     """A title, the levels above their columns, and rows of a judge, its coefficients and counts."""
     symbols = [SYMBOLS[coefficient] for _level in report.levels for coefficient in COEFFICIENTS]
-    name_width = max(len(name) for name in ("judge", *report.judges))
+    name_width = max(len(name) for name in ("judge", *(row[0] for row in rows)))
     group_width = len(COEFFICIENTS) * (NUMBER_WIDTH + 1) - 1
     levels = "  ".join(level.center(group_width, "·") for level in report.levels)
     lines = [f"\n{title}", f"{'':{name_width}}  {levels}"]
@@ -216,7 +217,7 @@ def _average_rows(report: Report) -> list[list[str]]:
         return []
     return [
         [
-            judge,
+            report.named(judge),
             *(
                 "–" if average is None else two_decimals(average)
                 for level in report.levels
@@ -250,7 +251,7 @@ def _cells(result: JudgeResult, levels: Sequence[Level]) -> list[str]:
         for coefficient in COEFFICIENTS
     ]
     return [
-        result.judge,
+        result.named,
         *numbers,
         f"{found.documents_used} of {found.documents}",
         str(result.missing or ""),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.options import MEAN
-from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.reports.report import SEEN, CriterionResult, JudgeResult, Report
 from evaluations.reports.samples import WEIGHTS, taken_from_the_top
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
@@ -36,6 +36,8 @@ def in_a_sentence(result: CriterionResult) -> str:
     ranked, symbol = RANKED[options.level], SYMBOLS[options.coefficient]
     estimate, share = best.shown(options), result.share_of_ceiling(best)
     value = f"{symbol} = {shown(estimate)} {in_brackets(best.analysis.shown)}".rstrip()
+    if best.seen:
+        value += f", {best.seen}"
     if (estimate.value or 0) <= 0:
         return (
             f"no judge ranks {ranked} as people do; the highest correlation is {best.judge}'s"
@@ -115,17 +117,27 @@ def headline(criteria: Sequence[CriterionResult]) -> str:
     """What judges may do, over all criteria that have one."""
     sentences = []
     for verdict, sentence in _HEADLINES.items():
-        names = [one.criterion for one in criteria if one.judges and one.verdict == verdict]
+        names = [
+            f"{one.criterion} ({SEEN})" if one.best and one.best.seen else one.criterion
+            for one in criteria
+            if one.judges and one.verdict == verdict
+        ]
         if names:
             sentences.append(sentence.format(listed(names)))
     return " ".join(sentences)
 
 
 def reading(result: CriterionResult) -> str:
-    """Why a criterion has its verdict, in a sentence or two; the consequence comes first."""
+    """Why a criterion has its verdict, in a sentence or two; the consequence comes first. Numbers
+    over documents that a search has seen say so."""
     best = result.best
     if best is None:
         return _without_a_best(result)
+    said = _reading(result, best)
+    return f"{said} {best.seen.sentence}" if best.seen else said
+
+
+def _reading(result: CriterionResult, best: JudgeResult) -> str:
     evidence, verdict, name = result.evidence(best), result.verdict, best.judge
     ranked = RANKED[result.options.level]
     value = f"{SYMBOLS[result.options.coefficient]} = {shown(evidence.correlation)}"
@@ -300,6 +312,11 @@ def withheld_note(report: Report) -> str:
     if not report.withheld:
         return ""
     return left_out_in_words(report.withheld)
+
+
+def unseen_in_words(documents: int) -> str:
+    """What a judge that a search made was measured on, in a sentence."""
+    return f"Measured on {documents:,} documents that the search for this judge has not seen."
 
 
 def left_out_in_words(withheld: int) -> str:

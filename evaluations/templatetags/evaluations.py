@@ -38,6 +38,7 @@ from evaluations.reports.words import (
     same_documents_note,
     sessions_note,
     tested_over,
+    unseen_in_words,
     weights_note,
     withheld_note,
 )
@@ -137,6 +138,7 @@ register.filter(human_score_note)
 register.filter(weights_note)
 register.filter(withheld_note)
 register.filter(left_out_in_words)
+register.filter(unseen_in_words)
 
 
 @register.filter

@@ -15,7 +15,7 @@ from evaluations.certifying.requirements import Outcome, RequirementError
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from evaluations.reports.options import EPSILON_HELP, WORDS
-from evaluations.reports.words import left_out_in_words
+from evaluations.reports.words import left_out_in_words, unseen_in_words
 
 EXIT = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
 
@@ -59,6 +59,8 @@ class Command(GateCommand):
             self.stdout.write(in_words(entry))
         for said in made.content.get("what_numbers_speak_of", ()):
             self.stdout.write(said)
+        if unseen := made.content.get("unseen_documents"):
+            self.stdout.write(unseen_in_words(unseen))
         if hidden := left_out_in_words(made.content.get("withheld_documents", 0)):
             self.stdout.write(hidden)
         self.stdout.write(f"{judge} on {criterion}: {made.outcome} (certificate {made.pk}).")

@@ -1,0 +1,98 @@
+"""Judges that a search made better, and the documents that it could see: numbers over these look
+better than they are, so whoever states them says so."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluations.models import Candidate, Change, LockedDocuments, Project
+from evaluations.reports.data import ReportData
+from evaluations.statistics.pairing import FloatArray
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Of the `documents` behind a judge's numbers, how many its search has seen; `look` says what
+    its look at documents that nothing has seen gave, empty where there was none."""
+
+    documents: int
+    of: int
+    look: str = ""
+
+    def __str__(self) -> str:
+        return f"seen by its search: {self.documents:,} of {self.of:,} documents{self._and_look}"
+
+    @property
+    def sentence(self) -> str:
+        """The same as a sentence."""
+        counts = f"{self.documents:,} of these {self.of:,} documents"
+        return f"Its search has seen {counts}{self._and_look}."
+
+    @property
+    def _and_look(self) -> str:
+        return f"; {self.look}" if self.look else ""
+
+
+@dataclass(frozen=True)
+class Searches:
+    """The searches behind a project's judges by criterion and judge, and its locked documents."""
+
+    candidates: dict[tuple[int, int], Candidate]
+    lock: LockedDocuments | None
+
+    def made(self, criterion: int, judge: int) -> bool:
+        """Whether a search made a judge what it is on a criterion."""
+        return (criterion, judge) in self.candidates
+
+    def seen_units(self, data: ReportData) -> NDArray[np.bool_]:
+        """Which units searches could see, all but the locked ones: shape (units,)."""
+        names = data.names_of_units
+        return ~np.array(self.lock.among(names) if self.lock else [False] * len(names), dtype=bool)
+
+    def unseen(self, data: ReportData) -> ReportData:
+        """The part of a project's numbers that no search has seen."""
+        is_seen = self.seen_units(data)
+        return data.only(~is_seen[data.units.document])
+
+    def seen(self, criterion: int, judge: int, data: ReportData, scores: FloatArray) -> Seen | None:
+        """What a judge's search has seen of what its numbers rest on; None for nothing."""
+        candidate = self.candidates.get((criterion, judge))
+        if candidate is None:
+            return None
+        counts = data.units.documents_with(~np.isnan(data.humans[criterion].mean + scores))
+        seen = int((counts & self.seen_units(data)).sum())
+        return Seen(seen, int(counts.sum()), _look_of(candidate)) if seen else None
+
+
+def searches_behind(project: Project) -> Searches:
+    """The searches that made a project's judges: a judge is what a search found from the version
+    that adopted it on. How it is asked for its rating is the same on all criteria."""
+    adopted = list(
+        Candidate.objects.filter(search__project=project, adopted_as__isnull=False)
+        .select_related("search", "adopted_as", "look", "proposal")
+        .order_by("pk")
+    )
+    if not adopted:
+        return Searches({}, None)
+    judges = list(project.judges.values_list("pk", "name", "version"))
+    criteria = list(project.criteria.values_list("pk", flat=True))
+    found = {}
+    for candidate in adopted:
+        made = candidate.adopted_as
+        assert made is not None
+        for pk, name, version in judges:
+            if name == made.name and version >= made.version:
+                everywhere = candidate.change == Change.SCORING and not (
+                    candidate.proposal and candidate.proposal.part == "scale"
+                )
+                for criterion in criteria if everywhere else [candidate.search.criterion_id]:
+                    found[criterion, pk] = candidate
+    return Searches(found, LockedDocuments.objects.filter(project=project).first())
+
+
+def _look_of(candidate: Candidate) -> str:
+    look = getattr(candidate, "look", None)
+    if look is None or look.value is None or candidate.measure != Candidate.Measure.RANK:
+        return ""
+    return f"its look at {look.documents:,} locked ones gave rho {look.value:.2f}"

@@ -1,0 +1,169 @@
+"""What a search made is measured on documents that the search has not seen, or says in the same
+line that it has."""
+
+import io
+import json
+from collections.abc import Callable
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from evaluations.archive.read import read_archive
+from evaluations.archive.write import write_archive
+from evaluations.certifying.certificates import certify, read_requirements, what_changed
+from evaluations.improving.adopting import adopt
+from evaluations.improving.locking import unlock_documents
+from evaluations.improving.looking import look
+from evaluations.improving.work import request_search, work_on_search
+from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
+from evaluations.reports.latex import as_latex
+from evaluations.reports.report import JudgeResult, build_report
+from evaluations.reports.report_json import as_json
+from evaluations.reports.tables import as_csv, as_markdown, as_text
+from evaluations.reports.words import headline, in_a_sentence, reading
+from evaluations.runs.worker import work_on_run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SEEN = "seen by its search"
+
+
+@pytest.fixture
+def adopted(judge: Judge, criterion: Criterion, locked: LockedDocuments) -> Judge:
+    """A panel, looked at once and used."""
+    search = request_search(judge, criterion, [Change.PANEL])
+    work_on_search(search.pk)
+    candidate = search.candidates.get()
+    look(candidate)
+    made, run = adopt(candidate)
+    work_on_run(run.pk, "tester")
+    return made
+
+
+def result_of(project: Project, judge: Judge) -> JudgeResult:
+    results = build_report(project).criteria[0].judges
+    return next(result for result in results if result.pk == judge.pk)
+
+
+def line_with(text: str, label: str) -> list[str]:
+    return [line for line in text.splitlines() if line.lstrip("| ").startswith(label)]
+
+
+def test_a_report_says_in_the_same_line_that_its_search_has_seen_the_documents(
+    adopted: Judge, rated_project: Project, locked: LockedDocuments
+) -> None:
+    report = build_report(rated_project)
+    value = Look.objects.get().value
+    seen = result_of(rated_project, adopted).seen
+    training = 60 - len(locked.document_ids())
+
+    assert seen is not None
+    assert (seen.documents, seen.of) == (training, training)
+    assert f"its look at {60 - training} locked ones gave rho {value:.2f}" in str(seen)
+    for text in (as_text(report), as_markdown(report), as_latex(report)):
+        lines = line_with(text, adopted.label)
+        assert lines
+        assert all(SEEN in line for line in lines)
+    row = next(row for row in as_csv(report).splitlines() if f",{adopted.label}," in row)
+    assert row.endswith(f",{training}")
+    content = json.loads(as_json(report))["criteria"]["quality"]
+    assert content["judges"][adopted.label]["seen_by_search"]["documents"] == training
+    assert "seen_by_search" not in content["judges"]["today"]
+
+
+def test_the_verdict_says_so_too(adopted: Judge, rated_project: Project) -> None:
+    report = build_report(rated_project)
+    result = report.criteria[0]
+
+    assert result.best is not None
+    assert result.best.pk == adopted.pk
+    assert SEEN in in_a_sentence(result)
+    assert "Its search has seen" in reading(result)
+    assert SEEN in headline(report.criteria)
+    assert json.loads(as_json(report))["criteria"]["quality"]["verdict"]["seen_by_search"]
+
+
+def test_pages_and_the_terminal_say_so(
+    adopted: Judge, rated_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    viewer = as_role("viewer")
+    for name, arguments in (
+        ("report_detail", ["small"]),
+        ("judge_standing", ["small", adopted.pk]),
+        ("project_detail", ["small"]),
+    ):
+        page = viewer.get(reverse(f"evaluations:{name}", args=arguments)).content.decode()
+        assert SEEN in page, name
+    output = io.StringIO()
+    call_command("report", "small", stdout=output)
+    assert SEEN in output.getvalue()
+
+
+def test_other_judges_are_measured_without_a_word(
+    adopted: Judge, judge: Judge, rated_project: Project
+) -> None:
+    assert result_of(rated_project, judge).seen is None
+
+
+def test_a_later_version_of_it_is_made_by_the_search_as_well(
+    adopted: Judge, rated_project: Project
+) -> None:
+    later = Judge.objects.get(pk=adopted.pk)
+    later.pk, later.version = None, adopted.version + 1
+    later.save()
+    run = adopted.runs.get()
+    run.scores.all().update(run=run)
+    run.judge = later
+    run.save(update_fields=["judge"])
+
+    assert result_of(rated_project, later).seen
+
+
+def test_no_certificate_is_met_over_training_documents(
+    adopted: Judge, criterion: Criterion
+) -> None:
+    made = certify(adopted, criterion, read_requirements(["spearman.summary.value>=0.1"]))
+
+    assert made.outcome == "cannot say"
+    assert "its search has seen" in made.requirements[0]["reason"]
+
+
+def test_after_the_opening_a_certificate_is_of_unseen_documents_alone(
+    adopted: Judge,
+    criterion: Criterion,
+    locked: LockedDocuments,
+    as_role: Callable[[str], Client],
+) -> None:
+    unlock_documents(locked)
+
+    made = certify(adopted, criterion, read_requirements(["spearman.summary.value>=0.5"]))
+
+    assert made.outcome == "met"
+    assert made.content["unseen_documents"] == len(locked.document_ids())
+    assert made.requirements[0]["value"] == pytest.approx(Look.objects.get().value)
+    assert what_changed(made) == []
+    page = as_role("viewer").get(made.get_absolute_url()).content.decode()
+    assert "that the search for this judge has not seen" in page
+
+
+def test_after_the_opening_the_report_counts_what_is_seen(
+    adopted: Judge, rated_project: Project, locked: LockedDocuments
+) -> None:
+    unlock_documents(locked)
+
+    seen = result_of(rated_project, adopted).seen
+
+    assert seen is not None
+    assert (seen.documents, seen.of) == (60 - len(locked.document_ids()), 60)
+
+
+def test_a_copy_says_the_same(adopted: Judge, rated_project: Project) -> None:
+    content = io.BytesIO()
+    write_archive(rated_project, content)
+    content.seek(0)
+    copy = read_archive(content, slug="copy")
+
+    theirs = result_of(copy, copy.judges.get(name=adopted.name)).seen
+
+    assert theirs == result_of(rated_project, adopted).seen
