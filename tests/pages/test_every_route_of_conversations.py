@@ -19,6 +19,7 @@ from django.core.management import call_command, get_commands
 from django.core.management.base import CommandError
 from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 
 from annotations.models import Assignment, AssignmentState, Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
@@ -27,7 +28,7 @@ from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
 from evaluations.llm.scoring import Scored
 from evaluations.management.commands.export_project import FORMS
-from evaluations.models import Document, ErrandState, Judge, Project, Search
+from evaluations.models import Document, Judge, LockedDocuments, Project
 from evaluations.reports.drawings.drawn import KINDS
 from evaluations.reports.figures import FIGURES
 from evaluations.reports.formats import BY_ENDING, BY_WORD
@@ -144,8 +145,8 @@ def place(
 ) -> dict[str, Any]:
     """A record for every argument of an address, and the owner's browser on them."""
     records = records_of(conversations, make_user)
-    # While a search is open, ratings of locked sessions are withheld; here all count.
-    Search.objects.update(state=ErrandState.DONE)
+    # Until the last look, ratings of locked sessions are withheld; here all count.
+    LockedDocuments.objects.update(unlocked_at=timezone.now())
     client.force_login(owner)
     campaign = Campaign.objects.create(project=conversations, name="Open", overlap=1)
     campaign.criteria.set(conversations.criteria.all())
