@@ -39,6 +39,8 @@ def _metrics(report: Report) -> Iterator[tuple[str, float]]:
                         yield f"{about}/{coefficient}/summary {end}"[:LONGEST], value
             yield f"{about}/documents", float(found.documents)
             yield f"{about}/outputs", float(found.pairs)
+            if result.seen:
+                yield f"{about}/documents seen by its search", float(result.seen.documents)
             if criterion.weights:
                 yield f"{about}/outputs of a uniform sample", criterion.weights.effective
 

@@ -19,6 +19,7 @@ from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
 from evaluations.reports.latex import as_latex
+from evaluations.reports.mlflow_metrics import as_metrics
 from evaluations.reports.report import JudgeResult, build_report
 from evaluations.reports.report_json import as_json
 from evaluations.reports.tables import as_csv, as_markdown, as_text
@@ -70,6 +71,8 @@ def test_a_report_says_in_the_same_line_that_its_search_has_seen_the_documents(
     content = json.loads(as_json(report))["criteria"]["quality"]
     assert content["judges"][adopted.label]["seen_by_search"]["documents"] == training
     assert "seen_by_search" not in content["judges"]["today"]
+    metrics = json.loads(as_metrics(report))
+    assert metrics[f"{adopted.label}/quality/documents seen by its search"] == training
 
 
 def test_the_verdict_says_so_too(adopted: Judge, rated_project: Project) -> None:
