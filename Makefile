@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz
+.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -41,6 +41,7 @@ help:
 	@echo "make bench-measure  whether weighted samples and intervals at any time keep their promises; fails where one does not"
 	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
+	@echo "make mutate   small changes to the code, one at a time, each of which the nearest tests should notice; fails below 90 % (SAMPLE=200: some of them, ONLY=\"PATTERN …\": those of files and functions)"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
 
 # pip checks hashes only where every package has one, which an editable checkout cannot: so that comes by itself.
@@ -214,6 +215,11 @@ bench-queue: $(VENV)/.installed
 
 bench-coverage: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.coverage $(if $(QUICK),--quick)
+
+SAMPLE ?= 0
+ONLY ?= *
+mutate: $(VENV)/.installed-dev
+	@set -f; $(BIN)/python .ci/mutate.py --sample $(SAMPLE) --only $(ONLY)
 
 fuzz: $(VENV)/.installed-dev
 	@end=$$(($$(date +%s) + 600)); while [ $$(date +%s) -lt $$end ]; do \

@@ -1,0 +1,327 @@
+"""Change the code a little, one place at a time, and see whether the nearest tests notice.
+
+`make mutate` runs every change, `make mutate SAMPLE=200` some of them, drawn with a fixed seed;
+`ONLY="*alt_test*"` those of files and functions that fit a pattern. `.ci/mutants.toml` says which
+tests are nearest to a module, and which changes change nothing, with the reason. CONTRIBUTING.md
+says why this is a script of our own.
+"""
+
+import argparse
+import ast
+import copy
+import fnmatch
+import importlib.abc
+import importlib.machinery
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+GOAL = 0.9
+# A mutant may take this many times as long as the tests do without it, and not less than this.
+TIMES, LEAST_SECONDS = 4, 20
+# Smaller numbers guard against rounding; nobody sees them move by a tenth.
+GUARD = 1e-5
+SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.And: ast.Or, ast.Or: ast.And, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div,
+    ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
+}  # fmt: skip
+NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
+# Types are no code; what a decorator or a message says is not what is tested here.
+SKIPPED = {"annotation", "returns", "decorator_list", "type_params"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change: its module, its function, its line with what stands there, and what becomes of
+    it; `number` counts the changes of a module."""
+
+    path: str
+    number: int
+    function: str
+    line: int
+    text: str
+    change: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} ({self.function})  {self.change}  in  {self.text}"
+
+
+Change = tuple[ast.AST, str, str, Callable[[], None]]
+
+
+def changes(tree: ast.Module) -> Iterator[Change]:
+    """Every change of a module: its node, its function, what it is, and what makes it."""
+    yield from _of_children(tree, [])
+
+
+def _of_children(node: ast.AST, scope: list[str]) -> Iterator[Change]:
+    for name, value in ast.iter_fields(node):
+        if name in SKIPPED or isinstance(node, ast.Raise | ast.JoinedStr | ast.Import):
+            continue
+        for at, child in enumerate(value if isinstance(value, list) else [value]):
+            if not isinstance(child, ast.AST):
+                continue
+            put = _putter(node, name, at if isinstance(value, list) else None)
+            inner = [*scope, child.name] if hasattr(child, "name") and child.name else scope
+            for what, new in _variants(child):
+                yield child, ".".join(inner) or "module", what, lambda put=put, new=new: put(new)
+            yield from _of_children(child, inner)
+
+
+def _putter(node: ast.AST, name: str, at: int | None) -> Callable[[ast.AST], None]:
+    def put(new: ast.AST) -> None:
+        if at is None:
+            setattr(node, name, new)
+        else:
+            getattr(node, name)[at] = new
+
+    return put
+
+
+def _variants(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """What a node may become, each with its description."""
+    match node:
+        case ast.Compare(ops=ops):
+            for at, op in enumerate(ops):
+                if type(op) in SWAPS:
+                    new = copy.copy(node)
+                    new.ops = [*ops[:at], SWAPS[type(op)](), *ops[at + 1 :]]
+                    yield _arrow(node, new), new
+        case ast.BoolOp(op=op) | ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in SWAPS:
+            if isinstance(node, ast.BinOp) and _is_text(node.left):
+                return
+            new = copy.copy(node)
+            new.op = SWAPS[type(op)]()
+            yield _arrow(node, new), new
+        case ast.UnaryOp(op=ast.Not() | ast.Invert() | ast.USub(), operand=operand):
+            yield _arrow(node, operand), operand
+        case ast.Constant(value=bool(value)):
+            yield _arrow(node, ast.Constant(not value)), ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            for new in (ast.Constant(value + 1), ast.Constant(value - 1)):
+                yield _arrow(node, new), new
+        case ast.Constant(value=float(value)) if abs(value) > GUARD:
+            for new in (ast.Constant(value * 1.1), ast.Constant(value * 0.9)):
+                yield _arrow(node, new), new
+        case ast.Return(value=ast.expr() as value) if not _is_none(value):
+            yield "return None", ast.Return(ast.Constant(None))
+        case ast.Name(id=name, ctx=ast.Load()) if name in NAMES:
+            yield f"{name} -> {NAMES[name]}", ast.Name(NAMES[name], ast.Load())
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr | ast.Constant) and isinstance(
+        getattr(node, "value", ""), str
+    )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _arrow(old: ast.AST, new: ast.AST) -> str:
+    before, after = (ast.unparse(ast.fix_missing_locations(copy.copy(one))) for one in (old, new))
+    return f"{before} -> {after}" if len(before) < 60 else f"{before[:40]}... -> {after[:40]}..."
+
+
+def mutants_of(path: str) -> list[Mutant]:
+    """All changes of a module, in the order of the text."""
+    source = (CHECKOUT / path).read_text()
+    lines = source.splitlines()
+    found = []
+    for number, (node, function, what, _make) in enumerate(changes(ast.parse(source))):
+        line = getattr(node, "lineno", 0)
+        found.append(Mutant(path, number, function, line, lines[line - 1].strip(), what))
+    return found
+
+
+class MutantFinder(importlib.abc.MetaPathFinder):
+    """Imports one module with a change, and everything else as it is."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self._mutant = mutant
+        self._module = mutant.path.removesuffix(".py").replace("/", ".")
+
+    def find_spec(self, fullname, path=None, _target=None):
+        if fullname != self._module:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
+        assert spec and spec.loader  # noqa: PT018
+        spec.loader = MutantLoader(fullname, str(spec.origin), self._mutant.number)
+        return spec
+
+
+class MutantLoader(importlib.machinery.SourceFileLoader):
+    def __init__(self, fullname: str, path: str, number: int) -> None:
+        super().__init__(fullname, path)
+        self._number = number
+
+    def get_code(self, _fullname):
+        tree = ast.parse(Path(self.path).read_text())
+        for number, (_node, _function, _what, make) in enumerate(changes(tree)):
+            if number == self._number:
+                make()
+                break
+        return compile(ast.fix_missing_locations(tree), self.path, "exec")
+
+
+def in_a_process(mutant: Mutant | None, tests: list[str], slot: int) -> int:
+    """Start the tests in a process of their own; its id. None changes nothing."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 70
+    try:
+        os.setsid()
+        quiet = os.open(os.devnull if mutant else LOG, os.O_WRONLY | os.O_CREAT)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        if mutant:
+            sys.meta_path.insert(0, MutantFinder(mutant))
+        import pytest
+
+        # pytest's own import of what it rewrites would come before the finder of the mutant.
+        options = ["-x", "-q", "--assert=plain", "-m", "not slow"]
+        options += ["-p", "no:cacheprovider", "-p", "no:xdist"]
+        status = int(pytest.main([*options, *tests], plugins=[_OwnDatabase(slot)]))
+    finally:
+        os._exit(status)
+
+
+class _OwnDatabase:
+    """Tests of one slot have a database of their own on the server that all share."""
+
+    def __init__(self, slot: int) -> None:
+        self._slot = slot
+
+    def pytest_sessionstart(self) -> None:
+        from django.db import connection
+
+        connection.settings_dict["TEST"]["NAME"] = f"test_mutants_{self._slot}"
+
+
+@dataclass
+class Job:
+    mutant: Mutant
+    pid: int
+    slot: int
+    until: float
+
+
+def run(mutants: list[Mutant], tests: dict[str, list[str]], seconds: dict[str, float], jobs: int):
+    """Run mutants, some at a time; yields each with whether it was killed."""
+    waiting, running = list(reversed(mutants)), []
+    free = list(range(jobs))
+    while waiting or running:
+        while waiting and free:
+            mutant, slot = waiting.pop(), free.pop()
+            pid = in_a_process(mutant, tests[mutant.path], slot)
+            running.append(Job(mutant, pid, slot, time.monotonic() + seconds[mutant.path]))
+        time.sleep(0.02)
+        for job in list(running):
+            done, status = os.waitpid(job.pid, os.WNOHANG)
+            if not done and time.monotonic() > job.until:
+                os.killpg(job.pid, signal.SIGKILL)
+                done, status = os.waitpid(job.pid, 0)
+            if done:
+                running.remove(job)
+                free.append(job.slot)
+                yield job.mutant, status != 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, default=0, help="so many mutants (0: all)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", default=["*"], help="patterns for PATH:FUNCTION")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    with (CHECKOUT / ".ci/mutants.toml").open("rb") as file:
+        table = tomllib.load(file)
+    tests: dict[str, list[str]] = table["tests"]
+    same = {(one["path"], one["text"], one["change"]) for one in table.get("equivalent", [])}
+    mutants = [
+        one
+        for path in tests
+        for one in mutants_of(path)
+        if any(fnmatch.fnmatch(f"{one.path}:{one.function}", wanted) for wanted in options.only)
+    ]
+    equivalent = [one for one in mutants if (one.path, one.text, one.change) in same]
+    mutants = [one for one in mutants if one not in equivalent]
+    if options.sample and options.sample < len(mutants):
+        some = random.Random(options.seed).sample(range(len(mutants)), options.sample)  # noqa: S311
+        mutants = [mutants[at] for at in sorted(some)]
+    seconds = {}
+    for path in dict.fromkeys(one.path for one in mutants):
+        begin = time.monotonic()
+        _pid, status = os.waitpid(in_a_process(None, tests[path], 0), 0)
+        if status:
+            sys.exit(f"The tests of {path} fail as they are, see {LOG}: {' '.join(tests[path])}")
+        seconds[path] = max(LEAST_SECONDS, TIMES * options.jobs * (time.monotonic() - begin))
+    counts = {path: [0, 0] for path in seconds}
+    survivors = []
+    for mutant, is_killed in run(mutants, tests, seconds, options.jobs):
+        counts[mutant.path][not is_killed] += 1
+        if not is_killed:
+            survivors.append(mutant)
+            print(f"survived: {mutant}", flush=True)
+    sys.exit(report(counts, survivors, len(equivalent)))
+
+
+def report(counts: dict[str, list[int]], survivors: list[Mutant], equivalent: int) -> int:
+    """Print the table; the status of the command."""
+    print(f"\n{'module':48}{'killed':>8}{'survived':>10}{'share':>8}")
+    for path, (killed, survived) in counts.items():
+        print(f"{path:48}{killed:8}{survived:10}{killed / (killed + survived):8.0%}")
+    killed, total = sum(one for one, _ in counts.values()), sum(map(sum, counts.values()))
+    share = killed / total if total else 1.0
+    print(f"{'all':48}{killed:8}{total - killed:10}{share:8.0%}   goal {GOAL:.0%}")
+    print(f"{equivalent} changes that change nothing are not counted (.ci/mutants.toml).")
+    for mutant in sorted(survivors, key=lambda one: (one.path, one.line)):
+        print(f"  {mutant}")
+    return 0 if share >= GOAL else 1
+
+
+LOG = str(Path(tempfile.gettempdir()) / f"mutate-{os.getpid()}.log")
+# Makes the template of the test databases, and keeps their server until its input ends.
+_SERVER = (
+    "import tests.environment, django, sys; django.setup();"
+    "from tests.database import use_template; use_template(); sys.stdin.read()"
+)
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(CHECKOUT))
+    sys.dont_write_bytecode = True
+    os.chdir(CHECKOUT)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.site_settings"
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    os.nice(15)
+    # Other people's packages once for all, as each mutant runs in a copy of this process.
+    import django.test
+    import hypothesis
+    import numpy as np
+    import pytest
+    import scipy.stats
+
+    import tests.environment
+
+    assert all((django, hypothesis, np, pytest, scipy, tests.environment))
+    server = subprocess.Popen([sys.executable, "-c", _SERVER], stdin=subprocess.PIPE)
+    try:
+        main()
+    finally:
+        assert server.stdin
+        server.stdin.close()
+        server.wait()

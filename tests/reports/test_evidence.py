@@ -1,0 +1,195 @@
+"""What a verdict's evidence says by itself: shares, intervals, and which reason is missing."""
+
+from typing import Any
+
+import pytest
+
+from evaluations.reports.null_judges import NullDraw, NullJudge
+from evaluations.reports.verdict import Evidence, Verdict, verdict_of
+from evaluations.statistics.agreement import BehindARater
+from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
+from tests.thresholds.test_verdicts_at_their_borders import evidence
+
+NOTHING = Estimate.undefined("nothing")
+NO_ENDS = Interval(None, None, 0, "no ends")
+
+
+def null(name: Any, *, passes: bool = False, in_place: float | None = 0.1) -> NullJudge:
+    own = NOTHING if in_place is None else Estimate(in_place)
+    draw = NullDraw(Estimate(0.5), Interval(0.4, 0.6), 0.0, passes, own)
+    return NullJudge(name, (draw,))
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "in_place", "share"),
+    [(0.8, 0.4, 0.5), (0.8, -0.4, -0.5), (0.5, 0.6, 1.2), (-0.1, 0.4, None), (0.0, 0.4, None),
+     (None, 0.4, None), (0.8, None, None)],
+)  # fmt: skip
+def test_the_share_is_of_what_one_rater_reaches(
+    ceiling: float | None, in_place: float | None, share: float | None
+) -> None:
+    sides = [NOTHING if one is None else Estimate(one) for one in (ceiling, in_place)]
+
+    found = evidence(ceiling=sides[0], in_place=sides[1]).share
+
+    assert found == (None if share is None else pytest.approx(share))
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "low", "agree"),
+    [(0.5, 0.1, True), (0.5, None, True), (0.5, 0.0, False), (0.5, -0.1, False),
+     (0.5, -1.0, False), (0.0, 0.1, False), (-0.2, None, False), (None, None, False),
+     (0.5, 0.5, True), (0.9, 0.01, True)],
+)  # fmt: skip
+def test_raters_agree_where_the_interval_of_one_rater_lies_above_0(
+    ceiling: float | None, low: float | None, agree: bool
+) -> None:
+    found = evidence(
+        ceiling=NOTHING if ceiling is None else Estimate(ceiling),
+        ceiling_interval=NO_ENDS if low is None else Interval(low, 0.9),
+    )
+
+    assert found.raters_agree is agree
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "is_related"),
+    [(0.5, 0.1, True), (0.5, 0.0, False), (0.5, -0.1, False), (1.0, None, True),
+     (1 - 1e-10, None, True), (0.99, None, False), (-1.0, None, False), (None, None, False)],
+)  # fmt: skip
+def test_a_judge_is_related_where_its_interval_lies_above_0_or_it_never_errs(
+    value: float | None, low: float | None, is_related: bool
+) -> None:
+    found = evidence(
+        correlation=NOTHING if value is None else Estimate(value),
+        interval=NO_ENDS if low is None else Interval(low, 0.9),
+    )
+
+    assert found.is_related is is_related
+    assert found.low == (low if low is not None or not is_related else value)
+
+
+@pytest.mark.parametrize(
+    ("high", "is_reversed"), [(-0.1, True), (0.0, False), (0.1, False), (None, False)]
+)
+def test_a_judge_is_reversed_where_its_interval_lies_below_0(
+    high: float | None, is_reversed: bool
+) -> None:
+    interval = NO_ENDS if high is None else Interval(-0.9, high)
+
+    assert evidence(interval=interval).is_reversed is is_reversed
+
+
+@pytest.mark.parametrize("compared", [0, 1, 2, 5])
+def test_the_error_is_shared_among_judges(compared: int) -> None:
+    assert evidence(compared=compared).error == pytest.approx(0.05 / max(1, compared))
+
+
+def test_judges_are_not_compared_unless_that_is_said() -> None:
+    found = evidence()
+
+    assert (found.compared, found.error, found.untested, found.on_scale) == (1, 0.05, "", True)
+    assert found.behind_low == found.behind.low(0.95)
+    assert evidence(compared=4).behind_low == found.behind.low(1 - 0.05 / 4)
+
+
+@pytest.mark.parametrize(
+    ("length", "judge", "ceiling", "as_good"),
+    [(0.55, 0.7, 0.65, True), (0.54, 0.7, 0.65, False), (0.4, 0.4, 0.65, True),
+     (0.39, 0.4, 0.65, False), (0.3, None, None, False), (0.3, 0.3, None, True),
+     (-0.1, -0.2, 0.65, False), (0.0, -0.2, 0.65, True), (None, 0.3, 0.65, False),
+     (None, 0.0, 0.65, True), (0.6, None, 0.65, True), (0.5, 0.9, 0.05, True)],
+)  # fmt: skip
+def test_length_ranks_as_well_where_it_reaches_the_bar_or_the_judge(
+    length: float | None, judge: float | None, ceiling: float | None, as_good: bool
+) -> None:
+    found = evidence(
+        nulls=(null("constant", in_place=0.9), null("length", in_place=length)),
+        in_place=NOTHING if judge is None else Estimate(judge),
+        ceiling=NOTHING if ceiling is None else Estimate(ceiling),
+    )
+
+    assert found.is_no_better_than_length is as_good
+    assert not (as_good and found.ranks_like_a_rater)
+
+
+def test_null_judges_that_pass_are_named() -> None:
+    nulls = (null("constant", passes=True), null("length"))
+
+    assert evidence(nulls=nulls).nulls_that_pass == nulls[:1]
+    assert evidence().nulls_that_pass == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "ranks"),
+    [({}, True), ({"in_place": Estimate(0.0)}, False), ({"in_place": Estimate(0.001)}, True),
+     ({"in_place": NOTHING}, False), ({"in_place": Estimate(-0.1)}, False),
+     ({"interval": Interval(-0.1, 0.5)}, False),
+     ({"behind": BehindARater(None, reason="none")}, False)],
+)  # fmt: skip
+def test_a_judge_ranks_like_a_rater_only_if_it_agrees_with_people(
+    changes: dict[str, Any], ranks: bool
+) -> None:
+    assert evidence(**changes).ranks_like_a_rater is ranks
+
+
+@pytest.mark.parametrize(
+    ("changes", "scores"),
+    [({}, True), ({"passes": False}, False), ({"on_scale": False}, False),
+     ({"p_nearer": None}, False), ({"p_nearer": 0.06}, False)],
+)  # fmt: skip
+def test_a_judge_scores_like_a_rater_on_the_scale_and_nearer_than_a_constant(
+    changes: dict[str, Any], scores: bool
+) -> None:
+    assert evidence(**changes).scores_like_a_rater is scores
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, ""),
+        ({"outputs": 7}, "a verdict takes 30 outputs with ratings and scores; there are 7"),
+        ({"raters": 1}, "a verdict takes 3 people who rated, each by name; there is 1"),
+        ({"raters": 2}, "a verdict takes 3 people who rated, each by name; there are 2"),
+        ({"ceiling": NOTHING}, "nothing"),
+        ({"untested": "too few annotators"}, "too few annotators"),
+        ({"untested": "another scale", "on_scale": False}, ""),
+        ({"interval": NO_ENDS}, "no ends"),
+        ({"behind": BehindARater(-0.1, reason="few documents")}, "few documents"),
+    ],
+)
+def test_what_is_missing_for_a_verdict_is_said(changes: dict[str, Any], reason: str) -> None:
+    found: Evidence = evidence(**changes)
+
+    assert found.missing == reason
+    assert (verdict_of(found) == Verdict.TOO_EARLY) is bool(reason)
+
+
+def test_raters_without_a_known_agreement_are_not_refused_for_it() -> None:
+    assert evidence(alpha=NOTHING).is_measurable
+    assert not evidence(alpha=Estimate(0.1)).is_measurable
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict"), [(None, "keep"), (0.4, "keep"), (0.6, "spot"), (1.2, "spot")]
+)
+def test_one_check_is_worth_something_to_a_judge_of_half_a_rater(
+    share: float | None, verdict: str
+) -> None:
+    in_place = NOTHING if share is None else Estimate(0.65 * share)
+
+    assert verdict_of(evidence(passes=False, in_place=in_place)) == verdict
+    # Scores like a rater, and does not rank like one.
+    far = BehindARater(-0.5, 0.01, 99)
+    assert verdict_of(evidence(behind=far, in_place=in_place)) == verdict
+
+
+def test_the_labels_are_what_pages_say() -> None:
+    assert [verdict.label for verdict in Verdict] == [
+        "Stands in for a rater",
+        "Use with spot checks",
+        "Keep people rating",
+        "Raters do not agree enough",
+        "Too early to say",
+    ]

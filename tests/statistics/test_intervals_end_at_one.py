@@ -1,0 +1,75 @@
+"""Intervals of correlations end at 1, adjusted p-values too, and a ceiling says who has none."""
+
+import numpy as np
+import pytest
+
+from evaluations.statistics.agreement import NO_RANKS, human_ceiling
+from evaluations.statistics.jackknife import LeftOut, summary_interval
+from evaluations.statistics.layout import Outputs, Ratings
+from evaluations.statistics.significance import holm
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_interval_at_summary_level_ends_at_one(sign: int) -> None:
+    by_document = sign * np.array([1.0] * 9 + [0.4])
+
+    interval = summary_interval(Outputs.full(10, 6), by_document)
+
+    assert interval.ends
+    assert (interval.high if sign > 0 else interval.low) == sign
+    assert abs(interval.low if sign > 0 else interval.high) < 0.94
+
+
+def with_rows(*rows: list[int], documents: int = 12) -> tuple[Outputs, Ratings]:
+    """Ratings of three outputs, the same in every document but for the last."""
+    table = np.array([row * documents for row in rows], dtype=float)
+    return Outputs.full(documents, len(rows[0])), Ratings.of_table(table)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_interval_of_one_rater_ends_at_one(reverse: bool) -> None:
+    outputs, ratings = with_rows([1, 2, 3], [3, 2, 1] if reverse else [1, 2, 3])
+    table = np.array([ratings.values_of(rater) for rater in (0, 1)])
+    # In one document the two are hardly related.
+    table[:, :3] = [[1, 2, 3], [2, 1, 3]] if not reverse else [[1, 2, 3], [2, 3, 1]]
+
+    found = human_ceiling(outputs, Ratings.of_table(table), "spearman", LeftOut.each(12))
+
+    assert found.interval.ends
+    assert (found.interval.low if reverse else found.interval.high) == (-1 if reverse else 1)
+
+
+def test_a_rater_who_ranks_nothing_has_no_correlation_with_the_others() -> None:
+    outputs, ratings = with_rows([1, 2, 3], [1, 3, 2], [2, 2, 2])
+
+    found = human_ceiling(outputs, ratings, "spearman", LeftOut.each(12))
+
+    assert [one.documents_used for one in found.by_rater] == [12, 12, 0]
+    assert found.by_rater[2].estimate.reason == NO_RANKS
+
+
+@pytest.mark.parametrize(("rows", "raters"), [(([1, 2, 3],), 0), (([1, 2, 3], [2, 2, 2]), 2)])
+def test_without_anybody_to_compare_with_there_is_no_ceiling(
+    rows: tuple[list[int], ...], raters: int
+) -> None:
+    found = human_ceiling(*with_rows(*rows), "spearman", LeftOut.each(12))
+
+    assert (found.estimate.value, found.interval.ends) == (None, None)
+    assert len(found.by_rater) == raters
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted"),
+    [
+        ([0.5, 0.6], [1.0, 1.0]),
+        ([0.01, 0.02, 0.04], [0.03, 0.04, 0.04]),
+        ([0.04, 0.01, 0.02], [0.04, 0.03, 0.04]),
+        ([0.3], [0.3]),
+        ([0.01, 0.9, 0.4], [0.03, 0.9, 0.8]),
+        ([], []),
+    ],
+)
+def test_holm_multiplies_by_how_many_are_left_and_never_falls(
+    p: list[float], adjusted: list[float]
+) -> None:
+    assert holm(p) == pytest.approx(adjusted)
