@@ -106,6 +106,8 @@ def test_where_nothing_can_be_compared_it_says_why(least: int, reason: str) -> N
     found = alt_test(Ratings.of_table(people()), np.full(60, np.nan), least_annotators=least)
 
     assert reason in found.winning_rate.reason
+    if least == 1:
+        assert found == alt_test(Ratings.of_table(people()), np.full(60, np.nan))
     assert found.winning_rate == found.advantage
     assert (found.outputs, found.p, found.passes, found.epsilon) == (0, (), False, 0.2)
 
@@ -119,6 +121,13 @@ def test_one_annotator_is_enough_unless_more_are_asked_for() -> None:
     assert alt_test(ratings, judge).winning_rate.value is not None
     assert alt_test(ratings, judge, least_annotators=2).winning_rate.value is not None
     assert alt_test(ratings, judge, least_annotators=3).winning_rate.value is None
+    # Of three annotators one shares 40 outputs with the others, who share 20 each with that one.
+    table = people(3)
+    table[1, 20:] = table[2, :20] = table[2, 40:] = np.nan
+    found = alt_test(Ratings.of_table(table), judge, least_outputs=30)
+    assert found.annotators == (0,)
+    assert found.winning_rate.value is not None
+    assert found.outputs == 40
     alone = Ratings.of_table(np.array([[3.0, 4.0, np.nan], [3.0, np.nan, 5.0]]))
     found = alt_test(alone, np.array([3.0, 4.0, 5.0]), least_outputs=1)
     assert found.outputs == 1
@@ -164,14 +173,36 @@ def test_the_grid_ends_at_one(lost: int, smallest: float | None) -> None:
     assert found.smallest_epsilon == smallest
 
 
-def test_an_annotator_with_one_output_plays_no_part_in_the_smallest_epsilon() -> None:
-    table, judge = people(), people(1)[0]
-    with_one = np.vstack([table, np.append([1.0], np.full(59, np.nan))])
-    table[:, 0] = with_one[:3, 0] = judge[0] = np.nan
+def test_where_nothing_can_be_compared_no_epsilon_is_passed() -> None:
+    assert smallest_epsilon(Ratings.of_table(people()), np.full(60, np.nan)) is None
 
-    assert smallest_epsilon(Ratings.of_table(with_one), judge) == smallest_epsilon(
-        Ratings.of_table(table), judge
-    )
+
+def test_a_win_that_is_certain_is_one_at_any_error() -> None:
+    ratings = Ratings.of_table(np.full((3, 8), 3.0))
+
+    found = alt_test(ratings, np.full(8, 3.0), q=0.0)
+
+    assert (found.p, found.winning_rate.value) == ((0.0, 0.0, 0.0), 1.0)
+
+
+@pytest.mark.parametrize(("shared", "counts"), [(1, False), (2, True)])
+def test_an_annotator_with_one_output_plays_no_part_in_the_smallest_epsilon(
+    shared: int, counts: bool
+) -> None:
+    matters = False
+    for _ in range(30):
+        table, judge = people(3, noise=1.0), people(1, noise=1.0)[0]
+        table[2, shared:] = np.nan
+        ratings = Ratings.of_table(table)
+        with_it, without = (
+            alt_test(ratings, judge, least_outputs=least).smallest_epsilon
+            for least in (shared, shared + 1)
+        )
+
+        assert smallest_epsilon(ratings, judge) == (with_it if counts else without)
+        matters |= with_it != without
+
+    assert matters
 
 
 def agrees_by_definition(table: np.ndarray, documents: np.ndarray) -> list[bool]:
@@ -196,16 +227,19 @@ def agrees_by_definition(table: np.ndarray, documents: np.ndarray) -> list[bool]
     return found
 
 
-def test_raters_agree_where_the_interval_of_their_correlation_lies_above_0() -> None:
-    documents, seen = np.arange(33) // 3, []
+@pytest.mark.parametrize(("count", "noise"), [(11, 1.6), (2, 0.7)])
+def test_raters_agree_where_the_interval_of_their_correlation_lies_above_0(
+    count: int, noise: float
+) -> None:
+    documents, seen = np.arange(33) * count // 33, []
     for _ in range(250):
-        # So noisy that about half of the raters are shown to agree.
-        table = people(3, 33, noise=1.6)
+        # So noisy that some of the raters are shown to agree, and some are not.
+        table = people(3, 33, noise=noise)
         found = raters_that_agree(Ratings.of_table(table), documents, least_outputs=5)
         assert found.tolist() == agrees_by_definition(table, documents)
         seen += found.tolist()
 
-    assert 0.2 < np.mean(seen) < 0.9
+    assert 0.1 < np.mean(seen) < 0.9
 
 
 def test_raters_of_one_document_agree_where_their_correlation_is_above_0() -> None:
