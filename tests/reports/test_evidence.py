@@ -163,6 +163,7 @@ def test_what_is_missing_for_a_verdict_is_said(changes: dict[str, Any], reason: 
     found: Evidence = evidence(**changes)
 
     assert found.missing == reason
+    assert found.too_few == (reason if reason.startswith("a verdict takes") else "")
     assert (verdict_of(found) == Verdict.TOO_EARLY) is bool(reason)
 
 
