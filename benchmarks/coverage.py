@@ -58,6 +58,7 @@ from evaluations.statistics.layout import Outputs, Ratings, complete
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.passing import PassFail, Share, pass_fail
 from evaluations.statistics.ppi import ppi_table
+from evaluations.statistics.preferences import davidson_intervals
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import new_systems_test, permutation_test
@@ -207,6 +208,7 @@ def lines() -> Iterator[Line]:
         for coefficient in ("pearson", "spearman", "kendall"):
             yield correlation_line(World(documents, 8), coefficient, "dataset")
     yield from comparison_lines()
+    yield from davidson_lines()
     yield from bias_lines()
     yield from pass_fail_lines()
     for documents in (10, 20, 50, 100):
@@ -389,6 +391,31 @@ def comparison_lines() -> Iterator[Line]:
                     lambda *data, agreed=agreed: _known(agreed(*data).estimate.value),
                     lambda *data, agreed=agreed: agreed(*data).interval,
                 )
+
+
+def davidson_lines() -> Iterator[Line]:
+    """The strength of a system, where three people compare the same outputs of every two."""
+    for documents, systems in ((10, 4), (20, 3), (50, 4), (100, 6)):
+
+        def strength(
+            outputs: Outputs, ratings: Ratings, _scores: FloatArray
+        ) -> tuple[float, Interval]:
+            tables = np.array([outputs.table(ratings.values_of(rater)) for rater in range(RATERS)])
+            order = np.sign(tables[..., :, None] - tables[..., None, :])
+            wins, ties = (order > 0).sum(axis=0), (order == 0).sum(axis=0)
+            ties[:, np.arange(outputs.systems), np.arange(outputs.systems)] = 0
+            documents = LeftOut.each(outputs.documents)
+            fitted, intervals = davidson_intervals(
+                wins.astype(float), ties.astype(float), documents, outputs.documents
+            )
+            return float(fitted.strengths[0]), intervals[0]
+
+        yield Line(
+            "strength by comparisons",
+            World(documents, systems),
+            lambda *data, of=strength: of(*data)[0],
+            lambda *data, of=strength: of(*data)[1],
+        )
 
 
 def _known(value: float | None) -> float:

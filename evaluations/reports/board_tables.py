@@ -7,7 +7,6 @@ from evaluations.formats import in_brackets, two_decimals
 from evaluations.reports.json_values import ends_json, estimate_json
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.statistics.comparisons import Agreed
-from evaluations.statistics.resampling import Interval
 
 STANDINGS = ("system", "strength", "95 % interval", "won", "tied", "lost")
 AGREEMENT = ("agreement on comparisons", "with ties (S1)", "pairs", "without ties (S2)", "pairs")
@@ -21,7 +20,7 @@ NOTE = (
 def standings_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
     """A row for each system, the best first."""
     for one in board.standings:
-        interval = in_brackets(Interval(one.low, one.high))
+        interval = in_brackets(one.interval)
         strength = ("–", "") if board.reason else (two_decimals(one.strength), interval)
         yield one.system, *strength, str(one.wins), str(one.ties), str(one.losses)
 
@@ -75,7 +74,7 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
             {
                 "system": one.system,
                 "strength": None if board.reason else one.strength,
-                "ci": None if board.reason else [one.low, one.high],
+                "ci": ends_json(one.interval),
                 "won": one.wins,
                 "tied": one.ties,
                 "lost": one.losses,

@@ -7,7 +7,6 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from annotations.models import Preference
 from evaluations.corpus.preference_rows import question_of
@@ -22,8 +21,10 @@ from evaluations.statistics.comparisons import (
     agreement_among,
     agreement_with,
     decided,
+    share_interval,
 )
-from evaluations.statistics.preferences import Davidson, davidson
+from evaluations.statistics.jackknife import LeftOut
+from evaluations.statistics.preferences import Davidson, davidson_intervals
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 
@@ -66,13 +67,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Standing:
-    """A system's strength with its 95 % interval; `wins`, `ties` and `losses` are the comparisons
-    behind it."""
+    """A system's strength with its 95 % interval over documents; `wins`, `ties` and `losses` are
+    the comparisons behind it."""
 
     system: str
     strength: float
-    low: float
-    high: float
+    interval: Interval
     wins: int
     ties: int
     losses: int
@@ -91,13 +91,12 @@ class JudgeOnPairs:
 @dataclass(frozen=True)
 class Leaderboard:
     """Results of comparisons; `left_share` is how often the left output won, of the comparisons
-    that know sides and have a winner, with its exact interval and p-value against one half."""
+    that know sides and have a winner, with its interval over documents."""
 
     comparisons: int
     standings: tuple[Standing, ...]
     tie: float | None
     left_share: float | None
-    left_p: float | None
     left_interval: Interval
     judges: tuple[JudgeOnPairs, ...]
     pairwise: tuple[PairwiseJudge, ...] = ()
@@ -149,35 +148,37 @@ def leaderboard(
     known = _compared(project, data, criterion_id, annotators)
     place = {system: index for index, system in enumerate(names)}
     size = len(place)
-    wins, ties = np.zeros((size, size)), np.zeros((size, size))
     said: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    for row in known:
+    question, questions = _questions(data, known)
+    documents = LeftOut.each(questions)
+    wins, ties = np.zeros((2, documents.groups, size, size))
+    left, sided = np.zeros((2, questions))
+    for row, at in zip(known, question, strict=True):
         said[row.pair].append(row.value)
         sides = (place[row.first], place[row.second])
         first, second = sides if row.value >= 0 else sides[::-1]
+        group = documents.group[at]
         if row.value:
-            wins[first, second] += 1
+            wins[group, first, second] += 1
         else:
-            ties[first, second] += 1
-            ties[second, first] += 1
-    compared = np.flatnonzero((wins + wins.T + ties).sum(axis=1) > 0)
-    part = np.ix_(compared, compared)
-    fitted = davidson(wins[part], ties[part])
-    left_won = [
-        (row.value > 0) == row.first_was_left
-        for row in known
-        if row.value and row.first_was_left is not None
-    ]
+            ties[group, first, second] += 1
+            ties[group, second, first] += 1
+        if row.value and row.first_was_left is not None:
+            sided[at] += 1
+            left[at] += (row.value > 0) == row.first_was_left
+    every_win, every_tie = wins.sum(axis=0), ties.sum(axis=0)
+    compared = np.flatnonzero((every_win + every_win.T + every_tie).sum(axis=1) > 0)
+    part = np.ix_(np.arange(documents.groups), compared, compared)
+    fitted, intervals = davidson_intervals(wins[part], ties[part], documents, questions)
     verdicts = verdicts_of(project, criterion_id, names)
     scored = {pk for _criterion, pk in data.judges}
     strengths = zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True)
     return Leaderboard(
         comparisons=len(known),
-        standings=_standings(data, compared, fitted, wins, ties),
+        standings=_standings(data, compared, fitted, intervals, every_win, every_tie),
         tie=fitted.tie if fitted.connected else None,
-        left_share=float(np.mean(left_won)) if left_won else None,
-        left_p=float(stats.binomtest(sum(left_won), len(left_won)).pvalue) if left_won else None,
-        left_interval=_left_interval(left_won),
+        left_share=float(left.sum() / sided.sum()) if sided.any() else None,
+        left_interval=share_interval(left[sided > 0], sided[sided > 0]),
         judges=tuple(
             _on_pairs(data, judge, criterion_id, known)
             for judge in judges
@@ -225,6 +226,15 @@ def _compared(
     ]
 
 
+def _questions(data: ReportData, rows: Sequence[Compared]) -> tuple[list[int], int]:
+    """Which document each comparison is about, documents that are turns of one question taken as
+    one, numbered from 0; and how many there are."""
+    names = dict(zip(data.document_ids.tolist(), data.doc_ids, strict=True))
+    numbers: dict[str, int] = {}
+    each = [numbers.setdefault(question_of(names[row.document]), len(numbers)) for row in rows]
+    return each, len(numbers)
+
+
 def _agreement(
     data: ReportData,
     judges: Sequence[Judge],
@@ -236,11 +246,9 @@ def _agreement(
     are one."""
     if not known:
         return ()
-    pairs = zip(data.document_ids.tolist(), data.doc_ids, strict=True)
-    questions = {pk: question_of(name) for pk, name in pairs}
     choices = [
-        PairChoice(questions[row.document], row.pair, row.annotator, int(np.sign(row.value)))
-        for row in known
+        PairChoice(at, row.pair, row.annotator, int(np.sign(row.value)))
+        for row, at in zip(known, _questions(data, known)[0], strict=True)
     ]
     found = [Side("people", agreement_among(choices), is_people=True)]
     for judge in judges:
@@ -257,24 +265,19 @@ def _agreement(
     return tuple(found)
 
 
-def _left_interval(sides: list[bool]) -> Interval:
-    """Clopper and Pearson's exact interval of the left output's share."""
-    if not sides:
-        return Interval(None, None, 0, "no comparison records which output was on the left")
-    ends = stats.binomtest(sum(sides), len(sides)).proportion_ci(0.95)
-    return Interval(float(ends.low), float(ends.high))
-
-
 def _standings(
-    data: ReportData, compared: np.ndarray, fitted: Davidson, wins: np.ndarray, ties: np.ndarray
+    data: ReportData,
+    compared: np.ndarray,
+    fitted: Davidson,
+    intervals: Sequence[Interval],
+    wins: np.ndarray,
+    ties: np.ndarray,
 ) -> tuple[Standing, ...]:
-    half = stats.norm.ppf(0.975)
     found = [
         Standing(
             system=data.system_names[column],
             strength=float(fitted.strengths[index]),
-            low=float(fitted.strengths[index] - half * fitted.standard_errors[index]),
-            high=float(fitted.strengths[index] + half * fitted.standard_errors[index]),
+            interval=intervals[index],
             wins=int(wins[column].sum()),
             ties=int(ties[column].sum()),
             losses=int(wins[:, column].sum()),

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.jackknife import TOO_FEW, LeftOut, no_interval
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.resampling import Interval
+from evaluations.thresholds import INTERVAL_DOCUMENTS
 
 ITERATIONS = 10_000
 PRECISION = 1e-12
@@ -92,22 +95,50 @@ class Davidson:
     with how often people tie: among equals the chance of a tie is tie / (2 + tie)."""
 
     strengths: FloatArray
-    standard_errors: FloatArray
     tie: float
     connected: bool
 
 
-def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
+def davidson_intervals(
+    wins: FloatArray, ties: FloatArray, documents: LeftOut, counting: int
+) -> tuple[Davidson, tuple[Interval, ...]]:
+    """The model of all comparisons, and each strength's interval over documents.
+
+    Several people compare the same outputs, and outputs of a system vary, so that comparisons of
+    one document are not independent: documents are left out whole.
+
+    Args:
+        wins, ties: shape (groups, systems, systems), by the groups in which documents are left out.
+        counting: how many documents have comparisons.
+    """
+    of_all = davidson(wins.sum(axis=0), ties.sum(axis=0))
+    if not of_all.connected or counting < INTERVAL_DOCUMENTS:
+        few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, documents.unit))
+        return of_all, (few,) * len(of_all.strengths)
+    all_wins, all_ties = wins.sum(axis=0), ties.sum(axis=0)
+    without = np.array(
+        [
+            davidson(all_wins - won, all_ties - tied, of_all).strengths
+            for won, tied in zip(wins, ties, strict=True)
+        ]
+    )
+    return of_all, tuple(
+        documents.interval(float(strength), left_out, counting=counting)
+        for strength, left_out in zip(of_all.strengths, without.T, strict=True)
+    )
+
+
+def davidson(wins: FloatArray, ties: FloatArray, near: Davidson | None = None) -> Davidson:
     """Fit by maximum likelihood.
 
     Args:
         wins: shape (systems, systems), how often the row was preferred to the column.
         ties: shape (systems, systems), symmetric, how often the two tied.
+        near: a fit to nearly the same comparisons, from which to begin.
     """
     size = len(wins)
     if size < 2 or not _is_connected(wins + ties):
-        nothing = np.full(size, np.nan)
-        return Davidson(nothing, nothing, float("nan"), False)
+        return Davidson(np.full(size, np.nan), float("nan"), False)
     a, b = np.triu_indices(size, k=1)
     won, lost, tied = wins[a, b], wins[b, a], ties[a, b]
 
@@ -140,46 +171,11 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
 
     start = np.zeros(size + 1)
     start[-1] = -10.0 if not ties.any() else 0.0
+    if near:
+        start = np.append(near.strengths, np.clip(np.log(near.tie), -10.0, 10.0))
     bounds = [(-20.0, 20.0)] * size + [(-10.0, 10.0)]
     fitted = optimize.minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000}
     )
-    first, second, _both = shares(fitted.x)
-    covariance = np.linalg.pinv(
-        _davidson_information(size, a, b, won + lost + tied, (first, second))
-    )
-    errors = np.sqrt(np.clip(np.diag(covariance)[:-1], 0, None))
     strengths = fitted.x[:-1] - fitted.x[:-1].mean()
-    return Davidson(strengths, errors, float(np.exp(fitted.x[-1])), True)
-
-
-def _davidson_information(
-    size: int,
-    a: IntArray,
-    b: IntArray,
-    games: FloatArray,
-    shares: tuple[FloatArray, FloatArray],
-) -> FloatArray:
-    """Fisher's information of the strengths and, in the last row, the logarithm of the tie
-    parameter. Strengths and ties are estimated together: where one system wins nearly always, its
-    strength and the tie parameter are hard to tell apart, and errors without that are too small.
-
-    Args:
-        a, b, games, shares: of each pair, its systems, comparisons, and chances that each wins.
-    """
-    first, second = shares
-    tied = 1 - first - second
-    information = np.zeros((size + 1, size + 1))
-    # A strength enters the logit of a win by a half with either sign, the tie parameter that of a
-    # tie by one; the information is the covariance of these, times the comparisons.
-    strength = games * ((first + second) - (first - second) ** 2) / 4
-    mixed = -games * (first - second) * tied / 2
-    np.add.at(information, (a, a), strength)
-    np.add.at(information, (b, b), strength)
-    np.add.at(information, (a, b), -strength)
-    np.add.at(information, (b, a), -strength)
-    for system, sign in ((a, 1), (b, -1)):
-        np.add.at(information, (system, np.full(len(system), size)), sign * mixed)
-        np.add.at(information, (np.full(len(system), size), system), sign * mixed)
-    information[size, size] = (games * tied * (1 - tied)).sum()
-    return information
+    return Davidson(strengths, float(np.exp(fitted.x[-1])), True)

@@ -13,6 +13,7 @@ SHORT = [line for line in lines() if line.world.documents <= 20 and line.world.s
 # Strengths and lines are fitted, and documents and systems left out, hundreds of times.
 LONG = (
     "comparisons",
+    "strength",
     "over both",
     "over systems",
     "bias",

@@ -13,8 +13,10 @@ from scipy import stats
 from evaluations.statistics.bias import family_of
 from evaluations.statistics.calibration import equipercentile, reliability
 from evaluations.statistics.correlation import COEFFICIENTS, coefficients_of_rows
+from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.mixing import drawn_coefficients, swapped_coefficients
-from evaluations.statistics.preferences import davidson
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.preferences import davidson, davidson_intervals
 from evaluations.statistics.projection import projections
 from evaluations.statistics.resampling import Interval, bootstrap_samples, draw
 from tests.statistics.tables import (
@@ -330,6 +332,48 @@ def test_systems_that_were_never_compared_have_no_strength() -> None:
     wins[0, 1] = wins[1, 0] = wins[2, 3] = wins[3, 2] = 1
 
     assert not davidson(wins, np.zeros((4, 4))).connected
+
+
+def compared_by_three(documents: int) -> tuple[FloatArray, FloatArray]:
+    """Wins and ties of three systems by document, of three people who see outputs of document-wide
+    quality; shape (documents, 3, 3)."""
+    rng = np.random.default_rng(documents)
+    wins, ties = np.zeros((2, documents, 3, 3))
+    for document, quality in enumerate(rng.normal([0.3, 0.0, -0.3], 1, (documents, 3))):
+        for (a, b), _person in itertools.product(itertools.combinations(range(3), 2), range(3)):
+            gap = quality[a] - quality[b] + rng.normal(0, 0.3)
+            if abs(gap) < 0.2:
+                ties[document, a, b] += 1
+                ties[document, b, a] += 1
+            else:
+                first, second = (a, b) if gap > 0 else (b, a)
+                wins[document, first, second] += 1
+    return wins, ties
+
+
+def test_strengths_have_the_jackknife_over_documents() -> None:
+    wins, ties = compared_by_three(20)
+
+    fitted, intervals = davidson_intervals(wins, ties, LeftOut.each(20), 20)
+
+    without = np.array(
+        [
+            davidson(*(np.delete(side, d, axis=0).sum(axis=0) for side in (wins, ties))).strengths
+            for d in range(20)
+        ]
+    )
+    error = np.sqrt(19 / 20 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    for strength, interval, half in zip(fitted.strengths, intervals, 2.093 * error, strict=True):
+        assert interval.ends == pytest.approx((strength - half, strength + half), abs=2e-3)
+
+
+def test_strengths_of_nine_documents_have_no_interval() -> None:
+    fitted, intervals = davidson_intervals(*compared_by_three(9), LeftOut.each(9), 9)
+
+    assert fitted.connected
+    assert {interval.reason for interval in intervals} == {
+        "fewer than 10 documents count, too few for an interval"
+    }
 
 
 # What to rate next

@@ -104,9 +104,11 @@ def test_rated_outputs_from_which_errors_are_predicted(
     monkeypatch.setattr(selection, "_values", lambda *_: rated)
     monkeypatch.setattr(selection, "disagreement", lambda *_: "disagreement")
     monkeypatch.setattr(selection, "predicted_errors", lambda *_: "errors")
-    outputs: Any = SimpleNamespace(systems=np.zeros(50))
+    monkeypatch.setattr(selection, "withheld_documents", lambda _project: [])
+    outputs: Any = SimpleNamespace(systems=np.zeros(50), documents=np.arange(50))
+    campaign: Any = SimpleNamespace(project_id=1)
 
-    assert selection.likely_errors(SimpleNamespace(), outputs)[0] == expected  # type: ignore[arg-type, comparison-overlap]
+    assert selection.likely_errors(campaign, outputs)[0] == expected
 
 
 @pins("PROOF_ERROR", {0.049: False, 0.05: True, 0.051: False})
