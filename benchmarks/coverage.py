@@ -518,8 +518,10 @@ def _equal_judges(outputs: Outputs, rng: Rng) -> Significance:
 
 
 def _truth(line: Line, data_sets: int) -> float:
+    """The mean value over data sets that have one; NaN where none has."""
     rng = np.random.default_rng(8)
-    return float(np.nanmean([line.value(*line.world.draw(rng)) for _ in range(data_sets)]))
+    values = np.array([line.value(*line.world.draw(rng)) for _ in range(data_sets)])
+    return float(np.mean(values[~np.isnan(values)])) if (~np.isnan(values)).any() else np.nan
 
 
 def main() -> None:
