@@ -2,6 +2,7 @@
 writes them, and a failure shows before the next is paid for."""
 
 import datetime
+import itertools
 import threading
 from collections.abc import Callable
 
@@ -128,7 +129,8 @@ def test_all_others_are_written_at_once_unless_the_endpoint_has_a_limit(
 ) -> None:
     for name in ("relevance", "style"):
         small_project.criteria.create(name=name, definition="as it says")
-    judge = make_judge(small_project, "--latency", "1.5")
+    latency = 1.5
+    judge = make_judge(small_project, "--latency", str(latency))
     judge.endpoint.requests_per_minute = per_minute
     judge.endpoint.save()
     run = started(judge)
@@ -147,4 +149,7 @@ def test_all_others_are_written_at_once_unless_the_endpoint_has_a_limit(
 
     assert (0, 4) in seen
     assert (1, 4) in seen
-    assert ((2, 4) in seen) == (together == 1)
+    kept = sorted(EvaluationSteps.objects.values_list("created_at", flat=True))[1:]
+    gaps = [(later - earlier).total_seconds() for earlier, later in itertools.pairwise(kept)]
+    # Who asks for the next after a reply waits for the model again.
+    assert [gap >= latency for gap in gaps] == [together == 1] * 2
