@@ -28,7 +28,7 @@ from evaluations.improving.work import (
     resume_search,
 )
 from evaluations.models import Candidate, LockedDocuments, Project, Search
-from evaluations.models.improving import FREE_CHANGES, MOST_LOOKS
+from evaluations.models.improving import FREE_CHANGES, LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 
 router = Router()
 ID = Field(le=2**63 - 1)
@@ -37,7 +37,7 @@ ID = Field(le=2**63 - 1)
 class LockIn(In):
     """The share of the documents to set aside, and how often they may be looked at."""
 
-    share: float = Field(SHARE, ge=0.1, le=0.9)
+    share: float = Field(SHARE, ge=LEAST_SHARE, le=MOST_SHARE)
     looks: int = Field(LOOKS, ge=1, le=MOST_LOOKS)
 
 

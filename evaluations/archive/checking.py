@@ -20,17 +20,23 @@ from evaluations.archive.improving_rows import (
     RankedDocuments,
     SearchBasis,
     TrainingValues,
-    first_problem,
 )
 from evaluations.archive.tables import Table
-from evaluations.certifying.content import problem_of
+from evaluations.certifying.content import first_problem, problem_of
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.formula import CriterionFormula
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import Judge
-from evaluations.models.improving import MOST_LOOKS, OPEN_STATES, Change, EventKind
+from evaluations.models.improving import (
+    LEAST_SHARE,
+    MOST_LOOKS,
+    MOST_SHARE,
+    OPEN_STATES,
+    Change,
+    EventKind,
+)
 from evaluations.models.run_parameters import RunParameters
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.scales import is_number, problems_of_scale
@@ -259,8 +265,8 @@ _ASKED_BY_GOALS = {
 
 
 def _lock(row: Mapping[str, Any]) -> None:
-    if not 0.1 <= row["share"] <= 0.9:
-        raise WrongValueError("share is not from 0.1 to 0.9")
+    if not LEAST_SHARE <= row["share"] <= MOST_SHARE:
+        raise WrongValueError(f"share is not from {LEAST_SHARE:g} to {MOST_SHARE:g}")
     if not 1 <= row["looks_allowed"] <= MOST_LOOKS:
         raise WrongValueError(f"looks_allowed is not from 1 to {MOST_LOOKS}")
     if not all(isinstance(is_locked, bool) for is_locked in row["exceptions"].values()):
@@ -301,12 +307,13 @@ def _modelled(name: str, model: type[BaseModel], row: Mapping[str, Any]) -> None
     try:
         model.model_validate(row[name])
     except ShapeError as error:
-        raise WrongValueError(f"{name}: {first_problem(error)}") from None
+        where, message, _is_missing = first_problem(error)
+        raise WrongValueError(f"{name}: {f'{where} {message}'.strip()}") from None
 
 
 def _certificate(row: Mapping[str, Any]) -> None:
-    if said := problem_of(row["content"]):
-        raise WrongValueError(f"content: {said}")
+    if problem := problem_of(row["content"]):
+        raise WrongValueError(f"content: {problem}")
 
 
 def _named(name: str, check: Check, value: Any) -> None:

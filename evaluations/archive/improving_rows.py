@@ -2,7 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
+
+from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e12)]
@@ -16,8 +18,8 @@ class LockDrawn(_Shape):
     """Of an event: what was drawn."""
 
     seed: str = Field(max_length=32)
-    share: float = Field(ge=0.1, le=0.9)
-    looks_allowed: int = Field(ge=1, le=40)
+    share: float = Field(ge=LEAST_SHARE, le=MOST_SHARE)
+    looks_allowed: int = Field(ge=1, le=MOST_LOOKS)
 
 
 class SearchBasis(_Shape):
@@ -48,10 +50,3 @@ class RankedDocuments(_Shape):
     documents: Count
     candidate: Count
     today: Count
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong, and where."""
-    first = error.errors(include_url=False)[0]
-    where = ".".join(map(str, first["loc"]))
-    return f"{where} {first['msg'][:1].lower()}{first['msg'][1:]}".strip()

@@ -61,8 +61,16 @@ def certify(
         epsilon: of the alternative annotator test.
         by: the user who asks.
     """
-    data = _data(judge, criterion)
-    checked = _checked(judge, criterion, requirements, data=data, epsilon=epsilon)
+    data, is_searched = _data(judge, criterion)
+    # All that is not withheld, the search that made the judge has seen.
+    cannot_say = SEEN_BY_SEARCH if is_searched and data.withheld else outdated(judge, criterion)
+    if cannot_say:
+        checked = [
+            Checked(requirement, Outcome.CANNOT_SAY, None, cannot_say)
+            for requirement in requirements
+        ]
+    else:
+        checked = _checked(judge, criterion, requirements, data=data, epsilon=epsilon)
     outcome = overall(checked)
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -78,7 +86,7 @@ def certify(
     }
     if said := about_sample(data.humans[criterion.pk]):
         content["what_numbers_speak_of"] = list(said)
-    if not data.withheld and searches_behind(judge.project).made(criterion.pk, judge.pk):
+    if is_searched and not data.withheld:
         content["unseen_documents"] = int(data.units.documents)
     if data.withheld:
         content["withheld_documents"] = data.withheld
@@ -98,7 +106,7 @@ def what_changed(certificate: Certificate) -> list[str]:
 
 def bindings_now(judge: Judge, criterion: Criterion) -> dict[str, Any]:
     """What a certificate made now would be bound to."""
-    return bindings_of(judge, criterion, _data(judge, criterion))
+    return bindings_of(judge, criterion, _data(judge, criterion)[0])
 
 
 def is_intact(content: dict[str, Any]) -> bool:
@@ -120,18 +128,13 @@ def signed_part(content: dict[str, Any]) -> bytes:
     return orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)
 
 
-def _data(judge: Judge, criterion: Criterion) -> ReportData:
-    """What a judge is measured on. One that a search made is measured on documents that it has not
+def _data(judge: Judge, criterion: Criterion) -> tuple[ReportData, bool]:
+    """What a judge is measured on, and whether a search made it: then on documents that it has not
     seen, as soon as their ratings are not withheld."""
     data = load_data(judge.project, [judge], [criterion])
     searches = searches_behind(judge.project)
-    is_made = searches.made(criterion.pk, judge.pk)
-    return searches.unseen(data) if is_made and not data.withheld else data
-
-
-def _is_seen(judge: Judge, criterion: Criterion, data: ReportData) -> bool:
-    """Whether a search that made the judge has seen all that it could be measured on."""
-    return bool(data.withheld) and searches_behind(judge.project).made(criterion.pk, judge.pk)
+    is_searched = searches.made(criterion.pk, judge.pk)
+    return (searches.unseen(data) if is_searched and not data.withheld else data), is_searched
 
 
 def _checked(
@@ -142,8 +145,6 @@ def _checked(
     data: ReportData,
     epsilon: Epsilon,
 ) -> list[Checked]:
-    if said := SEEN_BY_SEARCH if _is_seen(judge, criterion, data) else outdated(judge, criterion):
-        return [Checked(one, Outcome.CANNOT_SAY, None, said) for one in requirements]
     figures = figures_of(
         judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon
     )

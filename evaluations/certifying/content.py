@@ -86,9 +86,13 @@ def problem_of(content: Any) -> str:
     try:
         CertificateContent.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        if first["type"] == "missing":
-            return f"has no {where}"
-        return f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        where, message, is_missing = first_problem(error)
+        return f"has no {where}" if is_missing else f"{where}: {message}"
     return ""
+
+
+def first_problem(error: ValidationError) -> tuple[str, str, bool]:
+    """Where a value is wrong first, what is wrong there, and whether it is missing."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    message = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
+    return ".".join(map(str, first["loc"])), message, first["type"] == "missing"

@@ -38,9 +38,10 @@ class Sealed:
 def sealed(certificate: Certificate) -> Sealed:
     """What a certificate's signature holds for."""
     content = certificate.content
-    if (said := problem_of(content)) or not is_intact(content):
-        problem = f"its content cannot be read ({said})" if said else _CHANGED
-        return Sealed(None, problem, "", is_ours=False)
+    if unreadable := problem_of(content):
+        return Sealed(None, f"its content cannot be read ({unreadable})", "", is_ours=False)
+    if not is_intact(content):
+        return Sealed(None, _CHANGED, "", is_ours=False)
     key = content["public_key"]
     named = (content["judge"], content["criterion"])
     problem = ""

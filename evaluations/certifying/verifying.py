@@ -48,8 +48,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise VerifyError(f"{path} is not JSON (line {error.lineno}): {error.msg}.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise VerifyError(f"{path} is not a certificate of this format ({FORMAT}).")
-    if said := problem_of(content):
-        raise VerifyError(f"{path} {said}; it is not a whole certificate.")
+    if problem := problem_of(content):
+        raise VerifyError(f"{path} {problem}; it is not a whole certificate.")
     return content
 
 

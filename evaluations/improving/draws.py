@@ -11,10 +11,8 @@ from django.utils import timezone
 from evaluations.changes import note_change
 from evaluations.models import LockedDocuments, LockedText, LockEvent, Look, Project
 from evaluations.models.improving import EventKind
+from evaluations.thresholds import LOCKED_DOCUMENTS
 
-# A project whose documents were drawn before has at least so many of them: the fewest locked
-# documents that prove anything. Fewer texts may be the same by chance.
-LEAST_KNOWN = 10
 COMMAND_LINE = "the command line"
 # A document by what it says: its source, or where it has none its conversation and outputs.
 _DIGESTS = """
@@ -62,15 +60,7 @@ def record(locked: LockedDocuments) -> None:
         locked.draw = secrets.token_hex(16)
         LockedDocuments.objects.filter(pk=locked.pk).update(draw=locked.draw)
     if not LockEvent.objects.filter(draw=locked.draw, kind=EventKind.DRAWN).exists():
-        remember(
-            locked,
-            EventKind.DRAWN,
-            by=str(locked.locked_by or ""),
-            at=locked.locked_at,
-            seed=locked.seed,
-            share=locked.share,
-            looks_allowed=locked.looks_allowed,
-        )
+        remember_draw(locked, by=str(locked.locked_by or ""))
     entered = {event.at for event in LockEvent.objects.of_draw(locked.draw)}
     for look in locked.looks.exclude(looked_at__in=entered).select_related(
         "candidate__search__judge", "candidate__search__criterion", "looked_by"
@@ -80,6 +70,19 @@ def record(locked: LockedDocuments) -> None:
         by = str(locked.unlocked_by or "")
         remember(locked, EventKind.UNLOCKED, by=by, at=locked.unlocked_at)
     _record_texts(locked)
+
+
+def remember_draw(locked: LockedDocuments, *, by: str) -> None:
+    """Record a draw of its own: what repeats it."""
+    remember(
+        locked,
+        EventKind.DRAWN,
+        by=by,
+        at=locked.locked_at,
+        seed=locked.seed,
+        share=locked.share,
+        looks_allowed=locked.looks_allowed,
+    )
 
 
 def remember_look(look: Look) -> None:
@@ -104,7 +107,8 @@ def remember_look(look: Look) -> None:
 
 def known_draw(project: Project) -> LockEvent | None:
     """The draw that most of a project's documents were in before, by the digests of their texts;
-    None if fewer than `LEAST_KNOWN` were."""
+    None if fewer than `LOCKED_DOCUMENTS` were:
+    they would prove nothing, and may be the same by chance."""
     for locked in LockedDocuments.objects.filter(draw="").exclude(project=project):
         record(locked)  # locked before there were records
     with connection.cursor() as cursor:
@@ -113,7 +117,7 @@ def known_draw(project: Project) -> LockEvent | None:
                 FROM evaluations_lockedtext t JOIN ({_DIGESTS}) d ON d.digest = t.digest
                 GROUP BY t.draw HAVING count(DISTINCT t.digest) >= %(least)s
                 ORDER BY texts DESC, t.draw LIMIT 1""",
-            {"project": project.pk, "least": LEAST_KNOWN},
+            {"project": project.pk, "least": LOCKED_DOCUMENTS},
         )
         row = cursor.fetchone()
     events = LockEvent.objects.of_draw(row[0]) if row else []
@@ -129,18 +133,18 @@ def was_unlocked(draw: str) -> LockEvent | None:
 def exceptions_in(project: Project, lock: LockedDocuments) -> dict[str, bool]:
     """The documents of a project that were drawn under another name, so that the rule would not
     say of them what the draw did; a text that was both follows the rule."""
-    known: dict[str, set[bool]] = {}
+    drawn_as: dict[str, set[bool]] = {}
     for digest, is_locked in LockedText.objects.filter(draw=lock.draw).values_list(
         "digest", "is_locked"
     ):
-        known.setdefault(digest, set()).add(is_locked)
-    found: dict[str, bool] = {}
+        drawn_as.setdefault(digest, set()).add(is_locked)
+    exceptions: dict[str, bool] = {}
     for unit, digest in _units(project.pk):
-        drawn = known.get(digest, set())
+        drawn = drawn_as.get(digest, set())
         if len(drawn) == 1 and drawn != {lock.holds(unit)}:
             # Of a session with a locked turn all are locked.
-            found[unit] = found.get(unit, False) or drawn == {True}
-    return found
+            exceptions[unit] = exceptions.get(unit, False) or drawn == {True}
+    return exceptions
 
 
 def _record_texts(locked: LockedDocuments) -> None:

@@ -13,6 +13,7 @@ from evaluations.improving.draws import (
     name_of,
     record,
     remember,
+    remember_draw,
     was_unlocked,
 )
 from evaluations.models import LockedDocuments, LockEvent, Project
@@ -74,15 +75,7 @@ def lock_documents(
     if drawn is not None:
         remember(locked, EventKind.JOINED, by=name_of(by), at=locked.locked_at)
     else:
-        remember(
-            locked,
-            EventKind.DRAWN,
-            by=name_of(by),
-            at=locked.locked_at,
-            seed=locked.seed,
-            share=locked.share,
-            looks_allowed=locked.looks_allowed,
-        )
+        remember_draw(locked, by=name_of(by))
     record(locked)
     return locked
 

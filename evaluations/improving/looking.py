@@ -78,15 +78,15 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
         proof = proof_of(ground, candidate, own, looks=locked.looks_allowed)
         person = candidate.look_by or by
         record(locked)
-        found = Look.objects.create(
+        result = Look.objects.create(
             locked=locked,
             candidate=candidate,
             looked_by=person,
             looked_by_name=name_of(person)[:200],
             **_columns(proof),
         )
-        remember_look(found)
-        return found
+        remember_look(result)
+        return result
 
 
 def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:

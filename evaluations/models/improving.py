@@ -17,6 +17,8 @@ from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 
 MOST_LOOKS = 40
+# Of the documents, how many may be locked.
+LEAST_SHARE, MOST_SHARE = 0.1, 0.9
 
 
 class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
@@ -37,7 +39,7 @@ class LockedDocuments(models.Model):
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="locked")
     share = models.FloatField(
-        default=0.4, validators=[MinValueValidator(0.1), MaxValueValidator(0.9)]
+        default=0.4, validators=[MinValueValidator(LEAST_SHARE), MaxValueValidator(MOST_SHARE)]
     )
     seed = models.CharField(max_length=32)
     looks_allowed = models.PositiveSmallIntegerField(
@@ -71,7 +73,8 @@ class LockedDocuments(models.Model):
     class Meta:
         constraints = (
             models.CheckConstraint(
-                condition=models.Q(share__range=(0.1, 0.9)), name="locked_share_in_range"
+                condition=models.Q(share__range=(LEAST_SHARE, MOST_SHARE)),
+                name="locked_share_in_range",
             ),
             models.CheckConstraint(
                 condition=models.Q(looks_allowed__range=(1, MOST_LOOKS)), name="looks_in_range"

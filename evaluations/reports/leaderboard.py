@@ -191,7 +191,7 @@ def leaderboard(
             strengths=dict(strengths) if fitted.connected else {},
             names=names,
         ),
-        agreement=_agreement(data, judges, criterion_id, known, verdicts),
+        agreement=_agreement(data, judges, criterion_id, known, question, verdicts),
         reason=(
             ""
             if fitted.connected or not known
@@ -240,15 +240,19 @@ def _agreement(
     judges: Sequence[Judge],
     criterion_id: int | None,
     known: Sequence[Compared],
+    question: Sequence[int],
     verdicts: Mapping[int, Sequence[Verdict]],
 ) -> tuple[Side, ...]:
-    """People with each other, then each judge with people; documents that are turns of one question
-    are one."""
+    """People with each other, then each judge with people.
+
+    Args:
+        question: which document each comparison is about, turns of one question taken as one.
+    """
     if not known:
         return ()
     choices = [
         PairChoice(at, row.pair, row.annotator, int(np.sign(row.value)))
-        for row, at in zip(known, _questions(data, known)[0], strict=True)
+        for row, at in zip(known, question, strict=True)
     ]
     found = [Side("people", agreement_among(choices), is_people=True)]
     for judge in judges:

@@ -77,7 +77,7 @@ def searches_behind(project: Project) -> Searches:
         return Searches({}, None)
     judges = list(project.judges.values_list("pk", "name", "version"))
     criteria = list(project.criteria.values_list("pk", flat=True))
-    found = {}
+    behind = {}
     for candidate in adopted:
         made = candidate.adopted_as
         assert made is not None
@@ -87,8 +87,8 @@ def searches_behind(project: Project) -> Searches:
                     candidate.proposal and candidate.proposal.part == "scale"
                 )
                 for criterion in criteria if everywhere else [candidate.search.criterion_id]:
-                    found[criterion, pk] = candidate
-    return Searches(found, LockedDocuments.objects.filter(project=project).first())
+                    behind[criterion, pk] = candidate
+    return Searches(behind, LockedDocuments.objects.filter(project=project).first())
 
 
 def _look_of(candidate: Candidate) -> str:

@@ -111,11 +111,11 @@ def davidson_intervals(
         wins, ties: shape (groups, systems, systems), by the groups in which documents are left out.
         counting: how many documents have comparisons.
     """
-    of_all = davidson(wins.sum(axis=0), ties.sum(axis=0))
+    all_wins, all_ties = wins.sum(axis=0), ties.sum(axis=0)
+    of_all = davidson(all_wins, all_ties)
     if not of_all.connected or counting < INTERVAL_DOCUMENTS:
         few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, documents.unit))
         return of_all, (few,) * len(of_all.strengths)
-    all_wins, all_ties = wins.sum(axis=0), ties.sum(axis=0)
     without = np.array(
         [
             davidson(all_wins - won, all_ties - tied, of_all).strengths

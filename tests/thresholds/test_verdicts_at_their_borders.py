@@ -12,20 +12,14 @@ from evaluations.scales import Scale
 from evaluations.statistics.agreement import BehindARater
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.null_judges import is_met
-from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
+from tests.reports.test_verdicts import evidence as as_good_as_a_rater
 from tests.thresholds.three_points import pins
 
 
 def evidence(**changes: object) -> Evidence:
-    """Of a judge as good as a rater, with changes."""
-    usual = {
-        "outputs": 100, "raters": 3, "correlation": Estimate(0.66),
-        "interval": Interval(0.61, 0.71), "ceiling": Estimate(0.65),
-        "ceiling_interval": Interval(0.6, 0.7), "in_place": Estimate(0.62), "passes": True,
-        "behind": BehindARater(-0.03, 0.01, 99), "p_nearer": 0.001, "alpha": Estimate(0.6),
-    }  # fmt: skip
-    return Evidence(**(usual | changes))  # type: ignore[arg-type]
+    """Of a judge as good as a rater, of which is known how good, with changes."""
+    return as_good_as_a_rater(**({"behind": BehindARater(-0.03, 0.01, 99)} | changes))
 
 
 @pins("VERDICT_OUTPUTS", {29: "early", 30: "stands", 31: "stands"})
