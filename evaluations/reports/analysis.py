@@ -176,11 +176,15 @@ class Agreement:
         return {coefficient: ceiling.estimate for coefficient, ceiling in self.ceilings.items()}
 
     @property
-    def without_interval(self) -> dict[str, str]:
-        """By coefficient of chance-corrected agreement, why it has no interval."""
+    def without_interval(self) -> dict[str, list[str]]:
+        """By reason, which coefficients of chance-corrected agreement have no interval."""
         intervals = {f"{name} alpha": of for name, of in self.alpha_intervals.items()}
         intervals |= {"AC1": self.gwet.ac1.interval, "AC2": self.gwet.ac2.interval}
-        return {name: of.reason for name, of in intervals.items() if of.reason}
+        names: dict[str, list[str]] = {}
+        for name, interval in intervals.items():
+            if interval.reason:
+                names.setdefault(interval.reason, []).append(name)
+        return names
 
 
 @dataclass(frozen=True)
