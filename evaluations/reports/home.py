@@ -49,12 +49,13 @@ class Standing:
 
 @dataclass(frozen=True)
 class Home:
-    """The verdicts of a project, in brief."""
+    """The verdicts of a project, in brief; `withheld` locked documents are left out."""
 
     headline: str
     glance: AtAGlance
     standings: tuple[Standing, ...]
     stand_ins: tuple[str, ...]
+    withheld: int
 
 
 def home_of(report: Report) -> Home:
@@ -62,7 +63,9 @@ def home_of(report: Report) -> Home:
     glance = at_a_glance(report)
     criteria = {criterion.pk: criterion for criterion in report.criteria}
     standings = tuple(_standing(row, criteria[row.pk]) for row in glance.rows)
-    return Home(headline(report.criteria), glance, standings, tuple(report.stand_ins))
+    return Home(
+        headline(report.criteria), glance, standings, tuple(report.stand_ins), report.withheld
+    )
 
 
 def _standing(row: VerdictRow, criterion: CriterionResult) -> Standing:

@@ -253,6 +253,8 @@ def test_pages_say_that_something_is_withheld(
         "evaluations:document_detail",
     ):
         assert "last look" in page(name), name
+    for name in ("evaluations:project_detail", "annotations:campaign_list"):
+        assert "left out here until the" in page(name), name
     # Nothing is decided by ratings that nobody sees.
     address = rights.address("annotations:adjudication_item", planted, 0)
     before = Decision.objects.count()
