@@ -16,7 +16,6 @@ from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.parsing import Reason
 from evaluations.models import (
     CandidateOutput,
-    Criterion,
     EvaluationRun,
     ItemState,
     Judge,
@@ -171,22 +170,43 @@ def test_pairs_are_compared_in_both_orders(corpus: Project, local_llm: ModelProc
     assert all(0 <= pair.value <= 1 and pair.left is not None for pair in pairs)
 
 
+# A small model repeats some lists without end, and which of them depends on the processor.
+DEFINITIONS = {
+    "coherence": "the summary reads as one text and keeps to the source",
+    "consistency": "every statement of the summary is supported by the source",
+    "fluency": "the summary is grammatical and easy to read",
+    "clarity": "the summary can be understood without the source",
+}
+
+
 def test_the_model_writes_steps_and_an_explanation(
     corpus: Project, local_llm: ModelProcess
 ) -> None:
     corpus.documents.exclude(doc_id="d5").delete()
-    Criterion.objects.get(project=corpus).steps.all().delete()
+    corpus.criteria.all().delete()
     judge = judge_of(corpus, local_llm, mode="logprobs", max_tokens=8)
 
-    run = run_of(judge)
+    finished = []
+    for name, definition in DEFINITIONS.items():
+        criterion = corpus.criteria.create(name=name, definition=definition)
+        run = start_run(judge, [criterion])
+        work_on_run(run.pk, "tester")
+        run.refresh_from_db()
+        steps = criterion.newest_steps
+        if run.state == RunState.PAUSED:
+            assert "cut off before their end" in run.message
+            assert steps is None
+            continue
+        assert steps is not None
+        assert steps.written_by == "smollm2"
+        assert steps.text in run.run_criteria.get().template
+        finished.append(run)
 
-    steps = Criterion.objects.get(project=corpus).newest_steps
-    assert steps is not None
-    assert steps.written_by == "smollm2"
-    assert steps.text in run.run_criteria.get().template
+    assert len(finished) >= 2
+    run = finished[0]
     output = CandidateOutput.objects.of_project(corpus)[0]
     score, _ = run.scores.get_or_create(
-        output=output, criterion=corpus.criteria.get(), defaults={"value": 4}
+        output=output, criterion=run.run_criteria.get().criterion, defaults={"value": 4}
     )
     explanation = request_explanation(score)
     work_on_errand("explanation", explanation.pk)
