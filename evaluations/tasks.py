@@ -50,7 +50,7 @@ def judge_run(run_id: int) -> None:
     """Work on a run until it has no free items, for some minutes at most, or until asked to
     stop."""
     if not EvaluationRun.objects.filter(ours("project"), pk=run_id).exists():
-        return  # another worker's heartbeat sends it again
+        return  # another worker looks for it again
     shift = _slice()
     work_on_run(run_id, worker_name(), shift=shift)
     if shift.ends is not None and time.monotonic() > shift.ends:

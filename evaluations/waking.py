@@ -1,7 +1,7 @@
 """Wake workers with messages by task name, so that senders need not import the tasks.
 
 A lost or repeated message does no harm: rows say what there is to do, and every worker looks for
-neglected ones (`heartbeat.py`).
+neglected ones (`upkeep.py`).
 """
 
 from typing import Any

@@ -28,6 +28,7 @@ from annotations.planning.designs import Drawn, Units
 from annotations.planning.item_plan import Outputs, PlannedItem
 from annotations.planning.selection import disagreement, likely_errors, pair_values, project_outputs
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
+from evaluations.row_by_row import for_each
 from evaluations.webhooks.announcing import announce_campaign
 
 MOST_ITEMS = 5_000_000
@@ -92,12 +93,16 @@ def close_campaign(campaign: Campaign, *, reason: str = "closed") -> bool:
 def announce_answered_campaigns() -> None:
     """Notify webhooks of open campaigns that now have all their answers."""
     listened = Webhook.objects.filter(events__contains=[WebhookEvent.CAMPAIGN_FINISHED.value])
-    for campaign in Campaign.objects.filter(
+    campaigns = Campaign.objects.filter(
         state=CampaignState.OPEN, project__in=listened.values("project")
-    ).select_related("project"):
-        items, complete = campaign.item_counts()
-        if items and items == complete:
-            announce_campaign(campaign, reason="answered")
+    )
+    for_each(campaigns.select_related("project"), _announce_if_answered, job="answered campaigns")
+
+
+def _announce_if_answered(campaign: Campaign) -> None:
+    items, complete = campaign.item_counts()
+    if items and items == complete:
+        announce_campaign(campaign, reason="answered")
 
 
 def reopen_campaign(campaign: Campaign) -> None:

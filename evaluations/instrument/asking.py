@@ -1,7 +1,7 @@
 """The schedule of studies: start the run of a part that is due, and record a run that has ended.
 
-Every worker's heartbeat calls both, so a study goes on as long as any worker lives. Rows decide,
-under a lock: however many workers look, each part is asked once.
+Workers look for both again and again (`upkeep.py`), so a study goes on as long as any worker lives.
+Rows decide, under a lock: however many workers look, each part is asked once.
 """
 
 from collections import Counter
@@ -24,6 +24,7 @@ from evaluations.models import (
     StudyKind,
     StudyPart,
 )
+from evaluations.row_by_row import for_each
 from evaluations.runs.lifecycle import Apart, RunError, evaluator_for, prompt_today, start_run
 
 PROMPT_CHANGED = (
@@ -34,13 +35,16 @@ PROMPT_CHANGED = (
 TRY_AGAIN = timedelta(hours=1)
 
 
-def go_on() -> None:
-    """Record what has ended, and start what is due."""
+def record_what_ended() -> None:
+    """Record the parts of studies whose runs have ended."""
     ended = Q(run=None) | Q(run__state__in=(RunState.DONE, RunState.CANCELLED))
-    for pk in StudyPart.objects.filter(ended, recorded_at=None).values_list("study", flat=True):
-        record_part(pk)
-    for pk in Study.objects.due().values_list("pk", flat=True):
-        start_part(pk)
+    parts = StudyPart.objects.filter(ended, recorded_at=None)
+    for_each(parts.values_list("study", flat=True), record_part, job="record studies")
+
+
+def ask_what_is_due() -> None:
+    """Start the parts of studies that are due."""
+    for_each(Study.objects.due().values_list("pk", flat=True), start_part, job="ask studies")
 
 
 @transaction.atomic
@@ -52,29 +56,36 @@ def start_part(study_id: int) -> StudyPart | None:
     ).first()  # fmt: skip
     if study is None:
         return None
-    if _prompt_has_changed(study):
-        study.is_on, study.message = False, PROMPT_CHANGED
-        study.save(update_fields=["is_on", "message"])
-        return None
     number = study.parts.count() + 1
     names = PARTS.get(StudyKind(study.kind), ())
     name = names[number - 1] if names else ""
-    apart = Apart(
-        purpose=study.kind,
-        outputs=list(study.items.values_list("output", flat=True)),
-        perturbed=name,
-        changes=_changes(study, study.judge),
-    )
     try:
+        if _prompt_has_changed(study):
+            study.is_on, study.message = False, PROMPT_CHANGED
+            study.save(update_fields=["is_on", "message"])
+            return None
         with transaction.atomic():
-            run = start_run(study.judge, [study.criterion], budget=study.budget, apart=apart)
+            run = start_run(
+                study.judge, [study.criterion], budget=study.budget, apart=_apart(study, name)
+            )
     except (RunError, PromptError) as error:
+        # It waits, and says why.
         study.message, study.next_at = str(error)[:500], timezone.now() + TRY_AGAIN
         study.save(update_fields=["message", "next_at"])
         return None
     if study.message:
         Study.objects.filter(pk=study.pk).update(message="")
     return StudyPart.objects.create(study=study, number=number, name=name, run=run)
+
+
+def _apart(study: Study, name: str) -> Apart:
+    """How the run of a study's part differs from a run of the project."""
+    return Apart(
+        purpose=study.kind,
+        outputs=list(study.items.values_list("output", flat=True)),
+        perturbed=name,
+        changes=_changes(study, study.judge),
+    )
 
 
 def _changes(study: Study, judge: Judge) -> dict[str, int]:

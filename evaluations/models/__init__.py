@@ -49,6 +49,7 @@ from evaluations.models.runs import (
 )
 from evaluations.models.sharing import ReportSnapshot, ShareLink
 from evaluations.models.tokens import ApiToken
+from evaluations.models.upkeep import UpkeepJob
 from evaluations.models.uploads import SavedColumns, Upload, UploadFile, UploadPart, UploadState
 from evaluations.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 
@@ -112,6 +113,7 @@ __all__ = [
     "StudyPart",
     "System",
     "Transport",
+    "UpkeepJob",
     "Upload",
     "UploadFile",
     "UploadPart",

@@ -18,13 +18,14 @@ from django.db import connection
 from packaging.requirements import Requirement
 
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.models import Endpoint
+from evaluations.models import Endpoint, WorkerHeartbeat
 from evaluations.operations.backup.swapping import left_behind
 from evaluations.operations.readiness import (
     Part,
     broker_part,
     database_part,
     migrations_part,
+    upkeep_part,
     worker_part,
 )
 from evaluations.operations.waiting import stale_leases
@@ -79,6 +80,7 @@ def examine() -> Iterator[Finding]:
     yield _from_part(broker_part(), "Is the broker at CELERY_BROKER_URL running?")
     if migrations.ok:
         yield worker()
+        yield upkeep()
         yield leases()
         yield from endpoint_findings()
 
@@ -163,6 +165,14 @@ def worker() -> Finding:
         return _from_part(part, f"Start one: {command('worker')}.")
     advice = f"{command('serve')} starts some; runs and uploads wait until then."
     return Finding("worker", Severity.WARNING, part.message, advice)
+
+
+def upkeep() -> Finding:
+    """Periodic jobs, which wait while a site on one's own machine is not in use."""
+    part = upkeep_part()
+    if part.ok or WorkerHeartbeat.objects.alive().exists():
+        return _from_part(part, "A line “upkeep failed” in the log of the workers says where.")
+    return Finding("upkeep", Severity.OK, "waits until a worker runs")
 
 
 def leases() -> Finding:

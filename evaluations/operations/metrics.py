@@ -23,6 +23,7 @@ from evaluations.models import (
     EventCount,
     Judge,
     RunState,
+    UpkeepJob,
     WorkerHeartbeat,
 )
 from evaluations.operations.spending import spending_by_judge
@@ -147,6 +148,22 @@ def _states() -> Iterator[Metric]:
     for job in settings.QUEUES:
         workers.add_metric([job], sum(job in jobs for jobs in alive))
     yield workers
+    yield from _upkeep()
+
+
+def _upkeep() -> Iterator[Metric]:
+    trouble = GaugeMetricFamily(
+        "geval_upkeep_trouble", "Whether a periodic job failed or is overdue.", labels=["job"]
+    )
+    seconds = GaugeMetricFamily(
+        "geval_upkeep_seconds", "How long the last turn of a periodic job took.", labels=["job"]
+    )
+    for job in UpkeepJob.objects.all():
+        trouble.add_metric([job.name], bool(job.trouble))
+        if job.seconds is not None:
+            seconds.add_metric([job.name], job.seconds)
+    yield trouble
+    yield seconds
 
 
 def _events() -> Iterator[Metric]:

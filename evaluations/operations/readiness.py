@@ -13,7 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from kombu.exceptions import OperationalError
 
-from evaluations.models import WorkerHeartbeat
+from evaluations.models import UpkeepJob, WorkerHeartbeat
 from geval_site.celery import app
 from geval_site.databases import PGMQ
 from geval_site.embedded.errors import EmbeddedServerError
@@ -37,10 +37,10 @@ def readiness() -> list[Part]:
     database = database_part()
     if not database.ok:
         unknown = "not known without the database"
-        others = [Part(name, False, unknown) for name in ("migrations", "worker")]
+        others = [Part(name, False, unknown) for name in ("migrations", "worker", "upkeep")]
         broker = Part("broker", False, unknown) if _queue_is_in_database() else broker_part()
         return [database, *others, broker]
-    return [database, migrations_part(), worker_part(), broker_part()]
+    return [database, migrations_part(), worker_part(), upkeep_part(), broker_part()]
 
 
 def database_part() -> Part:
@@ -84,6 +84,18 @@ def worker_part() -> Part:
         return Part("worker", True, f"{number} alive{none}")
 
     return _guarded("worker", look)
+
+
+def upkeep_part() -> Part:
+    """Whether the periodic jobs of workers run, and succeed."""
+
+    def look() -> Part:
+        troubles = UpkeepJob.objects.troubles()
+        if troubles:
+            return Part("upkeep", False, f"{'; '.join(troubles)}; see the log of the workers")
+        return Part("upkeep", True, "no job fails or is overdue")
+
+    return _guarded("upkeep", look)
 
 
 def broker_part() -> Part:

@@ -7,8 +7,7 @@ when all their items have all their answers, in the order that was drawn before 
 from dataclasses import dataclass
 
 import numpy as np
-import structlog
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotations.models import (
@@ -25,6 +24,7 @@ from evaluations.people.audit import note_by_site
 from evaluations.query_arrays import fetch_numbers, positions
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.memo import digest_of
+from evaluations.row_by_row import for_each
 from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document, mean_of_documents
 from evaluations.statistics.jackknife import LeftOut, within
@@ -33,9 +33,6 @@ from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.planning import Needed, for_any_time
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.same_documents import Ranked, on_same_documents
-from geval_site.logs import kind_of
-
-log = structlog.stdlib.get_logger(__name__)
 
 # A rho lies from -1 to 1, the difference of two from -2 to 2.
 RHO, TWO_RHOS = 1.0, 2.0
@@ -134,14 +131,7 @@ def close_reached_campaigns() -> None:
     waiting = CampaignGoal.objects.filter(
         campaign__state=CampaignState.OPEN, reached_at=None
     ).select_related("campaign__project", "criterion", "judge", "rival", "system", "other")
-    for goal in waiting:
-        try:
-            _look_at(goal)
-        except DatabaseError:
-            raise
-        except Exception as error:
-            # One campaign that cannot be looked at must not keep the others open.
-            log.warning("goal not looked at", campaign=goal.campaign_id, reason=kind_of(error))
+    for_each(waiting, _look_at, job="goals of campaigns")
 
 
 def _look_at(goal: CampaignGoal) -> None:

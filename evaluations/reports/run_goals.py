@@ -13,6 +13,7 @@ from evaluations.models import EvaluationRun, RunState
 from evaluations.models.runs import GOAL_REACHED
 from evaluations.reports.run_precision import KnownSoFar, known_of_complete
 from evaluations.reports.so_far import CriterionSoFar, so_far
+from evaluations.row_by_row import for_each
 from evaluations.runs.lifecycle import end_at_goal
 
 # A run is looked at again when it has so many times the scores of the last look.
@@ -25,14 +26,18 @@ def end_runs_at_goals() -> None:
     waiting = EvaluationRun.objects.counting().filter(
         Q(goal_width__isnull=False) | Q(goal_rival__isnull=False), state=RunState.RUNNING
     )
-    for run in waiting.select_related("project", "judge", "goal_rival"):
-        scores = run.scores.count()
-        if scores < _seen.get(run.pk, 1) * GROWTH:
-            continue
-        _seen[run.pk] = scores
-        if said := reached(run, so_far(run)):
-            end_at_goal(run.pk, said)
-            _seen.pop(run.pk, None)
+    runs = waiting.select_related("project", "judge", "goal_rival")
+    for_each(runs, _look_at, job="goals of runs")
+
+
+def _look_at(run: EvaluationRun) -> None:
+    scores = run.scores.count()
+    if scores < _seen.get(run.pk, 1) * GROWTH:
+        return
+    _seen[run.pk] = scores
+    if outcome := reached(run, so_far(run)):
+        end_at_goal(run.pk, outcome)
+        _seen.pop(run.pk, None)
 
 
 def reached(run: EvaluationRun, found: list[CriterionSoFar]) -> str:

@@ -1,8 +1,8 @@
 """Runs that an endpoint stopped for a while, and that resume by themselves: quotas of a day, waits
 of hours, accounts without credit.
 
-The moment is in the run's row, so that restarts lose nothing; every worker's heartbeat looks for it
-(heartbeat.py). A run that somebody paused has no such moment.
+The moment is in the run's row, so that restarts lose nothing; workers look for it (upkeep.py). A
+run that somebody paused has no such moment.
 """
 
 import datetime
@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import EvaluationRun
+from evaluations.row_by_row import for_each
 from evaluations.runs import quota
 from evaluations.runs.lifecycle import pause_run, resume_run
 
@@ -49,5 +50,5 @@ def pause_after(
 
 def resume_due_runs(which: Q | None = None) -> None:
     """Resume the runs whose time has come; of those that fit a condition, if there is one."""
-    for run in EvaluationRun.objects.due().filter(which or Q()):
-        resume_run(run, only_due=True)
+    due = EvaluationRun.objects.due().filter(which or Q())
+    for_each(due, lambda run: resume_run(run, only_due=True), job="resume runs")

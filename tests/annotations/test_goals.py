@@ -25,6 +25,7 @@ from evaluations.models import (
 )
 from evaluations.reports.data import load_data
 from evaluations.reports.goals import Standing, close_reached_campaigns, standing
+from evaluations.row_by_row import RowsFailedError
 from tests.annotations.answered import answer, many_documents
 
 pytestmark = pytest.mark.django_db
@@ -290,7 +291,8 @@ def test_a_goal_that_cannot_be_looked_at_keeps_no_other_campaign_open(
     goal.pk = None
     goal.save()
 
-    close_reached_campaigns()
+    with pytest.raises(RowsFailedError, match="1 of 2"):
+        close_reached_campaigns()
 
     of_systems.refresh_from_db()
     assert of_systems.state == CampaignState.CLOSED
@@ -306,7 +308,8 @@ def test_a_goal_whose_campaign_could_not_be_closed_is_looked_at_again(
 
     with monkeypatch.context() as patch:
         patch.setattr("evaluations.reports.goals._close", lost)
-        close_reached_campaigns()
+        with pytest.raises(RowsFailedError):
+            close_reached_campaigns()
     close_reached_campaigns()
 
     of_systems.refresh_from_db()

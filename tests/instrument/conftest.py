@@ -1,4 +1,4 @@
-"""A project of 30 documents, and what a worker's heartbeat does for its studies."""
+"""A project of 30 documents, and what workers do for its studies."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.planted import VAGUE, planted_files
 from evaluations.corpus.store import LoadResult
-from evaluations.instrument.asking import go_on
+from evaluations.instrument.asking import ask_what_is_due, record_what_ended
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study
 from evaluations.runs.worker import work_on_run
 
@@ -28,8 +28,14 @@ def criterion(asked_project: Project) -> Criterion:
     return asked_project.criteria.get()
 
 
+def go_on() -> None:
+    """What workers do for studies, again and again."""
+    record_what_ended()
+    ask_what_is_due()
+
+
 def work(rounds: int = 1) -> None:
-    """What the heartbeat and a worker do, so many times."""
+    """What a worker does for studies and their runs, so many times."""
     for _ in range(rounds):
         go_on()
         for run in EvaluationRun.objects.active():

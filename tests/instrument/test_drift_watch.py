@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.instrument.asking import PROMPT_CHANGED, go_on
+from evaluations.instrument.asking import PROMPT_CHANGED
 from evaluations.instrument.studies import StudyError, make_study, stop
 from evaluations.models import Criterion, EvaluationRun, Judge, ModelReply, Study, WebhookDelivery
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 from evaluations.sealing import seal
-from tests.instrument.conftest import ask_now, freeze
+from tests.instrument.conftest import ask_now, freeze, go_on
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -130,3 +130,22 @@ def test_too_few_outputs_are_refused(judge: Judge, criterion: Criterion) -> None
     judge.project.documents.filter(doc_id__gt="d1").delete()
     with pytest.raises(StudyError, match="has 4 outputs with different texts; a study needs 20"):
         make_study(judge, criterion, "drift")
+
+
+def test_a_watch_whose_prompt_cannot_be_written_waits_and_keeps_no_other_from_asking(
+    judge: Judge, criterion: Criterion
+) -> None:
+    odd = freeze(make_study(judge, criterion, "drift", items=20, replies=1))
+    criterion.pk, criterion.name = None, "Brevity"
+    criterion.save()
+    other = freeze(make_study(judge, criterion, "drift", items=20, replies=1))
+    Criterion.objects.filter(pk=odd.criterion_id).update(prompt_file="{{Nobody knows this}}")
+    Study.objects.update(next_at=odd.made_at)
+
+    go_on()
+
+    odd.refresh_from_db()
+    assert "Nobody knows this" in odd.message
+    assert odd.is_on
+    assert odd.next_at > odd.made_at
+    assert [study.parts.count() for study in (odd, other)] == [1, 2]

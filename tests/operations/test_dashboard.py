@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from evaluations.models import Project, RunState
+from evaluations.models import Project, RunState, UpkeepJob
 from evaluations.reports.report import build_report
 from tests.conftest import CHECKOUT
 
@@ -19,6 +19,7 @@ QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel.g
 @pytest.mark.django_db
 def test_every_query_asks_for_what_a_scrape_gives(judged_project: Project) -> None:
     build_report(judged_project)
+    UpkeepJob.objects.create(name="runs", seconds=0.1)
     client = Client()
     client.get("/sign-in/")
     families = list(text_string_to_metric_families(client.get("/metrics").content.decode()))

@@ -39,6 +39,7 @@ def test_a_site_with_a_worker_is_ready() -> None:
         "database": True,
         "migrations": True,
         "worker": True,
+        "upkeep": True,
         "broker": True,
     }
 
@@ -89,7 +90,7 @@ def test_without_a_database_all_that_needs_it_is_named_and_no_secret(
     answer = Client().get("/readyz")
 
     assert answer.status_code == 503
-    assert not_ready(answer) == ["broker", "database", "migrations", "worker"]
+    assert not_ready(answer) == ["broker", "database", "migrations", "upkeep", "worker"]
     assert b"internal" not in answer.content
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from evaluations.heartbeat import beat, neglected_runs
+from evaluations.heartbeat import beat
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.runs import leases
 from evaluations.runs.lifecycle import lay_out_run, start_run
+from evaluations.upkeep import neglected_runs
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
 

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from annotations.models import Annotator, Rating, StatedProbability
 from evaluations.changes import note_change
-from evaluations.heartbeat import neglected_runs
 from evaluations.models import (
     CandidateOutput,
     Criterion,
@@ -31,6 +30,7 @@ from evaluations.reports import run_goals
 from evaluations.reports.run_goals import end_runs_at_goals
 from evaluations.reports.so_far import so_far
 from evaluations.runs.lifecycle import RunError, start_run
+from evaluations.upkeep import neglected_runs
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS, SYSTEMS = 120, 4

@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.evaluators.geval import GEval
-from evaluations.heartbeat import neglected_runs
 from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.runs import leases
@@ -21,6 +20,7 @@ from evaluations.runs.calling import FAILURES_IN_A_ROW
 from evaluations.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run, start_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
+from evaluations.upkeep import neglected_runs
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

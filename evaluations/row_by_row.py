@@ -1,0 +1,38 @@
+"""Do something for each row, so that one odd row does not keep the others waiting."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import structlog
+from django.db import InterfaceError, OperationalError
+
+from geval_site.logs import kind_of
+
+log = structlog.stdlib.get_logger(__name__)
+Row = TypeVar("Row")
+
+
+class RowsFailedError(Exception):
+    """Some rows could not be dealt with; the message says how many, and what kind of error."""
+
+
+def for_each(rows: Iterable[Row], act: Callable[[Row], object], *, job: str) -> None:
+    """Call `act` with each row; failures are logged, each with its row and traceback.
+
+    Raises:
+        RowsFailedError: some rows failed; all others were dealt with.
+        OperationalError, InterfaceError: the database is away, which is no row's fault.
+    """
+    count, errors = 0, []
+    for row in rows:
+        count += 1
+        try:
+            act(row)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:
+            log.exception("upkeep failed for a row", job=job, row=getattr(row, "pk", row))
+            errors.append(error)
+    if errors:
+        message = f"{len(errors)} of {count}: {kind_of(errors[0])}"
+        raise RowsFailedError(message) from errors[0]

@@ -1,0 +1,222 @@
+"""What the site has to look after again and again, and the threads of a worker that do so.
+
+Messages may be lost and workers killed, so rows say what there is to do, and the jobs below look
+for work that nobody does, for moments that have come and for goals that are reached. `JOBS` is the
+whole list. A job's row says when it is due, and one worker takes each turn. Each job is tried,
+timed and logged by itself; `doctor`, `/readyz` and `/metrics` tell which fail or are overdue.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+
+import structlog
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from annotations.planning.campaigns import announce_answered_campaigns
+from evaluations.improving.work import neglected_searches
+from evaluations.instrument.asking import ask_what_is_due, record_what_ended
+from evaluations.models import (
+    Batch,
+    EvaluationRun,
+    RunItem,
+    RunState,
+    Transport,
+    UpkeepJob,
+)
+from evaluations.models.runs import is_free
+from evaluations.operations.retention import policy_of_site, tidy
+from evaluations.projects.deletion import remove_deleted
+from evaluations.reports.goals import close_reached_campaigns
+from evaluations.reports.keeping import neglected_reports
+from evaluations.reports.run_goals import end_runs_at_goals
+from evaluations.row_by_row import RowsFailedError, for_each
+from evaluations.runs.errands import neglected_errands
+from evaluations.runs.resuming import resume_due_runs
+from evaluations.runs.shift import ours, worker_name
+from evaluations.uploads.leftovers import clear_leftovers
+from evaluations.uploads.loading import neglected_uploads
+from evaluations.waking import (
+    wake_for_errand,
+    wake_for_report,
+    wake_for_search,
+    wake_for_upload,
+    wake_for_webhooks,
+    wake_one_worker,
+)
+from evaluations.webhooks.claiming import can_send_more
+from geval_site.logs import kind_of
+
+BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours=1)
+# Workers look a little early: who comes a moment before the time would lose a whole interval.
+EARLY = timedelta(seconds=0.5)
+LOOK_SECONDS = 1.0
+log = structlog.stdlib.get_logger(__name__)
+
+
+class Lane(Enum):
+    """A thread in which jobs wait for each other: waking workers must not wait for what computes,
+    nor that for what removes rows for minutes."""
+
+    WAKE = "wake"
+    COMPUTE = "compute"
+    REMOVE = "remove"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to be done at intervals.
+
+    `of_project`: also by a worker that serves one project alone, which looks after that project
+    and takes no turn of the site's.
+    """
+
+    name: str
+    every: timedelta
+    lane: Lane
+    act: Callable[[], None]
+    of_project: bool = False
+
+
+def neglected_runs() -> list[int]:
+    """Active runs with work that no worker is doing."""
+    items = RunItem.objects.filter(run=OuterRef("pk"))
+    unattended = Q(preparer_until=None) | is_free("preparer_until")
+    unprepared = Q(state=RunState.PREPARING) & unattended
+    unworked = Q(state=RunState.RUNNING) & Exists(items.claimable()) & ~Exists(items.held())
+    unclosed = Q(state=RunState.RUNNING) & ~Exists(items.open())
+    batches = Batch.objects.filter(run=OuterRef("pk"))
+    due = Q(state=RunState.RUNNING, transport=Transport.BATCH) & (
+        Exists(batches.filter(state=Batch.State.SENDING))
+        | Exists(batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
+    )
+    waiting = unprepared | unworked | unclosed | (due & unattended)
+    runs = EvaluationRun.objects.filter(waiting, ours("project"))
+    return list(runs.values_list("pk", flat=True))
+
+
+def _resume_runs() -> None:
+    resume_due_runs(ours("project"))
+
+
+def _wake_for_runs() -> None:
+    for_each(neglected_runs(), wake_one_worker, job="runs")
+
+
+def _wake_for_uploads() -> None:
+    for_each(neglected_uploads(), wake_for_upload, job="uploads")
+
+
+def _wake_for_errands() -> None:
+    for_each(neglected_errands(), lambda errand: wake_for_errand(*errand), job="errands")
+
+
+def _wake_for_searches() -> None:
+    for_each(neglected_searches(), wake_for_search, job="searches")
+
+
+def _wake_for_reports() -> None:
+    for_each(neglected_reports(), wake_for_report, job="reports")
+
+
+def _wake_for_webhooks() -> None:
+    if can_send_more():
+        wake_for_webhooks()
+
+
+def _clear_leftovers() -> None:
+    clear_leftovers()
+
+
+def _remove_projects() -> None:
+    for gone in remove_deleted():
+        log.info("project removed", project=gone.slug, rows=gone.rows)
+
+
+def _tidy() -> None:
+    for due in tidy(policy_of_site()):
+        log.info("tidied", project=due.slug, replies=due.replies, entries=due.entries)
+
+
+# Uploads, errands and reports that wait in the queue look like neglected ones, so workers are woken
+# for these only once a minute. A webhook's message is due when its moment has come.
+JOBS = (
+    Job("resume runs", BEAT, Lane.WAKE, _resume_runs, of_project=True),
+    Job("runs", BEAT, Lane.WAKE, _wake_for_runs, of_project=True),
+    Job("webhooks", BEAT, Lane.WAKE, _wake_for_webhooks, of_project=True),
+    Job("uploads", MINUTE, Lane.WAKE, _wake_for_uploads, of_project=True),
+    Job("errands", MINUTE, Lane.WAKE, _wake_for_errands, of_project=True),
+    Job("reports", MINUTE, Lane.WAKE, _wake_for_reports, of_project=True),
+    Job("searches", MINUTE, Lane.WAKE, _wake_for_searches),
+    Job("record studies", BEAT, Lane.COMPUTE, record_what_ended),
+    Job("ask studies", BEAT, Lane.COMPUTE, ask_what_is_due),
+    Job("answered campaigns", BEAT, Lane.COMPUTE, announce_answered_campaigns, of_project=True),
+    Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
+    Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
+    Job("leftovers", HOUR, Lane.REMOVE, _clear_leftovers, of_project=True),
+    Job("deleted projects", MINUTE, Lane.REMOVE, _remove_projects, of_project=True),
+    Job("retention", HOUR, Lane.REMOVE, _tidy, of_project=True),
+)
+
+
+def start_lanes(leaving: threading.Event) -> list[threading.Thread]:
+    """A thread for each lane, until this worker is asked to stop."""
+    threads = [
+        threading.Thread(target=_keep_looking, args=[lane, leaving], name=lane.value, daemon=True)
+        for lane in Lane
+    ]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def _keep_looking(lane: Lane, leaving: threading.Event) -> None:
+    jobs = [job for job in JOBS if job.lane is lane]
+    if settings.ONLY_PROJECT:
+        jobs = [job for job in jobs if job.of_project]
+    next_look = dict.fromkeys(jobs, 0.0)
+    while not leaving.is_set():
+        for job in jobs:
+            if time.monotonic() >= next_look[job] and not leaving.is_set():
+                next_look[job] = time.monotonic() + job.every.total_seconds()
+                look_after(job)
+        leaving.wait(LOOK_SECONDS)
+    connection.close()
+
+
+def look_after(job: Job) -> bool:
+    """Do a job if it is this worker's turn; whether it was. A failure is logged and kept."""
+    try:
+        is_turn = bool(settings.ONLY_PROJECT) or UpkeepJob.objects.claim(
+            job.name, job.every - EARLY
+        )
+        if is_turn:
+            _do(job)
+        return is_turn
+    except DatabaseError as error:
+        # The thread must survive a database that is away for a while.
+        log.warning("upkeep waits", job=job.name, worker=worker_name(), reason=kind_of(error))
+        with contextlib.suppress(DatabaseError):
+            connection.close()
+        return False
+
+
+def _do(job: Job) -> None:
+    begun, failure = time.monotonic(), ""
+    try:
+        job.act()
+    except Exception as error:
+        failure = str(error) if isinstance(error, RowsFailedError) else kind_of(error)
+        log.exception("upkeep failed", job=job.name, worker=worker_name())
+        if isinstance(error, DatabaseError):
+            connection.close()  # it may be broken; the next query opens another
+    if not settings.ONLY_PROJECT:
+        UpkeepJob.objects.end(job.name, seconds=time.monotonic() - begun, failure=failure)
