@@ -10,4 +10,10 @@ def main() -> None:
     os.environ.setdefault("GEVAL_MODE", "local")
     from django.core.management import execute_from_command_line  # noqa: PLC0415
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads the output, such as `head`, has enough; the exit flushes into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)  # as a program that SIGPIPE ends
