@@ -31,9 +31,10 @@ def trial_lines(run: EvaluationRun) -> Iterator[str]:
     takes = f" and {in_time(estimate.seconds)}" if estimate.seconds else ""
     yield (
         f"The other {estimate.items:,} items would need about {estimate.calls:,} calls and"
-        f" {estimate.prompt_tokens + estimate.completion_tokens:,} tokens{money}{takes}. The same"
-        " command without --trial judges them."
+        f" {estimate.prompt_tokens + estimate.completion_tokens:,} tokens{money}{takes}."
     )
+    if any(shown.value is not None for shown in items):
+        yield "The same command without --trial judges them."
 
 
 def trial_json(run: EvaluationRun) -> dict[str, Any]:
