@@ -4,7 +4,6 @@ import json
 
 from django.db import transaction
 
-from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.evaluators.wording import as_setting, wordings_in
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.rewording import change_of, wording_of
@@ -12,6 +11,7 @@ from evaluations.judges.judges import (
     JudgeDraft,
     change_judge,
     create_judge,
+    draft_of,
     newest_version,
     same_but_for_settings,
 )
@@ -73,14 +73,9 @@ def _with_wording(candidate: Candidate, proposal: Proposal) -> tuple[Judge, list
     wordings = (
         own if is_asked_the_same else own | {search.criterion.name: wording_of(proposal.texts)}
     )
-    declared = {name: getattr(newest, name) for name in JudgeSettings.model_fields}
-    draft = JudgeDraft(
-        name=newest.name,
-        endpoint=newest.endpoint,
-        model=newest.model,
-        kind=newest.kind,
+    draft = draft_of(newest).changed(
         settings=newest.settings | ({"wording": as_setting(wordings)} if wordings else {}),
-        **declared | dict(proposal.scoring),
+        **dict(proposal.scoring),
     )
     ran = searched.runs.counting().values_list("run_criteria__criterion__name", flat=True)
     names = {name for name in ran if name} | {search.criterion.name}

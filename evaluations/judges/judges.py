@@ -66,6 +66,10 @@ class JudgeDraft:
     price_in: Decimal | None = None
     price_out: Decimal | None = None
 
+    def changed(self, **values: Any) -> "JudgeDraft":
+        """With other values; another mode has its own temperature, unless one is given."""
+        return replace(self, **({"temperature": None} if "mode" in values else {}) | values)
+
 
 # Endpoints
 

@@ -116,9 +116,7 @@ def change_and_try(run: EvaluationRun, key: str) -> EvaluationRun:
     change = changes[key]
     if run.judge.retired_at:
         raise RunError(f"{run.judge} is retired. Try its newest version.")
-    draft = replace(draft_of(run.judge), **change.settings)
-    if "mode" in change.settings:
-        draft = replace(draft, temperature=None)  # each mode has its own
+    draft = draft_of(run.judge).changed(**change.settings)
     # The endpoint has answered this judge; what a probe found is used, but none is needed.
     judge = change_judge(run.judge, draft, probe=False)
     with transaction.atomic():

@@ -44,18 +44,7 @@ def test_a_judge_is_probed_changed_into_a_new_version_retired_and_restored(
 
     probed = manage("probe", "small", "--judge", "J")
     as_json = manage("probe", "small", "--judge", "J", "--json")
-    arguments = (
-        "add_judge",
-        "small",
-        "J",
-        "--endpoint",
-        "main",
-        "--model",
-        "offline-stand-in",
-        "--mode",
-        "direct",
-    )
-    changed = manage(*arguments, "--change")
+    changed = manage("add_judge", "small", "J", "--change", "--mode", "direct")
     retired = manage("retire", "small", "--judge", "J")
     refused = manage("judge", "small", "--judge", "J")
     back = manage("retire", "small", "--judge", "J", "--back")
@@ -63,7 +52,9 @@ def test_a_judge_is_probed_changed_into_a_new_version_retired_and_restored(
     assert "it scores by token probabilities" in made.stdout
     assert "20 per token" in probed.stdout
     assert json.loads(as_json.stdout)["best_mode"] == "logprobs"
-    assert "J (version 2): new version created" in changed.stdout
+    assert "J (version 2): new version created; it scores by one greedy reply" in changed.stdout
+    kept = Judge.objects.values_list("endpoint__name", "model", "temperature", "max_tokens")
+    assert kept.get(version=2) == kept.get(version=1)
     assert "J (version 2) was retired" in retired.stdout
     assert (refused.returncode, "is retired" in refused.stderr) == (1, True)
     assert "was restored" in back.stdout

@@ -1,6 +1,6 @@
 """`manage.py add_judge PROJECT NAME …`: create a judge."""
 
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from decimal import Decimal
 from typing import Any
 
@@ -11,10 +11,16 @@ from evaluations.evaluators.base import EvaluatorError
 from evaluations.evaluators.judge_settings import JudgeSettings, declared, option_of
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import evaluator_class
-from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, endpoint_at
+from evaluations.judges.judges import (
+    JudgeDraft,
+    change_judge,
+    create_judge,
+    draft_of,
+    endpoint_at,
+)
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
-from evaluations.models import Endpoint, Project, ScoringMode
+from evaluations.models import Endpoint, Judge, Project, ScoringMode
 from geval_site.program import command
 
 
@@ -27,20 +33,24 @@ def settings_from(listed: list[str]) -> dict[str, str]:
 
 
 def _add_setting(parser: ArgumentParser, name: str) -> None:
-    """The option of a declared setting. Limits are checked with the rest of the judge."""
+    """The option of a declared setting. Limits are checked with the rest of the judge.
+
+    An option that is not given stays out of the options: then a judge that is changed keeps its
+    own value, and a new one gets the default.
+    """
     info, option = declared(name), f"--{option_of(name)}"
     if info.default is True:
         said = f"without: {(info.title or name).lower()}"
-        parser.add_argument(option, dest=name, action="store_false", help=said)
+        parser.add_argument(option, dest=name, action="store_false", default=SUPPRESS, help=said)
         return
     kind = Decimal if name.startswith("price") else type(info.default or 0.0)
     said = f"{(info.title or name).lower()}. {info.description}"
     if info.default:
         said += f" Default: {info.default:g}."
     if name == "mode":
-        parser.add_argument(option, choices=ScoringMode.values, default="", help=said)
+        parser.add_argument(option, choices=ScoringMode.values, default=SUPPRESS, help=said)
         return
-    parser.add_argument(option, dest=name, type=kind, default=info.default, help=said)
+    parser.add_argument(option, dest=name, type=kind, default=SUPPRESS, help=said)
 
 
 class Command(SiteCommand):
@@ -52,7 +62,7 @@ class Command(SiteCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("name", help="name of the judge")
-        parser.add_argument("--evaluator", default="geval", metavar="KIND", help="default: geval")
+        parser.add_argument("--evaluator", metavar="KIND", help="default: geval")
         parser.add_argument(
             "--set",
             action="append",
@@ -66,8 +76,12 @@ class Command(SiteCommand):
         parser.add_argument(
             "--endpoint", help="name of an existing endpoint, instead of its base URL"
         )
-        parser.add_argument("--change", action="store_true", help="change the judge with this name")
-        parser.add_argument("--model", default="", help="of the endpoint")
+        parser.add_argument(
+            "--change",
+            action="store_true",
+            help="change the judge with this name; what you leave out stays as it is",
+        )
+        parser.add_argument("--model", help="of the endpoint")
         for name in JudgeSettings.model_fields:
             _add_setting(parser, name)
         parser.add_argument(
@@ -79,23 +93,15 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
+        before = find_judge(project, options["name"]) if options["change"] else None
+        probe = not options["no_probe"]
         try:
-            asks = issubclass(evaluator_class(options["evaluator"]), LlmEvaluator)
-            endpoint = self._endpoint(project, options) if asks else None
-            draft = JudgeDraft(
-                name=options["name"],
-                kind=options["evaluator"],
-                settings=settings_from(options["set"]),
-                endpoint=endpoint,
-                model=options["model"],
-                **{name: options[name] for name in JudgeSettings.model_fields},
-            )
-            if options["change"]:
-                before = find_judge(project, options["name"])
-                judge = change_judge(before, draft, probe=not options["no_probe"])
+            draft = self._draft(project, before, options)
+            if before:
+                judge = change_judge(before, draft, probe=probe)
                 said = "changed" if judge.pk == before.pk else "new version created"
             else:
-                judge, made = create_judge(project, draft, probe=not options["no_probe"])
+                judge, made = create_judge(project, draft, probe=probe)
                 said = "created" if made else "already exists"
         except EvaluatorError as error:
             raise CommandError(str(error)) from None
@@ -111,11 +117,26 @@ class Command(SiteCommand):
         if why_not:
             self.stderr.write(f"{judge.kind_title} is {why_not}")
 
-    def _endpoint(self, project: Project, options: dict[str, Any]) -> Endpoint:
+    def _draft(self, project: Project, before: Judge | None, options: dict[str, Any]) -> JudgeDraft:
+        """The judge's own values, or the defaults, with those that are given."""
+        draft = draft_of(before) if before else JudgeDraft(name=options["name"])
+        kind = options["evaluator"] or draft.kind
+        given = {name: options[name] for name in JudgeSettings.model_fields if name in options}
+        if options["model"] is not None:
+            given["model"] = options["model"]
+        endpoint = draft.endpoint
+        if issubclass(evaluator_class(kind), LlmEvaluator):
+            endpoint = self._endpoint(project, options) or endpoint
+            if endpoint is None:
+                raise CommandError(
+                    "Name the endpoint with --base-url, or an existing one with --endpoint."
+                )
+        settings = {**draft.settings, **settings_from(options["set"])}
+        return draft.changed(kind=kind, settings=settings, endpoint=endpoint, **given)
+
+    def _endpoint(self, project: Project, options: dict[str, Any]) -> Endpoint | None:
         if options["endpoint"]:
             return find_endpoint(project, options["endpoint"])
         if not options["base_url"]:
-            raise CommandError(
-                "Name the endpoint with --base-url, or an existing one with --endpoint."
-            )
+            return None
         return endpoint_at(project, options["base_url"], key_env=options["key_env"])
