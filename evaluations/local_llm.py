@@ -10,6 +10,7 @@ for a token is the model's probability before the grammar.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -165,10 +166,12 @@ class _Front:
             response.headers.update(
                 (name, value) for name, value in reply.headers.items() if not _hop(name)
             )
-            await response.prepare(request)
-            async for part in reply.content.iter_any():
-                await response.write(part)
-            await response.write_eof()
+            # A client that has left, after its time limit or Ctrl-C, is no error of ours.
+            with suppress(ConnectionResetError):
+                await response.prepare(request)
+                async for part in reply.content.iter_any():
+                    await response.write(part)
+                await response.write_eof()
             return response
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
