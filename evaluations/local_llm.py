@@ -125,7 +125,9 @@ async def serve(upstream: str, *, context: int, port: int, ready: Callable[[int]
         front = _Front(session, context)
         app.router.add_post("/v1/completions", front.complete)
         app.router.add_route("*", "/{path:.*}", front.pass_on)
-        runner = web.AppRunner(app, access_log=None)
+        # Who leaves takes the request along; else the model would work for nobody, and calls that
+        # were given up would keep the next ones waiting until these are given up as well.
+        runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
         await runner.setup()
         try:
             site = web.TCPSite(runner, HOST, port)
