@@ -7,38 +7,38 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import orjson
 from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.dateparse import parse_datetime
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as ShapeError
 
 from annotations.models import CampaignState, GoalKind
-from evaluations.archive.improving_rows import (
-    LockDrawn,
-    RankedDocuments,
-    SearchBasis,
-    TrainingValues,
-)
+from evaluations.archive.shapes import SHAPES, LockDrawn
 from evaluations.archive.tables import Table
-from evaluations.certifying.content import first_problem, problem_of
+from evaluations.certifying.content import first_problem
+from evaluations.corpus.limits import is_too_deep, too_deep
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.formula import CriterionFormula
 from evaluations.evaluators.registry import make_evaluator
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import Judge
 from evaluations.models.improving import (
     LEAST_SHARE,
     MOST_LOOKS,
     MOST_SHARE,
     OPEN_STATES,
-    Change,
     EventKind,
 )
 from evaluations.models.run_parameters import RunParameters
-from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from evaluations.models.runs import (
+    ACTIVE_STATES,
+    LEAST_GOAL_WIDTH,
+    MOST_GOAL_WIDTH,
+    ItemState,
+)
 from evaluations.scales import is_number, problems_of_scale
 
 Check = Callable[[Any], None]
@@ -56,20 +56,23 @@ def checks_of(table: Table) -> dict[str, Check]:
     """A check for each field of a table's rows, except references."""
     fields = {field.column: field for field in _model_of(table)._meta.concrete_fields}
     return {
-        name: _check_of(fields[column])
+        name: _check_of(fields[column], SHAPES.get((table.name, name)))
         for column, name in table.columns.items()
         if isinstance(name, str)
     }
 
 
-def check_record(table: Table, row: Mapping[str, Any]) -> None:
-    """Check what involves more than one field.
+def check_row(table: Table, checks: Mapping[str, Check], row: Mapping[str, Any]) -> None:
+    """Check each field of a row by `checks` of its table, then what involves several.
 
     Raises:
         WrongValueError: the record cannot be used as it is.
+        KeyError: a field is missing.
     """
-    if check := _RECORDS.get(table.name):
-        check(row)
+    for name, check in checks.items():
+        _named(name, check, row[name])
+    if check_record := _RECORDS.get(table.name):
+        check_record(row)
 
 
 def _model_of(table: Table) -> type[models.Model]:
@@ -80,7 +83,7 @@ def _model_of(table: Table) -> type[models.Model]:
     )
 
 
-def _check_of(field: models.Field[Any, Any]) -> Check:
+def _check_of(field: models.Field[Any, Any], shape: TypeAdapter[Any] | None = None) -> Check:
     kind = next(
         (check for types, check in _KINDS if isinstance(field, types)), lambda value, _field: value
     )
@@ -93,6 +96,9 @@ def _check_of(field: models.Field[Any, Any]) -> Check:
                 raise WrongValueError("is empty")
             return
         converted = kind(value, field)
+        if shape:
+            # As JSON, where a list may stand for a tuple, and nothing else is converted.
+            shape.validate_json(orjson.dumps(value), strict=True)
         if choices and converted not in choices and not (converted == "" and field.blank):
             raise WrongValueError(
                 f"is {str(value)[:40]!r}, which is not one of {', '.join(map(str, choices))}"
@@ -149,11 +155,9 @@ def _text(value: Any, _field: Any) -> str:
     return value
 
 
-def _json(value: Any, field: models.Field[Any, Any]) -> Any:
-    # An object or a list, like the field's default; anything else would break the pages that read
-    # it.
-    if field.default in (dict, list) and not isinstance(value, field.default):
-        raise WrongValueError(f"is not {'an object' if field.default is dict else 'a list'}")
+def _json(value: Any, _field: Any) -> Any:
+    if is_too_deep(value):
+        raise WrongValueError(f"is wrong: {too_deep()}")
     return value
 
 
@@ -203,6 +207,11 @@ def _judge(row: Mapping[str, Any]) -> None:
 
 
 def _run(row: Mapping[str, Any]) -> None:
+    # Nothing that an archive brings may start work, nor call an endpoint of its choice.
+    if row["state"] in ACTIVE_STATES:
+        raise WrongValueError(
+            f"state is {row['state']!r}; runs of an archive are paused, done or cancelled"
+        )
     for name in sorted(JUDGE_NUMBERS):
         value = row["parameters"].get(name)
         if value is not None:
@@ -213,34 +222,15 @@ def _run(row: Mapping[str, Any]) -> None:
         raise WrongValueError("parameters: a price is not a number") from None
 
 
-def _reply(row: Mapping[str, Any]) -> None:
-    try:
-        choices_from_json(row["choices"])
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError):
-        raise WrongValueError("choices: are not replies") from None
-
-
-def _score(row: Mapping[str, Any]) -> None:
-    shares = row["distribution"]
-    if shares is not None and not (
-        isinstance(shares, dict)
-        and all(isinstance(share, int | float) for share in shares.values())
-    ):
-        raise WrongValueError("distribution: is not an object of points and shares")
-
-
-def _document(row: Mapping[str, Any]) -> None:
-    if not all(isinstance(text, str) for text in row["references"]):
-        raise WrongValueError("references: is not a list of texts")
+def _item(row: Mapping[str, Any]) -> None:
+    if row["state"] in (ItemState.LEASED, ItemState.SENT):
+        raise WrongValueError(f"state is {row['state']!r}; no worker of another site is at it")
 
 
 def _campaign(row: Mapping[str, Any]) -> None:
     # Its items and annotators are not in an archive, so nobody can answer it.
     if row["state"] == CampaignState.OPEN:
         raise WrongValueError("state is 'open'; campaigns of an archive are drafts or closed")
-    for name in ("span_categories", "span_severities"):
-        if not all(isinstance(text, str) and "\0" not in text for text in row[name]):
-            raise WrongValueError(f"{name}: is not a list of texts")
 
 
 def _goal(row: Mapping[str, Any]) -> None:
@@ -269,8 +259,6 @@ def _lock(row: Mapping[str, Any]) -> None:
         raise WrongValueError(f"share is not from {LEAST_SHARE:g} to {MOST_SHARE:g}")
     if not 1 <= row["looks_allowed"] <= MOST_LOOKS:
         raise WrongValueError(f"looks_allowed is not from 1 to {MOST_LOOKS}")
-    if not all(isinstance(is_locked, bool) for is_locked in row["exceptions"].values()):
-        raise WrongValueError("exceptions: is not an object of true and false")
 
 
 def _lock_event(row: Mapping[str, Any]) -> None:
@@ -281,46 +269,24 @@ def _lock_event(row: Mapping[str, Any]) -> None:
 def _search(row: Mapping[str, Any]) -> None:
     if row["state"] in OPEN_STATES:
         raise WrongValueError(f"state is {row['state']!r}; searches of an archive are over")
-    _modelled("found", SearchBasis, row)
-    if not all(change in Change.values for change in row["changes"]):
-        raise WrongValueError("changes: is not a list of changes")
-
-
-def _proposal(row: Mapping[str, Any]) -> None:
-    for name, kind in (("texts", str), ("on_selection", int | float)):
-        if not all(isinstance(value, kind) for value in row[name].values()):
-            raise WrongValueError(f"{name}: has a value of another type")
 
 
 def _candidate(row: Mapping[str, Any]) -> None:
-    _modelled("training", TrainingValues, row)
     if row["formula"]:
         _modelled("formula", CriterionFormula, row)
 
 
-def _look(row: Mapping[str, Any]) -> None:
-    if row["ranked"] is not None:
-        _modelled("ranked", RankedDocuments, row)
-
-
 def _modelled(name: str, model: type[BaseModel], row: Mapping[str, Any]) -> None:
-    try:
-        model.model_validate(row[name])
-    except ShapeError as error:
-        where, message, _is_missing = first_problem(error)
-        raise WrongValueError(f"{name}: {f'{where} {message}'.strip()}") from None
+    _named(name, model.model_validate, row[name])
 
 
-def _certificate(row: Mapping[str, Any]) -> None:
-    if problem := problem_of(row["content"]):
-        raise WrongValueError(f"content: {problem}")
-
-
-def _named(name: str, check: Check, value: Any) -> None:
+def _named(name: str, check: Callable[[Any], object], value: Any) -> None:
     try:
         check(value)
     except WrongValueError as error:
         raise WrongValueError(f"{name} {error}") from None
+    except ShapeError as error:
+        raise WrongValueError(f"{name}: {first_problem(error)}") from None
 
 
 _RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
@@ -328,16 +294,11 @@ _RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "endpoints": _endpoint,
     "judges": _judge,
     "runs": _run,
-    "replies": _reply,
-    "scores": _score,
-    "documents": _document,
+    "items": _item,
     "campaigns": _campaign,
     "campaign_goals": _goal,
-    "certificates": _certificate,
     "locks": _lock,
     "lock_events": _lock_event,
     "searches": _search,
-    "proposals": _proposal,
     "candidates": _candidate,
-    "looks": _look,
 }

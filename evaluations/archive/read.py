@@ -1,9 +1,11 @@
 """Import an archive into a new project, all or nothing; errors have their file and line."""
 
 import os
+import shutil
+import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -14,18 +16,18 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 
-from evaluations.archive.checking import Check, WrongValueError, check_record, checks_of
+from evaluations.archive.checking import WrongValueError, check_row, checks_of
 from evaluations.archive.tables import SHOWN_AS, TABLES, Ref, Table
 from evaluations.archive.write import FORMAT, VERSION
 from evaluations.changes import note_change
+from evaluations.corpus.apart import ReadingError, zip_apart
 from evaluations.corpus.packed import UNREADABLE
 from evaluations.improving.locking import lock_as_drawn
 from evaluations.models import Project
 from evaluations.models.project import new_slug
+from evaluations.people.limits import LimitError, check_storage
 from geval_site.disk import is_disk_full
 
-CHUNK_ROWS = 5000
-CHUNK_BYTES = 8 * 2**20
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.
 END_OF_ZIP = b"PK\5\6"
 END_BYTES = 2**16 + 22
@@ -81,40 +83,43 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
 
 
 def read_archive(
-    source: Path | IO[bytes], *, slug: str = "", name: str = "", anew: bool = False
+    source: Path | IO[bytes],
+    *,
+    slug: str = "",
+    name: str = "",
+    anew: bool = False,
+    give_to: Callable[[Project], object] | None = None,
 ) -> Project:
     """Create a new project from an archive.
 
     Args:
         slug, name: used instead of those in the archive.
         anew: choose a short name that is free.
+        give_to: makes people its owners, whose limits of storage hold for it.
 
     Raises:
-        ArchiveError: it is damaged or too large, or a project with that short name exists; nothing
-            was written.
+        ArchiveError: it is damaged, too large, or takes more storage than is allowed, or a project
+            with that short name exists; nothing was written.
     """
     try:
         check_directory(source)
-        with zipfile.ZipFile(source) as archive, transaction.atomic():
+        with (
+            _as_file(source) as path,
+            zipfile.ZipFile(path) as archive,
+            transaction.atomic(),
+        ):
             manifest = read_manifest(archive)
             _check_size(archive)
             project = _new_project(
                 manifest, slug=new_slug(name or manifest.name) if anew else slug, name=name
             )
-            ids: dict[str, dict[tuple[Any, ...], int]] = {}
-            for table in TABLES:
-                if table.is_later and table.name not in manifest.records:
-                    continue
-                count = _TableReader(table, project.pk, ids).read(archive)
-                if count != manifest.records.get(table.name, 0):
-                    raise ArchiveError(
-                        f"{table.name}.jsonl has {count:,} records, the manifest says"
-                        f" {manifest.records.get(table.name, 0):,}. The archive is damaged; export "
-                        "it again."
-                    )
+            _copy_records(path, archive, manifest, project)
             # Names of variables on another site mean nothing here; a user of this site has to enter
             # them.
             project.endpoints.update(key_env="")
+            if give_to:
+                give_to(project)
+            check_storage(project)
             note_change(project.pk)
             lock_as_drawn(project)
             with connection.cursor() as cursor:
@@ -123,6 +128,8 @@ def read_archive(
             return project
     except ArchiveError:
         raise
+    except LimitError as error:
+        raise ArchiveError(f"{error} Nothing was written.") from None
     except ValidationError as error:
         raise ArchiveError(
             f"manifest.json: {' '.join(error.messages)} Change it, or choose another name."
@@ -191,8 +198,45 @@ def _new_project(manifest: Manifest, *, slug: str, name: str) -> Project:
     return project
 
 
+@contextmanager
+def _as_file(source: Path | IO[bytes]) -> Iterator[Path]:
+    """The archive in a file, which a separate process can read."""
+    if isinstance(source, Path):
+        yield source
+        return
+    with tempfile.NamedTemporaryFile(suffix=".zip") as file:
+        shutil.copyfileobj(source, file)
+        file.flush()
+        yield Path(file.name)
+
+
+def _copy_records(
+    path: Path, archive: zipfile.ZipFile, manifest: Manifest, project: Project
+) -> None:
+    """Copy all records into their tables; they are unpacked and read by a separate process."""
+    tables = [table for table in TABLES if not table.is_later or table.name in manifest.records]
+    members = {f"{table.name}.jsonl": table for table in tables}
+    if missing := sorted(members.keys() - set(archive.namelist())):
+        raise ArchiveError(f"{missing[0]} is missing in the archive; export it again.")
+    ids: dict[str, dict[tuple[Any, ...], int]] = {}
+    readers = {name: _TableReader(table, project.pk, ids) for name, table in members.items()}
+    try:
+        with closing(zip_apart(path, list(members))) as parts:
+            for part in parts:
+                readers[part.name].copy(part.records)
+    except ReadingError as error:
+        raise ArchiveError(str(error)) from None
+    for name, reader in readers.items():
+        promised = manifest.records.get(reader.table.name, 0)
+        if reader.line != promised:
+            raise ArchiveError(
+                f"{name} has {reader.line:,} records, the manifest says {promised:,}. The archive"
+                " is damaged; export it again."
+            )
+
+
 class _TableReader:
-    """Reads one file into its table; keeps the ids of referenced records by their keys."""
+    """Copies one file's records into its table; keeps the ids of those that others refer to."""
 
     def __init__(
         self, table: Table, project_id: int, ids: dict[str, dict[tuple[Any, ...], int]]
@@ -203,60 +247,33 @@ class _TableReader:
         self.own: dict[tuple[Any, ...], int] = {}
         self.line = 0
         self.checks = checks_of(table)
-
-    def read(self, archive: zipfile.ZipFile) -> int:
-        """Copy every row; returns their number."""
-        table = self.table
-        if table.key:
-            # Before its rows, which may refer to earlier ones.
-            self.ids[table.name] = self.own
         columns = [
             "id",
             *(["project_id"] if table.of_project else []),
             *table.columns,
             *table.defaults,
         ]
-        quoted = ", ".join(f'"{column}"' for column in columns)
+        self.quoted = ", ".join(f'"{column}"' for column in columns)
+        if table.key:
+            # Before its rows, which may refer to earlier ones.
+            self.ids[table.name] = self.own
+
+    def copy(self, records: list[Any]) -> None:
+        """The next records of the file."""
+        table = self.table
         try:
-            file = archive.open(f"{table.name}.jsonl")
-        except KeyError:
-            raise ArchiveError(
-                f"{table.name}.jsonl is missing in the archive; export it again."
-            ) from None
-        try:
-            with file, connection.cursor() as cursor:
-                for lines in self._chunks(file):
-                    ids = self._new_ids(len(lines))
-                    with cursor.copy(f"COPY {table.target} ({quoted}) FROM STDIN") as copy:
-                        for line, new_id in zip(lines, ids, strict=True):
-                            self.line += 1
-                            copy.write_row(self._values(line, new_id))
+            with connection.cursor() as cursor:
+                ids = self._new_ids(len(records))
+                with cursor.copy(f"COPY {table.target} ({self.quoted}) FROM STDIN") as copy:
+                    for record, new_id in zip(records, ids, strict=True):
+                        self.line += 1
+                        copy.write_row(self._values(record, new_id))
         except (DatabaseError, psycopg.Error) as error:
             if is_disk_full(error):
                 raise
             raise ArchiveError(
                 f"{table.name}.jsonl: the database refuses its rows: {first_line(error)}."
             ) from error
-        return self.line
-
-    def _chunks(self, file: IO[bytes]) -> Iterator[list[bytes]]:
-        """Lines, some thousand at a time, fewer if they are long."""
-        most = 6 * settings.FIELD_LIMIT_BYTES
-        lines: list[bytes] = []
-        size = 0
-        while line := file.readline(most + 1):
-            if len(line) > most:
-                raise ArchiveError(
-                    f"{self.table.name}.jsonl, line {self.line + len(lines) + 1}: longer than"
-                    f" {most // 2**20:,} MB, six times the limit of a field (GEVAL_FIELD_LIMIT_MB)."
-                )
-            lines.append(line)
-            size += len(line)
-            if len(lines) >= CHUNK_ROWS or size > CHUNK_BYTES:
-                yield lines
-                lines, size = [], 0
-        if lines:
-            yield lines
 
     def _new_ids(self, count: int) -> list[int]:
         with connection.cursor() as cursor:
@@ -266,13 +283,11 @@ class _TableReader:
             )
             return [pk for (pk,) in cursor.fetchall()]
 
-    def _values(self, line: bytes, new_id: int) -> list[Any]:
+    def _values(self, record: Any, new_id: int) -> list[Any]:
         table = self.table
         try:
-            row = {**table.later, **orjson.loads(line)}
-            for name, check in self.checks.items():
-                self._check(name, check, row[name])
-            check_record(table, row)
+            row = {**table.later, **record}
+            check_row(table, self.checks, row)
             values: list[Any] = [new_id, *([self.project_id] if table.of_project else [])]
             for column, field in table.columns.items():
                 if isinstance(field, Ref):
@@ -288,18 +303,12 @@ class _TableReader:
                 f"{table.name}.jsonl, line {self.line}: {str(error).rstrip('.')}. Correct it in "
                 "that file."
             ) from None
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
             raise ArchiveError(
                 f"{table.name}.jsonl, line {self.line}: {said}. The archive is damaged."
             ) from None
         return [*values, *table.defaults.values()]
-
-    def _check(self, name: str, check: Check, value: Any) -> None:
-        try:
-            check(value)
-        except WrongValueError as error:
-            raise WrongValueError(f"{name} {error}") from None
 
     def _pointed_to(self, row: dict[str, Any], ref: Ref) -> int | None:
         """The new id of a record; None if the last of its fields is empty."""

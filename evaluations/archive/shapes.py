@@ -1,17 +1,71 @@
-"""What JSON fields of locks, searches and looks hold, as pages read them."""
+"""What each JSON field of an archive holds, as pages and workers read it."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
-from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
+from evaluations.certifying.content import CertificateContent
+from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE, Change
+from evaluations.models.run_parameters import RunParameters
 
+
+def _without_nul(text: str) -> str:
+    """PostgreSQL stores no NUL."""
+    if "\0" in text:
+        raise ValueError("has a character NUL")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_without_nul)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e12)]
+# A log-probability, or a share of probability.
+LogProbability = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e-6)]
+Share = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1 + 1e-6)]
 
 
 class _Shape(BaseModel):
-    model_config = ConfigDict(strict=True)
+    # Nothing is kept that nobody reads: it could be nested more deeply than it can be read.
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+# Conversations and replies
+
+
+class StoredCall(_Shape):
+    """A tool that a turn called (turns.py)."""
+
+    name: Text = ""
+    arguments: Text = ""
+    result: Text | None = None
+    id: Text = ""
+
+
+class StoredTurn(_Shape):
+    """What one speaker said (turns.py)."""
+
+    role: Text
+    text: Text = ""
+    name: Text = ""
+    time: Text = ""
+    tool_calls: list[StoredCall] = []
+    attachments: list[Text] = []
+    number: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class StoredChoice(_Shape):
+    """One reply (llm/reply_json.py)."""
+
+    text: Text
+    finish_reason: Text
+    refusal: Text = ""
+    thought: Text = ""
+    tokens: list[tuple[Text, LogProbability, list[tuple[Text, LogProbability]]]] | None = None
+    echoed: list[tuple[Text, LogProbability | None]] | None = None
+
+
+# Searches
 
 
 class LockDrawn(_Shape):
@@ -20,6 +74,23 @@ class LockDrawn(_Shape):
     seed: str = Field(max_length=32)
     share: float = Field(ge=LEAST_SHARE, le=MOST_SHARE)
     looks_allowed: int = Field(ge=1, le=MOST_LOOKS)
+
+
+class StoredEvent(_Shape):
+    """What an event of a lock says (improving/draws.py): of a draw, or of a look."""
+
+    seed: Text | None = None
+    share: Number | None = None
+    looks_allowed: Count | None = None
+    judge: Text | None = None
+    criterion: Text | None = None
+    title: Text | None = None
+    outcome: Text | None = None
+    documents: Count | None = None
+    candidate: Number | None = None
+    today: Number | None = None
+    gain: Number | None = None
+    interval: tuple[Number, Number] | None = None
 
 
 class SearchBasis(_Shape):
@@ -33,6 +104,14 @@ class SearchBasis(_Shape):
     locked_for_wanted: Count | None = None
     left_out: dict[str, str] = Field(default_factory=dict)
     what_numbers_speak_of: list[str] = Field(default_factory=list)
+
+
+class StoredScoring(_Shape):
+    """The settings of a proposal that are others than the judge's (improving/scoring.py)."""
+
+    mode: str | None = None
+    samples: Count | None = None
+    temperature: Number | None = None
 
 
 class TrainingValues(_Shape):
@@ -50,3 +129,33 @@ class RankedDocuments(_Shape):
     documents: Count
     candidate: Count
     today: Count
+
+
+_TURNS = TypeAdapter(list[StoredTurn])
+# By file and field. `judges.settings` are checked by their evaluator, which may be installed on the
+# other site only, so nothing is known of them but that they are names and texts or numbers.
+SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
+    ("criteria", "scale_labels"): TypeAdapter(dict[Text, Text]),
+    ("conversations", "turns"): _TURNS,
+    ("documents", "references"): TypeAdapter(list[Text]),
+    ("documents", "metadata"): TypeAdapter(dict[Text, Text]),
+    ("outputs", "output_turns"): _TURNS,
+    ("judges", "settings"): TypeAdapter(dict[Text, Any]),
+    ("runs", "parameters"): TypeAdapter(RunParameters),
+    ("replies", "choices"): TypeAdapter(list[StoredChoice]),
+    ("scores", "distribution"): TypeAdapter(dict[Text, Share]),
+    ("certificates", "content"): TypeAdapter(CertificateContent),
+    ("study_items", "scores"): TypeAdapter(list[Number | None]),
+    ("campaigns", "span_categories"): TypeAdapter(list[Text]),
+    ("campaigns", "span_severities"): TypeAdapter(list[Text]),
+    ("locks", "exceptions"): TypeAdapter(dict[Text, bool]),
+    ("lock_events", "content"): TypeAdapter(StoredEvent),
+    ("searches", "changes"): TypeAdapter(list[Change]),
+    ("searches", "found"): TypeAdapter(SearchBasis),
+    ("proposals", "texts"): TypeAdapter(dict[Text, Text]),
+    ("proposals", "scoring"): TypeAdapter(StoredScoring),
+    ("proposals", "on_selection"): TypeAdapter(dict[Text, Number]),
+    ("candidates", "formula"): TypeAdapter(dict[Text, Any]),
+    ("candidates", "training"): TypeAdapter(TrainingValues),
+    ("looks", "ranked"): TypeAdapter(RankedDocuments),
+}

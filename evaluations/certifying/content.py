@@ -86,13 +86,15 @@ def problem_of(content: Any) -> str:
     try:
         CertificateContent.model_validate(content)
     except ValidationError as error:
-        where, message, is_missing = first_problem(error)
-        return f"has no {where}" if is_missing else f"{where}: {message}"
+        return first_problem(error)
     return ""
 
 
-def first_problem(error: ValidationError) -> tuple[str, str, bool]:
-    """Where a value is wrong first, what is wrong there, and whether it is missing."""
+def first_problem(error: ValidationError) -> str:
+    """What is wrong with a value first, and where."""
     first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return f"has no {where}"
     message = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
-    return ".".join(map(str, first["loc"])), message, first["type"] == "missing"
+    return f"{where}: {message}" if where else message

@@ -1,4 +1,5 @@
-"""Limit how wide a file may be: columns of a table, fields of an object, in every format."""
+"""Limit how wide a file may be, columns of a table or fields of an object, and how deeply JSON may
+be nested."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,3 +23,27 @@ def too_many_fields(record: Mapping[str, Any]) -> str:
     # Preferences by annotator have a field for each comparison; these are not columns.
     columns = 0 if len(inner) == len(record) else max(map(len, inner), default=0)
     return too_many_columns(max(len(record), columns))
+
+
+def is_too_deep(value: Any) -> bool:
+    """Whether lists and objects are nested more deeply than JSON may be here."""
+    most = settings.JSON_DEPTH
+    depth, level = 0, [value]
+    while depth <= most and (
+        containers := [part for part in level if isinstance(part, dict | list)]
+    ):
+        level = [
+            part
+            for container in containers
+            for part in (container.values() if isinstance(container, dict) else container)
+        ]
+        depth += 1
+    return depth > most
+
+
+def too_deep() -> str:
+    """The same in words."""
+    return (
+        f"the JSON is nested too deeply; the limit is {settings.JSON_DEPTH} levels"
+        " (GEVAL_JSON_DEPTH)"
+    )

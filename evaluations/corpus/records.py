@@ -19,7 +19,7 @@ import orjson
 from django.conf import settings
 
 from evaluations.corpus.fields import kind
-from evaluations.corpus.limits import too_many_columns, too_many_fields
+from evaluations.corpus.limits import is_too_deep, too_deep, too_many_columns, too_many_fields
 from evaluations.corpus.packed import PackedError
 from evaluations.corpus.parquet import columnar_records, is_arrow, is_parquet
 from evaluations.corpus.rows import EXPECTED, FileErrors
@@ -172,13 +172,13 @@ def _line_records(
         try:
             record = _loaded(line)
         except RecursionError:
-            errors.add(name, number, "", _too_deep())
+            errors.add(name, number, "", too_deep())
             continue
         except ValueError as error:
             errors.add(name, number, "", f"not JSON ({error}); each line must be one object")
             continue
         if _is_too_deep(record, line):
-            errors.add(name, number, "", _too_deep())
+            errors.add(name, number, "", too_deep())
         elif not isinstance(record, dict):
             expected = "doc_id, system_id, source, output"
             errors.add(
@@ -227,40 +227,19 @@ def _parsed(text: str, name: str, errors: FileErrors, message: str) -> Any:
     except json.JSONDecodeError as error:
         errors.add(name, error.lineno, f"column {error.colno}", message.format(error))
     except RecursionError:
-        errors.add(name, 0, "", _too_deep())
+        errors.add(name, 0, "", too_deep())
     except ValueError as error:  # a number with thousands of digits
         errors.add(name, 0, "", f"not JSON ({error})")
     else:
         if not _is_too_deep(value, text):
             return value
-        errors.add(name, 0, "", _too_deep())
+        errors.add(name, 0, "", too_deep())
     return None
 
 
 def _is_too_deep(value: Any, text: str) -> bool:
-    most = settings.JSON_DEPTH
     # Only few records have enough brackets to be nested that deeply.
-    return text.count("[") + text.count("{") > most and _depth(value, most) > most
-
-
-def _depth(value: Any, most: int) -> int:
-    """How deeply lists and objects are nested; counting stops one level beyond `most`."""
-    depth, level = 0, [value]
-    while depth <= most and (
-        containers := [part for part in level if isinstance(part, dict | list)]
-    ):
-        level = [
-            part for one in containers for part in (one.values() if isinstance(one, dict) else one)
-        ]
-        depth += 1
-    return depth
-
-
-def _too_deep() -> str:
-    return (
-        f"the JSON is nested too deeply; the limit is {settings.JSON_DEPTH} levels"
-        " (GEVAL_JSON_DEPTH)"
-    )
+    return text.count("[") + text.count("{") > settings.JSON_DEPTH and is_too_deep(value)
 
 
 # Tables

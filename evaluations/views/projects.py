@@ -114,8 +114,10 @@ def project_import(request: HttpRequest) -> HttpResponse:
         try:
             with transaction.atomic():
                 path = Path(form.cleaned_data["file"].temporary_file_path())
-                project = read_archive(path, anew=True)
-                project.memberships.create(user_id=request.user.pk or 0, role=Role.OWNER)
+                owner = {"user_id": request.user.pk or 0, "role": Role.OWNER}
+                project = read_archive(
+                    path, anew=True, give_to=lambda made: made.memberships.create(**owner)
+                )
                 if why_not_call_out(request.user, Role.OWNER):
                     # Its endpoints are addresses from the archive; somebody with the right has to
                     # restore them.

@@ -120,8 +120,16 @@ def test_a_campaign_without_items_is_not_reopened(
     ("name", "values", "said"),
     [
         ("campaigns", {"state": "open"}, "campaigns of an archive are drafts or closed"),
-        ("campaigns", {"span_categories": [5]}, "span_categories: is not a list of texts"),
-        ("campaigns", {"span_severities": ["a\0b"]}, "span_severities: is not a list of texts"),
+        (
+            "campaigns",
+            {"span_categories": [5]},
+            "span_categories: 0: input",
+        ),
+        (
+            "campaigns",
+            {"span_severities": ["a\0b"]},
+            "has a character NUL",
+        ),
         ("campaign_goals", {"judge": None, "version": None}, "version is empty"),
         ("campaign_goals", {"kind": "judges"}, "rival_version is empty"),
         ("campaign_goals", {"kind": "systems"}, "system_id is empty"),

@@ -10,6 +10,8 @@ from django.db import transaction
 
 from annotations.models import Rating
 from evaluations.archive.read import ArchiveError, read_archive
+from evaluations.archive.shapes import SHAPES
+from evaluations.archive.tables import TABLES
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
@@ -18,6 +20,7 @@ from tests.hostile_files import zip_of_many
 
 pytestmark = pytest.mark.django_db
 Edit = Callable[[dict[str, object]], object]
+DEEP = json.loads("[" * 60 + "]" * 60)
 
 
 def edited(project: Project, name: str, edit: Edit) -> io.BytesIO:
@@ -46,7 +49,7 @@ def setting(**values: object) -> Edit:
         ),
         ("judges", setting(temperature=float("inf")), "line 1: "),
         ("judges", setting(samples=10**30), "samples"),
-        ("judges", setting(settings=[]), "settings is not an object"),
+        ("judges", setting(settings=[]), "settings: input should be an object"),
         ("judges", setting(mode="psychic"), "which is not one of"),
         (
             "judges",
@@ -68,12 +71,19 @@ def setting(**values: object) -> Edit:
         ("endpoints", setting(base_url="http://169.254.169.254/v1"), "metadata service"),
         ("endpoints", setting(requests_per_minute=0), "requests_per_minute"),
         ("outputs", setting(output="a\0b"), "output is not a text"),
-        ("documents", setting(references=[5]), "references: is not a list of texts"),
-        ("documents", setting(metadata="x"), "metadata is not an object"),
+        ("documents", setting(references=[5]), "references: 0: input should be a valid string"),
+        ("documents", setting(metadata="x"), "metadata: input should be an object"),
         ("runs", lambda row: row["parameters"].update(concurrency=300_000), "concurrency"),  # type: ignore[attr-defined]
         ("runs", setting(state="flying"), "which is not one of"),
-        ("runs", setting(parameters=5), "parameters is not an object"),
-        ("scores", setting(distribution=[1]), "distribution: is not an object"),
+        ("runs", setting(state="running"), "runs of an archive are paused, done or cancelled"),
+        ("runs", setting(state="preparing"), "runs of an archive are paused, done or cancelled"),
+        ("items", setting(state="leased"), "no worker of another site is at it"),
+        ("items", setting(state="sent"), "no worker of another site is at it"),
+        ("documents", setting(metadata={"a": None}), "metadata: a: input should be"),
+        ("outputs", setting(output_turns=[1]), "output_turns: 0: input should be an object"),
+        ("judges", setting(settings={"a": DEEP}), "nested too deeply"),
+        ("runs", setting(parameters=5), "parameters: input should be an object"),
+        ("scores", setting(distribution=[1]), "distribution: input should be an object"),
         ("scores", setting(value=None), "value is empty"),
     ],
 )
@@ -135,3 +145,14 @@ def test_a_flipped_byte_is_an_error_or_makes_no_difference(small_project: Projec
     loaded, refused = all_flips_load_the_same_or_are_refused(small_project, step=97)
 
     assert refused > loaded
+
+
+def test_every_json_field_has_a_shape() -> None:
+    fields = {
+        (table.name, name)
+        for table in TABLES
+        for column, name in table.columns.items()
+        if column in table.json
+    }
+
+    assert fields == set(SHAPES)

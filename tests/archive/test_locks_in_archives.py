@@ -245,12 +245,12 @@ def test_a_move_with_locked_ratings_says_so_on_the_certificate(
         ("locks", {"share": 2.0}, "share"),
         ("locks", {"looks_allowed": 0}, "looks_allowed"),
         ("locks", {"exceptions": {"d1": 5}}, "exceptions"),
-        ("lock_events", {"content": {}}, "content: seed field required"),
+        ("lock_events", {"content": {}}, "content: has no seed"),
         ("searches", {"state": "waiting"}, "searches of an archive are over"),
         ("searches", {"found": {"today": "x"}}, "found: today"),
         ("searches", {"changes": [7]}, "changes"),
-        ("candidates", {"training": {}}, "training: candidate field required"),
-        ("looks", {"ranked": {"documents": 1}}, "ranked: candidate field required"),
+        ("candidates", {"training": {}}, "training: has no candidate"),
+        ("looks", {"ranked": {"documents": 1}}, "ranked: has no candidate"),
     ],
 )
 def test_odd_values_are_refused_with_file_and_line(

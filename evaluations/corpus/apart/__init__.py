@@ -1,5 +1,11 @@
 """Read uploaded files in separate processes with limits, because a file can attack its reader."""
 
-from evaluations.corpus.apart.reading import preview_apart, read_apart, records_apart
+from evaluations.corpus.apart.reading import (
+    ReadingError,
+    preview_apart,
+    read_apart,
+    records_apart,
+    zip_apart,
+)
 
-__all__ = ["preview_apart", "read_apart", "records_apart"]
+__all__ = ["ReadingError", "preview_apart", "read_apart", "records_apart", "zip_apart"]

@@ -15,6 +15,7 @@ from evaluations.corpus.preview import Preview
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileError, Row
+from evaluations.corpus.zipped_records import ZippedRecords
 
 LENGTH = struct.Struct(">Q")
 # The settings that reading needs; the separate process knows no others.
@@ -33,7 +34,8 @@ SETTINGS = (
 @dataclass(frozen=True)
 class Job:
     """A file to read: its rows, or without `defaults` its preview, by what the project has
-    (`known`), or its records at some `lines`; `seconds` is processor time."""
+    (`known`), its records at some `lines`, or those of `members` of a zip; `seconds` is processor
+    time."""
 
     file: InputFile
     defaults: FileDefaults | None
@@ -41,6 +43,7 @@ class Job:
     seconds: int
     known: KnownNames | None = None
     lines: frozenset[int] = frozenset()
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,14 @@ class FoundRecords:
     cells: dict[int, dict[str, str]]
 
 
-Message = Part | Preview | FoundRecords | Ended
+@dataclass(frozen=True)
+class Refused:
+    """A zip cannot be read; `why` says in words why."""
+
+    why: str
+
+
+Message = Part | Preview | FoundRecords | ZippedRecords | Refused | Ended
 
 
 def current_settings() -> dict[str, Any]:

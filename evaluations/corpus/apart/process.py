@@ -24,15 +24,17 @@ from evaluations.corpus.apart.messages import (
     FoundRecords,
     Job,
     Part,
+    Refused,
     next_message,
     packed_message,
 )
 from evaluations.corpus.opening import opens_with_arrow
-from evaluations.corpus.packed import Counter, PackedError
+from evaluations.corpus.packed import UNREADABLE, Counter, PackedError, reason_unreadable
 from evaluations.corpus.parquet import load_arrow
 from evaluations.corpus.preview import preview_file
 from evaluations.corpus.readers import cells_at, read_rows
 from evaluations.corpus.rows import FileErrors, Row, characters_of
+from evaluations.corpus.zipped_records import zipped_records
 
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20
@@ -68,7 +70,9 @@ def _do(job: Job, answers: IO[bytes]) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
         _limit_memory()
         _import_for(job.file.path)
-        if job.lines:
+        if job.members:
+            _read_zip(job, answers)
+        elif job.lines:
             answers.write(packed_message(FoundRecords(cells_at(job.file, job.lines))))
         elif job.defaults is None:
             answers.write(packed_message(preview_file(job.file.path, job.file.name, job.known)))
@@ -104,6 +108,17 @@ def _read(job: Job, answers: IO[bytes]) -> None:
         answers.flush()
         if not part:
             return
+
+
+def _read_zip(job: Job, answers: IO[bytes]) -> None:
+    try:
+        for part in zipped_records(job.file.path, job.members):
+            answers.write(packed_message(part))
+            answers.flush()
+    except UNREADABLE as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        answers.write(packed_message(Refused(reason_unreadable(error))))
 
 
 def _part_of(rows: Iterator[Row]) -> Iterator[Row]:

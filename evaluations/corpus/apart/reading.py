@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from evaluations.corpus.apart.messages import (
     Job,
     Message,
     Part,
+    Refused,
     current_settings,
     packed_message,
     unpacked_message,
@@ -30,6 +31,7 @@ from evaluations.corpus.preview import Preview
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileErrors, Row
+from evaluations.corpus.zipped_records import ZippedRecords
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20
@@ -99,6 +101,22 @@ def read_apart(
         raise
     except ReadingError as error:
         errors.add(file.name, 0, "", str(error))
+
+
+def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None, None]:
+    """The records of some files of JSON Lines in a zip. See `zipped_records.zipped_records`.
+
+    Raises:
+        ReadingError: the zip is damaged, or takes too much memory or time; it says what and where.
+    """
+    file = InputFile(path.resolve(), path.name)
+    job = Job(file, None, current_settings(), settings.READING_SECONDS, members=tuple(names))
+    with closing(_messages(job)) as messages:
+        for message in messages:
+            if isinstance(message, Refused):
+                raise ReadingError(message.why)
+            if isinstance(message, ZippedRecords):
+                yield message
 
 
 class _Process:

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
-from django.db import transaction
 
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.improving.locking import lock_in_words
@@ -28,9 +27,11 @@ class Command(SiteCommand):
         if not options["file"].is_file():
             raise CommandError(f"{options['file']}: no such file.")
         try:
-            with transaction.atomic():
-                project = read_archive(options["file"], slug=options["slug"])
-                add_owners(project, owner=options["owner"])
+            project = read_archive(
+                options["file"],
+                slug=options["slug"],
+                give_to=lambda made: add_owners(made, owner=options["owner"]),
+            )
         except ArchiveError as error:
             raise CommandError(str(error)) from None
         except ValidationError as error:
