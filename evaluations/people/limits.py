@@ -138,16 +138,17 @@ def used(resource: Resource, projects: Sequence[int]) -> Decimal:
 
 
 def storage(projects: Sequence[int]) -> int:
-    """Bytes of texts in UTF-8, and of turns and replies as the database stores them."""
+    """Bytes of texts, turns and metadata in UTF-8, and of replies as the database stores them."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT (SELECT coalesce(sum(octet_length(source) + octet_length(context)
                               + octet_length("references"::text)
-                              + octet_length(metadata::text)), 0)
+                              + coalesce(octet_length(nullif(metadata, '{}')::text), 0)), 0)
                        FROM evaluations_document WHERE project_id = ANY(%(projects)s))
-                    + (SELECT coalesce(sum(pg_column_size(turns)), 0)
+                    + (SELECT coalesce(sum(octet_length(turns::text)), 0)
                        FROM evaluations_conversation WHERE project_id = ANY(%(projects)s))
-                    + (SELECT coalesce(sum(octet_length(o.text) + pg_column_size(o.turns)), 0)
+                    + (SELECT coalesce(sum(octet_length(o.text)
+                              + coalesce(octet_length(nullif(o.turns, '[]')::text), 0)), 0)
                        FROM evaluations_candidateoutput o
                        JOIN evaluations_document d ON d.id = o.document_id
                        WHERE d.project_id = ANY(%(projects)s))

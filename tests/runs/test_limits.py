@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.corpus.rows import LoadError
 from evaluations.llm.calls import RetryPolicy
 from evaluations.models import (
@@ -31,6 +32,7 @@ from evaluations.people.limits import (
 )
 from evaluations.runs.lifecycle import RunError, resume_run, start_run
 from evaluations.runs.worker import work_on_run
+from tests.archive.test_round_trip import archived
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUICK = RetryPolicy(attempts=6, first_wait=0.01, longest_wait=0.05)
@@ -185,6 +187,29 @@ def test_an_upload_beyond_the_storage_is_refused_and_writes_nothing(
     (error,) = refused.value.errors
     assert error.message.startswith("The limit of storage for this project is 1.0 MB, and it would")
     assert not small_project.documents.filter(doc_id="long").exists()
+
+
+def test_an_archive_beyond_the_storage_is_refused_and_writes_nothing(
+    small_project: Project, load: Callable[..., Any], make_user: Callable[..., User], settings: Any
+) -> None:
+    row = '{"doc_id": "long", "system_id": "a", "source": "s", "output": "%s"}' % ("x " * 600_000)
+    load(small_project, {"long.jsonl": row})
+    archive = archived(small_project)
+    owner = make_user("olaf")
+
+    def give(copy: Project) -> None:
+        copy.memberships.create(user=owner, role="owner")
+
+    settings.PROJECT_STORAGE_MB = 1
+    with pytest.raises(ArchiveError, match=r"storage for this project is 1\.0 MB"):
+        read_archive(archive, slug="copy")
+    settings.PROJECT_STORAGE_MB, settings.USER_STORAGE_MB = 0, 1
+    with pytest.raises(ArchiveError, match="storage for all projects"):
+        read_archive(archive, slug="copy", give_to=give)
+
+    assert not Project.objects.filter(slug="copy").exists()
+    settings.USER_STORAGE_MB = 2
+    assert read_archive(archive, slug="copy", give_to=give).slug == "copy"
 
 
 def test_batches_are_refused_where_money_is_limited(judge: Judge) -> None:
