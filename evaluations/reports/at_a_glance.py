@@ -251,7 +251,8 @@ def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) ->
     hints = []
     error, bar, value = best.analysis.calibration, evidence.bar, evidence.correlation.value
     is_off = evidence.on_scale and not evidence.scores_like_a_rater
-    if is_off and error and error.after < CALIBRATION_GAIN * error.before:
+    is_mapped = error is not None and error.is_worth_a_map
+    if is_off and error and is_mapped and error.after < CALIBRATION_GAIN * error.before:
         hints.append(
             f"a calibration map would bring the error of its scores from {error.before:.2f} to"
             f" {error.after:.2f}"

@@ -210,9 +210,9 @@ TERMS: dict[str, Term] = {
     "calibration": Term(
         "Error, raw and calibrated",
         "The mean distance of the judge's scores from people's ratings, as they are and after a"
-        " monotonic map learned on other documents.",
-        "If the map helps much, the judge is strict or lenient, and the order of its scores is"
-        " better than the scores.",
+        " monotonic map learned on other documents; beside it, that of the best constant.",
+        "If the map helps much, and comes nearer to people than always the same score, the judge is"
+        " strict or lenient, and the order of its scores is better than the scores.",
         "Calibration",
     ),
     "length": Term(

@@ -247,6 +247,7 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
                 "error_before": calibration.before,
                 "error_isotonic": calibration.after,
                 "error_ordinal": calibration.ordinal,
+                "error_constant": calibration.constant,
                 "folds": calibration.folds,
             }
         ),

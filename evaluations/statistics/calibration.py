@@ -30,13 +30,20 @@ class Isotonic:
 
 @dataclass(frozen=True)
 class CalibrationError:
-    """Mean absolute distance to people before, after the isotonic, and after the ordinal map, by
-    cross-validation over documents."""
+    """Mean absolute distance to people before, after the isotonic, and after the ordinal map, and
+    that of the best constant, which reads nothing; by cross-validation over documents."""
 
     before: float
     after: float
     folds: int
     ordinal: float | None = None
+    constant: float | None = None
+
+    @property
+    def is_worth_a_map(self) -> bool:
+        """Whether the isotonic map comes nearer to people than the best constant does: else all
+        that it does is to draw scores towards the middle."""
+        return self.constant is None or self.after < self.constant
 
 
 def isotonic(judge: FloatArray, human: FloatArray, weight: FloatArray | None = None) -> Isotonic:
@@ -92,6 +99,7 @@ def cross_validated_error(
     rating, fold_of_rating = human[by_rating], of_output[by_rating]
     of_rating = None if own is None else own[by_rating]
     after, ordinal = np.empty((folds, len(scores))), np.empty((folds, len(scores)))
+    constant = np.empty(folds)
     for number in range(folds):
         others = np.arange(folds) != number
         kept, sum_of = count[others].sum(axis=0), total[others].sum(axis=0)
@@ -101,11 +109,26 @@ def cross_validated_error(
         rest = fold_of_rating != number
         weight = None if of_rating is None else of_rating[rest]
         ordinal[number] = _linked(x, kept, rating[rest], weight)(scores)
+        constant[number] = nearest_to_all(rating[rest], weight)
     after, ordinal = after.ravel()[cell], ordinal.ravel()[cell]
-    first, second, third = (
-        outputs.mean(np.abs(scores - human)) for scores in (judge, after, ordinal)
+    first, second, third, fourth = (
+        outputs.mean(np.abs(scores - human))
+        for scores in (judge, after, ordinal, constant[of_output])
     )
-    return CalibrationError(first, second, folds, third)
+    return CalibrationError(first, second, folds, third, fourth)
+
+
+def nearest_to_all(ratings: FloatArray, weight: FloatArray | None = None) -> float:
+    """The best constant: a rating with the smallest mean absolute distance from all of them, which
+    is the lower median.
+
+    Args:
+        ratings: shape (n,), complete, at least one.
+        weight: shape (n,), for how many outputs each stands.
+    """
+    order = np.argsort(ratings)
+    below = np.arange(1, len(order) + 1) if weight is None else np.cumsum(weight[order])
+    return float(ratings[order[np.searchsorted(below, below[-1] / 2)]])
 
 
 def equipercentile(

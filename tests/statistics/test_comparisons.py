@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.calibration import isotonic
+from evaluations.statistics.calibration import isotonic, nearest_to_all
 from evaluations.statistics.concentration import concentration
 from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.pairwise import count_pairs
@@ -167,6 +167,29 @@ def test_calibration_mends_a_judge_on_another_scale() -> None:
 
     assert error
     assert error.after < 0.01 < error.before
+
+
+def test_a_map_of_noise_comes_no_nearer_to_people_than_the_best_constant() -> None:
+    rng = np.random.default_rng(4)
+    human = rng.integers(1, 6, (60, 5)).astype(float)
+    noise = np.tile(np.linspace(1, 5, 50), 6).reshape(60, 5)
+    near = human + rng.normal(0, 1, human.shape)
+
+    of_noise, of_near = (cross_validated_error(human, side, rng=rng) for side in (noise, near))
+
+    assert of_noise
+    assert of_near
+    assert of_noise.after < of_noise.before
+    assert not of_noise.is_worth_a_map
+    assert of_near.is_worth_a_map
+
+
+@given(hnp.arrays(float, st.integers(1, 30), elements=st.integers(1, 5).map(float)))
+def test_no_constant_is_nearer_to_all_ratings_than_the_best(ratings: FloatArray) -> None:
+    best = nearest_to_all(ratings)
+
+    distances = [np.abs(ratings - point).sum() for point in np.arange(1, 5.5, 0.5)]
+    assert np.abs(ratings - best).sum() == pytest.approx(min(distances))
 
 
 @given(hnp.arrays(float, st.integers(0, 20), elements=POINTS))

@@ -7,6 +7,7 @@ import numpy as np
 
 from evaluations.reports.at_a_glance import _hints
 from evaluations.reports.cautions import cautions
+from evaluations.statistics.calibration import CalibrationError
 from evaluations.statistics.concentration import Concentration, concentration
 from tests.thresholds.three_points import pins
 
@@ -58,17 +59,23 @@ def test_tied_pairs_are_counted() -> None:
     assert found.ties_mislead
 
 
-@pins("CALIBRATION_GAIN", {0.749: True, 0.75: False, 0.751: False})
-def test_a_map_that_saves_a_quarter_of_the_error_is_worth_a_hint(
-    value: float, expected: bool
-) -> None:
-    best: Any = SimpleNamespace(
-        analysis=SimpleNamespace(calibration=SimpleNamespace(before=1.0, after=value))
-    )
+def hints_of(error: CalibrationError) -> tuple[str, ...]:
+    """What would bring a judge closer whose scores are further from raters than a rater's."""
+    best: Any = SimpleNamespace(analysis=SimpleNamespace(calibration=error))
     evidence: Any = SimpleNamespace(
         bar=0.5, correlation=SimpleNamespace(value=0.6), on_scale=True, scores_like_a_rater=False,
         ranks_like_a_rater=True,
     )  # fmt: skip
     criterion: Any = SimpleNamespace(options=SimpleNamespace(level="summary", over="documents"))
+    return _hints(criterion, best, evidence)
 
-    assert bool(_hints(criterion, best, evidence)) is expected
+
+@pins("CALIBRATION_GAIN", {0.749: True, 0.75: False, 0.751: False})
+def test_a_map_that_saves_a_quarter_of_the_error_is_worth_a_hint(
+    value: float, expected: bool
+) -> None:
+    assert bool(hints_of(CalibrationError(1.0, value, 5, constant=0.9))) is expected
+
+
+def test_no_map_is_recommended_that_comes_no_nearer_than_the_best_constant() -> None:
+    assert hints_of(CalibrationError(1.0, 0.4, 5, constant=0.4)) == ()
