@@ -76,6 +76,16 @@ class LockDrawn(_Shape):
     looks_allowed: int = Field(ge=1, le=MOST_LOOKS)
 
 
+class ConstantOfLook(_Shape):
+    """The best constant beside a candidate on locked documents."""
+
+    value: Number
+    distance: Number
+    gain: Number
+    low: Number | None
+    high: Number | None
+
+
 class StoredEvent(_Shape):
     """What an event of a lock says (improving/draws.py): of a draw, or of a look."""
 
@@ -91,6 +101,7 @@ class StoredEvent(_Shape):
     today: Number | None = None
     gain: Number | None = None
     interval: tuple[Number, Number] | None = None
+    constant: ConstantOfLook | None = None
 
 
 class SearchBasis(_Shape):
@@ -121,6 +132,7 @@ class TrainingValues(_Shape):
     today: Number
     gain: Number
     documents: Count
+    constant: Number | None = None
 
 
 class RankedDocuments(_Shape):
@@ -158,4 +170,5 @@ SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
     ("candidates", "formula"): TypeAdapter(dict[Text, Any]),
     ("candidates", "training"): TypeAdapter(TrainingValues),
     ("looks", "ranked"): TypeAdapter(RankedDocuments),
+    ("looks", "constant"): TypeAdapter(ConstantOfLook),
 }

@@ -625,7 +625,7 @@ TABLES = (
         """SELECT t.locked_id AS lock, t.candidate_id AS candidate,
             coalesce(nullif(t.looked_by_name, ''), u.username, '') AS looked_by_name, t.looked_at,
             t.outcome, t.documents, t.value, t.today, t.gain, t.low, t.high, t.confidence, t.reason,
-            t.ranked
+            t.ranked, t.constant
            FROM evaluations_look t JOIN evaluations_lockeddocuments k ON k.id = t.locked_id
            LEFT JOIN auth_user u ON u.id = t.looked_by_id
            WHERE k.project_id = %(project)s""",
@@ -634,8 +634,9 @@ TABLES = (
             "candidate_id": Ref("candidates", ("candidate",)),
         }
         | same("looked_by_name", "looked_at", "outcome", "documents", "value", "today", "gain")
-        | same("low", "high", "confidence", "reason", "ranked"),
-        json=frozenset({"ranked"}),
+        | same("low", "high", "confidence", "reason", "ranked", "constant"),
+        json=frozenset({"ranked", "constant"}),
+        later={"constant": None},
         is_later=True,
     ),
 )

@@ -20,6 +20,7 @@ from evaluations.statistics.proof import Outcome
 from evaluations.statistics.same_documents import Ranked
 
 _DIGITS = 3
+MAP_CLAIM = "its numbers fit people's scale better; it ranks as before"
 _FOUND_NOTHING = {
     Change.WORDING: "tried, and no proposal was kept",
     Change.EXAMPLES: "tried, and no set of examples was kept",
@@ -36,7 +37,7 @@ def sentence_of(candidate: Candidate) -> str:
     measure = candidate.get_measure_display()
     tried = (
         f"{candidate.title}: {measure} {training['today']:.2f} → {training['candidate']:.2f} on"
-        f" {training['documents']} training documents"
+        f" {training['documents']} training documents{constant_on_training(candidate)}"
     )
     look = look_of(candidate)
     if look is None:
@@ -44,18 +45,50 @@ def sentence_of(candidate: Candidate) -> str:
     return f"{tried}; {outcome_in_words(look)}."
 
 
+def constant_on_training(candidate: Candidate) -> str:
+    """The best constant's distance on training documents, to follow a candidate's; empty where
+    ranks are compared."""
+    distance = candidate.training.get("constant")
+    return "" if distance is None else f" (always the same score: {distance:.2f})"
+
+
 def outcome_in_words(look: Look) -> str:
-    """What a look says, such as "proven: gain +0.05 [+0.01, +0.09] on 40 locked documents"."""
+    """What a look says, such as "proven: gain +0.05 [+0.01, +0.09] on 40 locked documents"; of a
+    map also what is claimed, and the best constant."""
     if look.gain is None:
         return f"{look.outcome}: {look.reason}"
-    ends = (
-        f" [{signed(look.low, _DIGITS)}, {signed(look.high, _DIGITS)}]"
-        if look.low is not None and look.high is not None
-        else f" (no interval: {look.reason})"
-    )
+    is_map = look.candidate.measure == Candidate.Measure.DISTANCE
+    claim = f"{MAP_CLAIM}; " if is_map and look.outcome == Outcome.PROVEN else ""
+    distance = f" ({look.today:.2f} → {look.value:.2f} from people)" if is_map else ""
+    beside = constant_of(look)
     return (
-        f"{look.outcome}: gain {signed(look.gain, _DIGITS)}{ends} on {look.documents} locked"
-        f" documents, {look.confidence:.1%} interval{ranks_of(look)}"
+        f"{look.outcome}: {claim}gain {signed(look.gain, _DIGITS)}"
+        f"{_ends(look.low, look.high, look.reason)}{distance} on {look.documents} locked"
+        f" documents, {look.confidence:.1%} interval{ranks_of(look)}{beside and f'; {beside}'}"
+    )
+
+
+def _ends(low: float | None, high: float | None, reason: str = "") -> str:
+    """An interval, to follow a gain."""
+    if low is None or high is None:
+        return f" (no interval: {reason})" if reason else ""
+    return f" [{signed(low, _DIGITS)}, {signed(high, _DIGITS)}]"
+
+
+def constant_of(look: Look) -> str:
+    """How the best constant does on the locked documents, and the candidate against it, such as
+    "always 4: 0.62 from people, against which it gains +0.06 [+0.02, +0.10]"; empty where ranks are
+    compared."""
+    if look.candidate.measure != Candidate.Measure.DISTANCE or look.gain is None:
+        return ""
+    found = look.constant
+    if found is None:
+        return "not compared with the best constant"
+    is_beaten = found["low"] is not None and found["low"] > 0
+    against = "against which it gains" if is_beaten else "which it is not shown to beat:"
+    return (
+        f"always {found['value']:g}: {found['distance']:.2f} from people, {against}"
+        f" {signed(found['gain'], _DIGITS)}{_ends(found['low'], found['high'])}"
     )
 
 
@@ -153,6 +186,7 @@ def look_json(look: Look) -> dict[str, Any]:
         "confidence": look.confidence,
         "reason": look.reason or None,
         "documents_ranked": look.ranked,
+        "constant": look.constant,
     }
 
 

@@ -102,6 +102,7 @@ def remember_look(look: Look) -> None:
         today=look.today,
         gain=look.gain,
         interval=None if look.low is None else [look.low, look.high],
+        **({} if look.constant is None else {"constant": look.constant}),
     )
 
 

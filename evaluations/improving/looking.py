@@ -19,8 +19,15 @@ from evaluations.models import Candidate, LockedDocuments, Look, Project, RunSta
 from evaluations.reports.size import is_large, too_large_for_page
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
+from evaluations.statistics.calibration import nearest_to_all
 from evaluations.statistics.pairing import FloatArray
-from evaluations.statistics.proof import Proof, confidence_of, gain_in_distance, gain_in_rank
+from evaluations.statistics.proof import (
+    AgainstConstant,
+    Proof,
+    confidence_of,
+    gain_in_distance,
+    gain_in_rank,
+)
 from evaluations.thresholds import FAILED_SHARE
 
 NOT_LOCKED = "No documents are locked; lock some before you search."
@@ -173,9 +180,12 @@ def proof_of(ground: Ground, candidate: Candidate, own: FloatArray, *, looks: in
     outputs = ground.outputs.weighted(ground.weight)
     is_locked = np.isin(outputs.document, ground.locked)
     human, today, own = (side[is_locked] for side in (ground.human, ground.today, own))
-    outputs = outputs.part(is_locked)
-    compare = gain_in_distance if candidate.measure == Candidate.Measure.DISTANCE else gain_in_rank
-    return compare(outputs, human, own, today, confidence=confidence_of(looks, 1))
+    outputs, confidence = outputs.part(is_locked), confidence_of(looks, 1)
+    if candidate.measure == Candidate.Measure.RANK:
+        return gain_in_rank(outputs, human, own, today, confidence=confidence)
+    _, (ratings, scores) = ground.on(ground.training, ground.human, ground.today)
+    constant = nearest_to_all(ratings[~np.isnan(ratings + scores)])
+    return gain_in_distance(outputs, human, own, today, confidence=confidence, constant=constant)
 
 
 def values_of(ground: Ground, formula: CriterionFormula) -> FloatArray:
@@ -208,4 +218,16 @@ def _columns(proof: Proof) -> dict[str, Any]:
             "candidate": proof.ranked.first,
             "today": proof.ranked.second,
         },
+        "constant": proof.constant and _constant(proof.constant),
+    }
+
+
+def _constant(beside: AgainstConstant) -> dict[str, float | None]:
+    low, high = beside.interval.ends or (None, None)
+    return {
+        "value": beside.value,
+        "distance": beside.distance,
+        "gain": beside.gain,
+        "low": low,
+        "high": high,
     }

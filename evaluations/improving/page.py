@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from evaluations.formats import signed
-from evaluations.improving.certificate import look_of, not_tried, ranks_of
+from evaluations.improving.certificate import constant_of, look_of, not_tried, ranks_of
 from evaluations.improving.locking import drawn_before, locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
@@ -67,6 +67,11 @@ class Row:
     def ranks(self) -> str:
         """In how many documents each of the two judges ranks anything."""
         return ranks_of(self.look).removeprefix("; ") if self.look else ""
+
+    @property
+    def constant(self) -> str:
+        """Of a map, how the best constant does on the locked documents."""
+        return constant_of(self.look) if self.look else ""
 
     @property
     def is_pending(self) -> bool:
@@ -237,19 +242,26 @@ def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
         return "The locked documents were opened: nothing can be proven on them any more."
     proven = [row for row in rows if row.stamp == "proven"]
     if proven:
-        best = max(proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
-        look = best.look
-        assert look is not None
-        measure = best.candidate.get_measure_display()
-        verb = "rises" if best.candidate.measure == Candidate.Measure.RANK else "falls"
-        return (
-            f"{best.candidate.title} is proven: on documents no attempt has seen, {measure} {verb}"
-            f" from {look.today:.2f} to {look.value:.2f}."
-        )
+        return _lead_of_proof(proven)
     if any(row.look for row in rows):
         return "Nothing is proven yet: no change was surely better on the locked documents."
-    if any(row.candidate.training["gain"] > 0 for row in rows):
+    if any(row.candidate.is_better_on_training for row in rows):
         return "Changes were found on training documents. Look at the best one to prove it."
     if rows:
         return "Nothing better was found on training documents, so no look is worth spending."
     return "No change has been tried yet."
+
+
+def _lead_of_proof(proven: Sequence[Row]) -> str:
+    """The best gain in rank; where only maps are proven, what these are good for."""
+    ranking = [row for row in proven if row.candidate.measure == Candidate.Measure.RANK]
+    best = max(ranking or proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
+    look = best.look
+    assert look is not None
+    from_to = f"from {look.today:.2f} to {look.value:.2f}"
+    unseen = f"{best.candidate.title} is proven: on documents no attempt has seen,"
+    if ranking:
+        return f"{unseen} rho rises {from_to}."
+    return (
+        f"{unseen} its numbers fit people's scale better (distance {from_to}); it ranks as before."
+    )

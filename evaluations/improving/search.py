@@ -20,6 +20,8 @@ from evaluations.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 # Fixed and stated, so that a search can be repeated.
 SEED = 0
+# By how much a map rises over the range of scores where it is flat, as a share of the ratings'.
+RISE = 1e-4
 RANK, DISTANCE = Candidate.Measure.RANK, Candidate.Measure.DISTANCE
 
 
@@ -29,7 +31,7 @@ class Found:
 
     It is a formula, or a wording: the id of a proposal. `today` and `candidate` are values on
     training documents, the candidate's by cross-validation; `gain` is positive for the better,
-    whatever is measured.
+    whatever is measured. `constant` is the best constant's distance, where distance is measured.
     """
 
     change: Change
@@ -41,6 +43,7 @@ class Found:
     measure: str = RANK
     description: str = ""
     proposal: int | None = None
+    constant: float | None = None
 
     @property
     def gain(self) -> float:
@@ -54,6 +57,7 @@ class Found:
             "candidate": self.candidate,
             "gain": self.gain,
             "documents": self.documents,
+            **({} if self.constant is None else {"constant": self.constant}),
         }
 
 
@@ -218,7 +222,7 @@ def _calibration(ground: Ground) -> list[Found]:
     formula = CriterionFormula(
         members=(Member(judge=ground.judge.name, criterion=ground.criterion.name, weight=1.0),),
         intercept=0.0,
-        points=_points(isotonic(own, human)),
+        points=_points(isotonic(own, human), float(np.ptp(human)) or 1.0),
     )
     return [
         Found(
@@ -229,17 +233,26 @@ def _calibration(ground: Ground) -> list[Found]:
             error.after,
             int(outputs.documents_with().sum()),
             measure=DISTANCE,
-            description="brings scores nearer to people's, and keeps the order",
+            description="brings scores nearer to people's, and keeps their order",
+            constant=error.constant,
         )
     ]
 
 
-def _points(fitted: Isotonic) -> tuple[tuple[float, float], ...]:
-    """The map by its corners only; between equal values it is flat."""
+def _points(fitted: Isotonic, ratings: float) -> tuple[tuple[float, float], ...]:
+    """The map by its corners, made to rise a little where it is flat, and as far beyond both ends
+    as the scores reach: so it ranks exactly as the scores do.
+
+    Args:
+        ratings: the range of people's ratings, which says how much is little.
+    """
     x, y = fitted.x, fitted.fit
     inner = np.flatnonzero((np.diff(y)[:-1] != 0) | (np.diff(y)[1:] != 0)) + 1
-    kept = [0, *inner.tolist(), len(x) - 1] if len(x) > 1 else [0]
-    return tuple((float(x[at]), float(y[at])) for at in kept)
+    kept = [0, *inner.tolist(), len(x) - 1]
+    width = float(x[-1] - x[0])
+    xs = np.array([x[0] - width, *x[kept], x[-1] + width])
+    ys = np.array([y[0], *y[kept], y[-1]]) + RISE * ratings * (xs - x[0]) / width
+    return tuple(zip(xs.tolist(), ys.tolist(), strict=True))
 
 
 _TRIED: dict[Change, Callable[[Ground], list[Found]]] = {

@@ -299,7 +299,8 @@ class Candidate(models.Model):
     `formula` is what the judge of kind "formula" computes (evaluators/formula.py), `proposal` the
     wording that it is instead; `measure` is
     what the change should improve. `training` holds the values on training documents, each by
-    cross-validation: `candidate`, `today`, `gain`, `documents`.
+    cross-validation: `candidate`, `today`, `gain`, `documents`, and of a map `constant`, the
+    distance of the best constant.
     """
 
     class Measure(models.TextChoices):
@@ -341,11 +342,20 @@ class Candidate(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("evaluations:improve", args=[self.search.project.slug])
 
+    @property
+    def is_better_on_training(self) -> bool:
+        """Whether it gains on training documents; a map has to beat the best constant as well."""
+        constant = self.training.get("constant")
+        beats_constant = constant is None or self.training["candidate"] < constant
+        return self.training["gain"] > 0 and beats_constant
+
 
 class Look(models.Model):
     """One look at the locked documents: who, when, which candidate, and what came out. `ranked` has
     in how many documents people, the candidate and today's judge rank anything; None where
-    distances are compared."""
+    distances are compared. Then `constant` has the best constant (`value`, learned without the
+    locked documents), its `distance` from people on them, and by how much the candidate comes
+    nearer: `gain`, `low`, `high`."""
 
     locked = models.ForeignKey(LockedDocuments, on_delete=models.PROTECT, related_name="looks")
     candidate = models.OneToOneField(Candidate, on_delete=models.PROTECT, related_name="look")
@@ -364,6 +374,7 @@ class Look(models.Model):
     confidence = models.FloatField()
     reason = models.CharField(max_length=500, blank=True)
     ranked = models.JSONField(null=True, blank=True)
+    constant = models.JSONField(null=True, blank=True)
 
     class Meta:
         ordering = ("pk",)

@@ -393,7 +393,8 @@ TERMS: dict[str, Term] = {
     ),
     "proven": Term(
         "Proven",
-        "On the locked documents the whole interval of the gain is above 0. Not proven means that"
+        "On the locked documents the whole interval of the gain is above 0; a calibration map also"
+        " comes nearer to people than the best constant. Not proven means that"
         " a gain was not shown, not that there is none. Worse: the whole interval is below 0.",
         f"It takes {TRAINING_DOCUMENTS} training and {LOCKED_DOCUMENTS} locked documents with"
         " ratings and scores. At most 5 % of"

@@ -32,10 +32,28 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
+class AgainstConstant:
+    """A judge that always gives `value` on the locked documents: its mean absolute distance from
+    people, and by how much the candidate comes nearer."""
+
+    value: float
+    distance: float
+    gain: float
+    interval: Interval
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether the candidate is shown to be nearer."""
+        ends = self.interval.ends
+        return ends is not None and ends[0] > 0
+
+
+@dataclass(frozen=True)
 class Proof:
     """Two judges on the locked documents: what each reaches, the gain of the first with its
     interval, and at which confidence; `ranked` is in how many documents each ranks anything, None
-    where distances are compared."""
+    where distances are compared. There a candidate has to beat the best constant as well, as scores
+    that say nothing come nearer to people by being drawn to the middle."""
 
     candidate: Estimate
     today: Estimate
@@ -44,13 +62,17 @@ class Proof:
     confidence: float
     documents: int
     ranked: Ranked | None = None
+    constant: AgainstConstant | None = None
 
     @property
     def outcome(self) -> Outcome:
         ends = self.interval.ends
         if ends is None or ends[0] <= 0 <= ends[1]:
             return Outcome.NOT_PROVEN
-        return Outcome.PROVEN if ends[0] > 0 else Outcome.WORSE
+        if ends[1] < 0:
+            return Outcome.WORSE
+        is_shown = self.constant is None or self.constant.is_beaten
+        return Outcome.PROVEN if is_shown else Outcome.NOT_PROVEN
 
 
 def confidence_of(looks: int, criteria: int) -> float:
@@ -87,24 +109,45 @@ def gain_in_distance(
     today: FloatArray,
     *,
     confidence: float,
+    constant: float | None = None,
 ) -> Proof:
     """By how much nearer a judge's scores are to people's: the mean absolute distance of today's
     less the candidate's, by document.
 
+    That it is nearer than today's judge and than the constant is claimed only together, so each is
+    shown at the same confidence (Berger, 1982).
+
     Args:
         human, candidate, today: shape (outputs,), NaN for missing.
+        constant: the best score that is always the same, learned without these documents.
     """
     outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
-    nearer = np.abs(today - human) - np.abs(candidate - human)
-    by_document = mean_of(outputs.weighing(nearer), outputs.weighing())
+    own, theirs = np.abs(candidate - human), np.abs(today - human)
+    interval = _interval_of_mean(outputs, theirs - own, confidence)
+    means = [Estimate(outputs.mean(side)) if len(human) else _NOTHING for side in (own, theirs)]
+    proof = _proof(means[0], means[1], -1, interval, confidence, outputs)
+    if constant is None or not len(human):
+        return proof
+    always = np.abs(constant - human)
+    beside = AgainstConstant(
+        constant,
+        outputs.mean(always),
+        outputs.mean(always - own),
+        _interval_of_mean(outputs, always - own, confidence),
+    )
+    return replace(proof, constant=beside)
+
+
+def _interval_of_mean(outputs: Outputs, values: FloatArray, confidence: float) -> Interval:
+    """The interval over documents of a mean over outputs.
+
+    Args:
+        values: shape (outputs,), complete.
+    """
+    by_document = mean_of(outputs.weighing(values), outputs.weighing())
     # Of a sample a document counts by the weight of all its outputs, as in the mean over them.
     weight = None if outputs.weight is None else outputs.weighing()
-    interval = LeftOut.each(outputs.documents).mean_interval(by_document, confidence, weight)
-    own, theirs = (
-        Estimate(outputs.mean(np.abs(side - human))) if len(human) else _NOTHING
-        for side in (candidate, today)
-    )
-    return _proof(own, theirs, -1, interval, confidence, outputs)
+    return LeftOut.each(outputs.documents).mean_interval(by_document, confidence, weight)
 
 
 def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:

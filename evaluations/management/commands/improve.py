@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import (
+    MAP_CLAIM,
     candidate_json,
     not_tried,
     search_json,
@@ -248,7 +249,7 @@ class Command(SiteCommand):
             run.refresh_from_db()
             self.stderr.write(
                 f"{candidate.title} is used: {judge}, run {run.pk} is"
-                f" {run.get_state_display().lower()}."
+                f" {run.get_state_display().lower()}.{_what_it_changes(candidate)}"
             )
 
     def _until_done(self, search: Search) -> None:
@@ -290,8 +291,14 @@ class Command(SiteCommand):
         candidate.refresh_from_db()
 
 
+def _what_it_changes(candidate: Candidate) -> str:
+    """Of a map, that it ranks as before; to follow a sentence."""
+    is_map = candidate.measure == Candidate.Measure.DISTANCE
+    return f" {MAP_CLAIM[:1].upper()}{MAP_CLAIM[1:]}." if is_map else ""
+
+
 def best_of(search: Search) -> Candidate | None:
     """The candidate with the largest gain in rank on training documents, if any gains; else the map
-    that brings scores nearer."""
-    gaining = [one for one in search.candidates.order_by("pk") if one.training["gain"] > 0]
-    return next(iter(gaining), None)
+    that brings scores nearer, also than the best constant is."""
+    better = (one for one in search.candidates.order_by("pk") if one.is_better_on_training)
+    return next(better, None)
