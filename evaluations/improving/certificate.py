@@ -18,6 +18,7 @@ from evaluations.models.improving import ASKING_CHANGES
 from evaluations.reports.words import ranked_in_words
 from evaluations.statistics.proof import Outcome
 from evaluations.statistics.same_documents import Ranked
+from evaluations.statistics.shrinking import shrunken
 
 _DIGITS = 3
 MAP_CLAIM = "its numbers fit people's scale better; it ranks as before"
@@ -60,12 +61,32 @@ def outcome_in_words(look: Look) -> str:
     is_map = look.candidate.measure == Candidate.Measure.DISTANCE
     claim = f"{MAP_CLAIM}; " if is_map and look.outcome == Outcome.PROVEN else ""
     distance = f" ({look.today:.2f} → {look.value:.2f} from people)" if is_map else ""
-    beside = constant_of(look)
+    clauses = (likely_in_words(look), ranks_of(look), constant_of(look))
+    following = "".join(f"; {clause}" for clause in clauses if clause)
     return (
         f"{look.outcome}: {claim}gain {signed(look.gain, _DIGITS)}"
         f"{_ends(look.low, look.high, look.reason)}{distance} on {look.documents} locked"
-        f" documents, {look.confidence:.1%} interval{ranks_of(look)}{beside and f'; {beside}'}"
+        f" documents, {look.confidence:.1%} interval{following}"
     )
+
+
+def likely_gain(look: Look) -> float | None:
+    """Of a proven gain, how large it is likely to be: those that prove are exaggerated by chance.
+    None for other looks."""
+    if look.outcome != Outcome.PROVEN or look.gain is None or look.low is None:
+        return None
+    documents = look.ranked["documents"] if look.ranked else look.documents
+    return shrunken(
+        look.gain, look.gain - look.low, confidence=look.confidence, freedom=documents - 1
+    )
+
+
+def likely_in_words(look: Look) -> str:
+    """The same, such as "likely about +0.03, as gains that prove are exaggerated"."""
+    gain = likely_gain(look)
+    if gain is None:
+        return ""
+    return f"likely about {signed(gain, _DIGITS)}, as gains that prove are exaggerated"
 
 
 def _ends(low: float | None, high: float | None, reason: str = "") -> str:
@@ -93,12 +114,11 @@ def constant_of(look: Look) -> str:
 
 
 def ranks_of(look: Look) -> str:
-    """In how many documents each of the two judges ranks anything, to follow a result; empty where
-    it is not known."""
+    """In how many documents each of the two judges ranks anything; empty where it is not known."""
     if not look.ranked:
         return ""
     ranked = Ranked(look.ranked["documents"], look.ranked["candidate"], look.ranked["today"])
-    return f"; {ranked_in_words(ranked, 'the candidate', 'today’s judge')}"
+    return ranked_in_words(ranked, "the candidate", "today’s judge")
 
 
 def look_of(candidate: Candidate) -> Look | None:
@@ -182,6 +202,7 @@ def look_json(look: Look) -> dict[str, Any]:
         "candidate": look.value,
         "today": look.today,
         "gain": look.gain,
+        "likely_gain": likely_gain(look),
         "interval": None if look.low is None else [look.low, look.high],
         "confidence": look.confidence,
         "reason": look.reason or None,

@@ -8,7 +8,13 @@ from typing import Any
 from django.db.models import QuerySet
 
 from evaluations.formats import signed
-from evaluations.improving.certificate import constant_of, look_of, not_tried, ranks_of
+from evaluations.improving.certificate import (
+    constant_of,
+    likely_gain,
+    look_of,
+    not_tried,
+    ranks_of,
+)
 from evaluations.improving.locking import drawn_before, locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
@@ -66,7 +72,12 @@ class Row:
     @property
     def ranks(self) -> str:
         """In how many documents each of the two judges ranks anything."""
-        return ranks_of(self.look).removeprefix("; ") if self.look else ""
+        return ranks_of(self.look) if self.look else ""
+
+    @property
+    def likely_gain(self) -> float | None:
+        """Of a proven gain, how large it is likely to be."""
+        return likely_gain(self.look) if self.look else None
 
     @property
     def constant(self) -> str:
@@ -81,14 +92,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything about a judge on a criterion; `lead` is what it comes to, in a sentence."""
+    """Everything about a judge on a criterion; `lead` is what it comes to, in a sentence, `looks`
+    have their likely gains."""
 
     judge: Judge | None
     criterion: Criterion | None
     judges: tuple[Judge, ...]
     criteria: tuple[Criterion, ...]
     locked: LockedDocuments | None
-    looks: tuple[Look, ...]
+    looks: tuple[tuple[Look, float | None], ...]
     documents: int
     search: Search | None
     progress: Progress | None
@@ -140,12 +152,12 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
         else Search.objects.none()
     )
     locked = locked_of(project)
-    looks = tuple(
+    looks = (
         locked.looks.select_related(
             "candidate__search__judge", "candidate__search__criterion", "looked_by"
         )
         if locked
-        else ()
+        else Look.objects.none()
     )
     rows, axis = _rows(searches)
     current = searches.filter(state__in=OPEN_STATES).first()
@@ -157,7 +169,7 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
         judges=judges,
         criteria=criteria,
         locked=locked,
-        looks=looks,
+        looks=tuple((look, likely_gain(look)) for look in looks),
         documents=Document.objects.filter(project=project).count(),
         search=current,
         progress=progress_of(shown) if shown else None,
@@ -260,8 +272,12 @@ def _lead_of_proof(proven: Sequence[Row]) -> str:
     assert look is not None
     from_to = f"from {look.today:.2f} to {look.value:.2f}"
     unseen = f"{best.candidate.title} is proven: on documents no attempt has seen,"
-    if ranking:
-        return f"{unseen} rho rises {from_to}."
-    return (
-        f"{unseen} its numbers fit people's scale better (distance {from_to}); it ranks as before."
+    said = (
+        f"rho rises {from_to}."
+        if ranking
+        else f"its numbers fit people's scale better (distance {from_to}); it ranks as before."
+    )
+    likely = likely_gain(look)
+    return f"{unseen} {said}" + (
+        "" if likely is None else f" Likely by {likely:.2f}, as gains that prove are exaggerated."
     )
