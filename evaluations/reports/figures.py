@@ -114,13 +114,13 @@ class Subject:
     def sides_on_scale(self) -> dict[str, tuple[str, FloatArray]]:
         """People and the judges on the criterion's scale: colour and values by name."""
         return {PEOPLE: ("--human", self.human)} | {
-            judge.judge: (colour(index), self.scores(judge)) for index, judge in self.on_scale
+            judge.named: (colour(index), self.scores(judge)) for index, judge in self.on_scale
         }
 
     @property
     def left_out(self) -> str:
         """A sentence about the judges on other scales, which cannot share an axis with people."""
-        names = [judge.judge for judge in self.result.judges if not judge.analysis.on_scale]
+        names = [judge.named for judge in self.result.judges if not judge.analysis.on_scale]
         if not names:
             return ""
         are = "is left out because its" if len(names) == 1 else "are left out because their"
@@ -133,7 +133,7 @@ class Subject:
     def sides(self) -> dict[str, FloatArray]:
         """The mean ratings of people and the scores of each judge, by name."""
         return {PEOPLE: self.human} | {
-            judge.judge: self.scores(judge) for judge in self.result.judges
+            judge.named: self.scores(judge) for judge in self.result.judges
         }
 
 
@@ -165,7 +165,7 @@ def scatter(subject: Subject) -> Figure:
             traces.append(_density(x, y))
         traces.append(
             {
-                "type": "scatter", "mode": "markers", "name": judge.judge, "x": x, "y": y,
+                "type": "scatter", "mode": "markers", "name": judge.named, "x": x, "y": y,
                 "text": texts,
                 "hovertemplate": "%{text}<br>people %{x:.2f}, judge "
                                  "%{y:.2f}<extra>%{fullData.name}</extra>",
@@ -176,9 +176,9 @@ def scatter(subject: Subject) -> Figure:
         )  # fmt: skip
         if is_best:
             traces.append(_marginal("x", x, "--human", "people"))
-            traces.append(_marginal("y", y, colour(index), judge.judge))
+            traces.append(_marginal("y", y, colour(index), judge.named))
         rows.extend(
-            (judge.judge, *text.split(" · ", 1), f"{a:.2f}", f"{b:.2f}")
+            (judge.named, *text.split(" · ", 1), f"{a:.2f}", f"{b:.2f}")
             for text, a, b in zip(texts, x, y, strict=True)
         )
     scale = subject.criterion.scale
@@ -233,12 +233,12 @@ def documents(subject: Subject) -> Figure:
         known = values[~np.isnan(values)]
         traces.append(
             {
-                "type": "box", "name": judge.judge, **box_of(known), "boxmean": True,
+                "type": "box", "name": judge.named, **box_of(known), "boxmean": True,
                 "marker": {"color": colour(index)},
             }
         )  # fmt: skip
         rows.extend(
-            (judge.judge, subject.data.doc_ids[at], f"{values[at]:.2f}")
+            (judge.named, subject.data.doc_ids[at], f"{values[at]:.2f}")
             for at in np.flatnonzero(~np.isnan(values))
         )
     return Figure(
@@ -418,7 +418,7 @@ def writers(subject: Subject) -> Figure:
         below = [_reach(interval.low, group.gap) for group, interval in bias.groups.values()]
         traces.append(
             {
-                "type": "bar", "name": judge.judge, "x": names, "y": np.round(gaps, 4).tolist(),
+                "type": "bar", "name": judge.named, "x": names, "y": np.round(gaps, 4).tolist(),
                 "marker": {"color": colour(index)},
                 "error_y": {
                     "type": "data", "symmetric": False,
@@ -428,7 +428,7 @@ def writers(subject: Subject) -> Figure:
         )  # fmt: skip
         for name, (group, interval) in bias.groups.items():
             rows.append(
-                (judge.judge, WRITER_GROUPS[name], f"{group.human_written:.2f}",
+                (judge.named, WRITER_GROUPS[name], f"{group.human_written:.2f}",
                     f"{group.llm_written:.2f}",
                  f"{signed(group.gap)} {in_brackets(interval)}", str(group.pairs))
             )  # fmt: skip
@@ -465,14 +465,14 @@ def calibration(subject: Subject) -> Figure:
         bins = judge.analysis.reliability
         traces.append(
             {
-                "type": "scatter", "mode": "lines+markers", "name": judge.judge,
+                "type": "scatter", "mode": "lines+markers", "name": judge.named,
                 "x": [round(one.score, 4) for one in bins],
                 "y": [round(one.rating, 4) for one in bins],
                 "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)]},
             }
         )  # fmt: skip
         rows.extend(
-            (judge.judge, f"{one.score:.2f}", f"{one.rating:.2f}", str(one.outputs)) for one in bins
+            (judge.named, f"{one.score:.2f}", f"{one.rating:.2f}", str(one.outputs)) for one in bins
         )
     return Figure(
         title=title_of(subject, "calibration"),

@@ -18,9 +18,18 @@ from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
+from evaluations.reports.drawings.drawn import drawings
+from evaluations.reports.drawings.numbers import numbers_for_figures
+from evaluations.reports.figures import FIGURES, Subject, judges, scatter
 from evaluations.reports.latex import as_latex
 from evaluations.reports.mlflow_metrics import as_metrics
-from evaluations.reports.report import JudgeResult, build_report
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.report import (
+    JudgeResult,
+    build_report,
+    criterion_result,
+    selected_data,
+)
 from evaluations.reports.report_json import as_json
 from evaluations.reports.tables import as_csv, as_markdown, as_text
 from evaluations.reports.words import headline, in_a_sentence, reading
@@ -101,6 +110,29 @@ def test_pages_and_the_terminal_say_so(
     output = io.StringIO()
     call_command("report", "small", stdout=output)
     assert SEEN in output.getvalue()
+
+
+def test_figures_say_so_in_their_captions_names_and_tables(
+    adopted: Judge, rated_project: Project, criterion: Criterion
+) -> None:
+    data = selected_data(rated_project, rated_project.judges.all(), [criterion], ReportOptions())
+    result = criterion_result(rated_project, criterion, options=ReportOptions(), data=data)
+    subject = Subject(criterion, result, data)
+    numbers = numbers_for_figures(subject)
+
+    drawn = list(drawings(numbers, numbers.judge(adopted.pk)))
+    others = list(drawings(numbers, next(one for one in numbers.judges if one.pk != adopted.pk)))
+
+    assert {one.kind for one in drawn} >= {"bubbles", "systems", "matrix", "precision"}
+    assert all(f"{adopted.label}: {SEEN}: " in one.caption for one in drawn)
+    assert [one.kind for one in others if SEEN not in one.caption] == ["bubbles", "systems"]
+    for make in FIGURES.values():
+        figure = make(subject)
+        cells = [str(cell) for row in (figure.columns, *figure.rows) for cell in row]
+        assert adopted.label not in cells, figure.title
+    named = f"{adopted.label} ({SEEN})"
+    assert named in judges(subject).columns
+    assert any(trace.get("name") == named for trace in scatter(subject).traces)
 
 
 def test_other_judges_are_measured_without_a_word(

@@ -31,10 +31,11 @@ def drawings(
         address: of the page with the outputs of a bubble, by human mean and score.
     """
     for drawing in _drawn(numbers, judge, address):
+        shown = (judge,) if drawing.kind in ("bubbles", "systems") else numbers.judges
+        notes = [one.seen for one in shown if one.seen]
         if numbers.is_weighted and drawing.kind != "matrix":
-            yield replace(drawing, caption=f"{drawing.caption} {WEIGHTED}")
-        else:
-            yield drawing
+            notes.append(WEIGHTED)
+        yield replace(drawing, caption=" ".join([drawing.caption, *notes]))
 
 
 def _drawn(

@@ -55,7 +55,8 @@ class SystemMeans:
 class JudgeNumbers:
     """One judge's. `correlation` is in the view of the report, with its interval; `half_width` is
     of the summary-level interval over the `documents` that enter it, None without an interval;
-    `gap` is its mean score minus people's on the outputs of both."""
+    `gap` is its mean score minus people's on the outputs of both; `seen` is a sentence about
+    what of these its search has seen, empty for nothing."""
 
     pk: int
     name: str
@@ -63,6 +64,7 @@ class JudgeNumbers:
     correlation: str
     outputs: int
     gap: float
+    seen: str
     bubbles: tuple[Bubble, ...]
     calibration: tuple[Calibrated, ...]
     systems: tuple[SystemMeans, ...]
@@ -127,11 +129,12 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
     value = f"{SYMBOLS[options.coefficient]} {shown(judge.shown(options))}"
     return JudgeNumbers(
         pk=judge.pk,
-        name=judge.judge,
+        name=judge.named,
         on_scale=analysis.on_scale,
         correlation=f"{value} {in_brackets(analysis.shown)}".rstrip(),
         outputs=int(both.sum()),
         gap=subject.outputs.part(both).mean((scores - human)[both]) if both.any() else 0.0,
+        seen=f"{judge.judge}: {judge.seen}." if judge.seen else "",
         bubbles=_bubbles(subject, scores, both),
         calibration=_calibration(subject, scores) if analysis.on_scale else (),
         systems=_systems(subject, scores, both),
