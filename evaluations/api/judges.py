@@ -26,7 +26,7 @@ from evaluations.judges.judges import (
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.reports.kept import NotComputedError
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.pair_tests import pair_tests_json
+from evaluations.reports.pair_tests import pair_tests_json, seen_by_search
 from evaluations.reports.pair_view import PairView
 from evaluations.reports.shown import shown_pair_tests
 from evaluations.reports.steadiness import steadiness, steadiness_json
@@ -236,13 +236,12 @@ def get_judge_tests(
     accuracies and permutation tests, by criterion. 202 while a worker makes the tests: ask
     again."""
     project = project_for(request, slug)
-    for pk in (first, second):
-        get_object_or_404(project.judges, pk=min(pk, 2**63 - 1))
+    both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
     try:
         tests = shown_pair_tests(project, PairView(ReportOptions(), first, second))
     except NotComputedError as error:
         return Status(202, {"detail": error.kept.in_words})
-    return {"criteria": pair_tests_json(tests)}
+    return {"criteria": pair_tests_json(tests, seen_by_search(project, both))}
 
 
 @router.put("/judges/{int:pk}/family", response=JudgeOut)

@@ -1,14 +1,15 @@
 """Tests of which of two judges orders pairs of systems and of outputs more like people do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evaluations.models import Criterion, Project
+from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.pair_view import PairView
+from evaluations.reports.searched import searches_behind
 from evaluations.statistics.accuracy_tests import (
     ORDERINGS,
     SIGNS,
@@ -32,6 +33,12 @@ class PairTest:
     criterion: str
     soft: AccuracyTest
     calibrated: AccuracyTest
+
+
+def seen_by_search(project: Project, judges: Iterable[Judge]) -> dict[str, tuple[str, ...]]:
+    """By criterion, the labels of judges whose search has seen documents behind their numbers."""
+    searches, both = searches_behind(project), tuple(judges)
+    return {one.name: searches.made_among(both, one.pk) for one in project.criteria.all()}
 
 
 @dataclass(frozen=True)
@@ -85,12 +92,17 @@ def _without(criterion: Criterion, reason: str) -> PairTest:
     return PairTest(criterion.name, none, none)
 
 
-def pair_tests_json(tests: PairTests) -> dict[str, Any]:
-    """The tests for the API, by criterion."""
+def pair_tests_json(tests: PairTests, seen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The tests for the API, by criterion.
+
+    Args:
+        seen: as `seen_by_search` gives them.
+    """
     return {
         one.criterion: {
             "soft_pairwise_accuracy": _json(one.soft),
             "tie_calibrated_accuracy": _json(one.calibrated),
+            **({"seen_by_search": [*seen[one.criterion]]} if seen.get(one.criterion) else {}),
         }
         for one in tests.criteria
     }

@@ -30,7 +30,7 @@ from evaluations.reports.leaderboard import Leaderboard, leaderboards
 from evaluations.reports.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.searched import Searches, Seen, searches_behind
+from evaluations.reports.searched import Searches, Seen, marked, marked_on, searches_behind
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
@@ -58,10 +58,6 @@ _ALONE = "no two annotators rated the same outputs"
 NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE)
 
 
-# What follows the name of a judge whose numbers are over documents that its search has seen.
-SEEN = "seen by its search"
-
-
 @dataclass(frozen=True)
 class JudgeResult:
     """A judge on one criterion: its analysis, and how many outputs it left out. `pk` is the judge's
@@ -81,7 +77,7 @@ class JudgeResult:
     @property
     def named(self) -> str:
         """Its name where its numbers stand."""
-        return f"{self.judge} ({SEEN})" if self.seen else self.judge
+        return marked(self.judge, is_seen=self.seen is not None)
 
     @property
     def correlations(self) -> Correlations:
@@ -336,10 +332,7 @@ class Report:
         results = [(one, result) for one in self.criteria for result in one.judges
                    if result.judge == judge]  # fmt: skip
         seen = [one.criterion for one, result in results if result.seen]
-        if not seen:
-            return judge
-        where = "" if len(seen) == len(results) else f" on {', '.join(seen)}"
-        return f"{judge} ({SEEN}{where})"
+        return marked_on(judge, seen, of=len(results))
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -1,14 +1,36 @@
 """Judges that a search made better, and the documents that it could see: numbers over these look
 better than they are, so whoever states them says so."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluations.models import Candidate, Change, LockedDocuments, Project
+from evaluations.models import Candidate, Change, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData
 from evaluations.statistics.pairing import FloatArray
+
+# What follows the name of a judge whose numbers are over documents that its search has seen.
+SEEN = "seen by its search"
+
+
+def marked(name: str, *, is_seen: bool) -> str:
+    """The name of a judge, or of a criterion, where numbers stand that its search has seen."""
+    return f"{name} ({SEEN})" if is_seen else name
+
+
+def marked_on(name: str, seen: Sequence[str], *, of: int) -> str:
+    """The name of a judge over several criteria.
+
+    Args:
+        seen: the criteria on which its search has seen documents behind its numbers.
+        of: on how many criteria it has numbers.
+    """
+    if not seen:
+        return name
+    where = "" if len(seen) == of else f" on {', '.join(seen)}"
+    return f"{name} ({SEEN}{where})"
 
 
 @dataclass(frozen=True)
@@ -21,7 +43,7 @@ class Seen:
     look: str = ""
 
     def __str__(self) -> str:
-        return f"seen by its search: {self.documents:,} of {self.of:,} documents{self._and_look}"
+        return f"{SEEN}: {self.documents:,} of {self.of:,} documents{self._and_look}"
 
     @property
     def sentence(self) -> str:
@@ -44,6 +66,15 @@ class Searches:
     def made(self, criterion: int, judge: int) -> bool:
         """Whether a search made a judge what it is on a criterion."""
         return (criterion, judge) in self.candidates
+
+    def name_of(self, judge: Judge, criteria: Mapping[int, str]) -> str:
+        """A judge's label, with those of some criteria, by id, on which a search made it."""
+        made = [name for pk, name in criteria.items() if self.made(pk, judge.pk)]
+        return marked_on(judge.label, made, of=len(criteria))
+
+    def made_among(self, judges: Iterable[Judge], criterion: int) -> tuple[str, ...]:
+        """The labels of the judges that a search made what they are on a criterion."""
+        return tuple(judge.label for judge in judges if self.made(criterion, judge.pk))
 
     def seen_units(self, data: ReportData) -> NDArray[np.bool_]:
         """Which units searches could see, all but the locked ones: shape (units,)."""

@@ -18,6 +18,7 @@ from evaluations.reports.pair_numbers import OneAgreeing, PairOnCriterion
 from evaluations.reports.pair_view import CLASSES, PairView
 from evaluations.reports.report import Report
 from evaluations.reports.score_grids import Grid, Shares
+from evaluations.reports.searched import Searches, marked, searches_behind
 from evaluations.reports.shown import shown_pair
 from evaluations.reports.words import chosen_note, listed, weights_note
 from evaluations.scales import short
@@ -38,7 +39,8 @@ _BEGINS = """
 class Difference:
     """A criterion's row: both correlations on the same documents, in how many of the `documents`
     that people rank each judge ranks anything, their difference with its interval, the p-value
-    adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided."""
+    adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided. `seen`
+    says of which judge a search has seen documents behind these numbers."""
 
     pk: int
     criterion: str
@@ -54,6 +56,7 @@ class Difference:
     dot: str
     span: Span | None
     leaves_out_zero: bool
+    seen: tuple[bool, bool]
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,16 @@ class OneAgrees:
 
 @dataclass(frozen=True)
 class TwoJudges:
-    """All that the page shows; without a second judge there is nothing to compare."""
+    """All that the page shows; without a second judge there is nothing to compare. `names` are
+    those of the two, and `choices` those of all judges by id, where numbers stand; `seen` says of
+    the two what the searches that made them have seen."""
 
     view: PairView
-    judges: tuple[Judge, ...]
+    choices: tuple[tuple[int, str], ...]
     first: Judge | None = None
     second: Judge | None = None
+    names: tuple[str, str] = ("", "")
+    seen: tuple[str, ...] = ()
     lead: str = ""
     outputs: int = 0
     documents: int = 0
@@ -120,8 +127,13 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     """
     numbers, report = shown_pair(project, view)
     known = {one.pk: one for one in project.judges.all()}
-    judges = tuple(known[pk] for pk in numbers.judges if pk in known)
+    searches = searches_behind(project)
     criteria = {one.pk: one.name for one in project.criteria.all()}
+    compared = {pair.criterion: criteria[pair.criterion] for pair in numbers.criteria
+                if pair.criterion in criteria}  # fmt: skip
+    choices = tuple(
+        (pk, searches.name_of(known[pk], compared)) for pk in numbers.judges if pk in known
+    )
     pairs = [pair for pair in numbers.criteria if pair.criterion in criteria]
     view = replace(
         view,
@@ -131,16 +143,18 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     )
     first, second = known.get(numbers.first), known.get(numbers.second)
     if not pairs or first is None or second is None:
-        return TwoJudges(view, judges, first, second)
-    differences, axis, ends = _differences(pairs, criteria, (first, second), report)
+        return TwoJudges(view, choices, first, second)
+    differences, axis, ends = _differences(pairs, criteria, (first, second), report, searches)
     costs = (cost_of(first), cost_of(second))
     chosen = next(pair for pair in pairs if pair.criterion == view.criterion)
     page, one = _listed(view, chosen.one_agrees)
     return TwoJudges(
         view=view,
-        judges=judges,
+        choices=choices,
         first=first,
         second=second,
+        names=(dict(choices)[first.pk], dict(choices)[second.pk]),
+        seen=_seen_in_words((first, second), report),
         lead=_lead((first, second), differences, costs),
         outputs=numbers.outputs,
         documents=numbers.documents,
@@ -173,6 +187,7 @@ def _differences(
     criteria: Mapping[int, str],
     both: tuple[Judge, Judge],
     report: Report,
+    searches: Searches,
 ) -> tuple[tuple[Difference, ...], Axis, list[float]]:
     """Tests, intervals and adjusted p-values are the report's own, over all its pairs of judges, so
     that its letters and this page say the same."""
@@ -185,7 +200,13 @@ def _differences(
     width = (high - low) or 0.2
     axis = Axis(low - 0.05 * width, high + 0.05 * width)
     rows = tuple(
-        _difference(pair, criteria[pair.criterion], interval, p, reason, axis)
+        _difference(
+            pair,
+            criteria[pair.criterion],
+            (searches.made(pair.criterion, both[0].pk), searches.made(pair.criterion, both[1].pk)),
+            (interval, p, reason),
+            axis,
+        )
         for pair, (interval, p, reason) in zip(pairs, compared, strict=True)
     )
     return rows, axis, ends
@@ -211,11 +232,11 @@ def _compared_in(
 def _difference(
     pair: PairOnCriterion,
     criterion: str,
-    interval: Interval,
-    p: float | None,
-    reason: str,
+    seen: tuple[bool, bool],
+    compared: tuple[Interval, float | None, str],
     axis: Axis,
 ) -> Difference:
+    interval, p, reason = compared
     first, second = pair.correlations
     gap = first - second
     ahead = 0 if p is None or p > SIGNIFICANCE or np.isnan(gap) else 1 if gap > 0 else 2
@@ -235,6 +256,18 @@ def _difference(
         dot="" if np.isnan(gap) else axis.at(gap),
         span=axis.span(*ends) if ends else None,
         leaves_out_zero=not ahead and ends is not None and (ends[0] > 0 or ends[1] < 0),
+        seen=seen,
+    )
+
+
+def _seen_in_words(both: tuple[Judge, Judge], report: Report) -> tuple[str, ...]:
+    """What the searches that made two judges have seen of the documents that are compared."""
+    labels = {judge.label for judge in both}
+    return tuple(
+        f"{result.judge} on {one.criterion}: {result.seen}."
+        for one in report.criteria
+        for result in one.judges
+        if result.seen and result.judge in labels
     )
 
 
@@ -244,7 +277,8 @@ def _lead(
     """What follows, in a sentence or three; the consequence first."""
     said = []
     for ahead, judge in enumerate(both, start=1):
-        names = [row.criterion for row in rows if row.ahead == ahead]
+        names = [marked(row.criterion, is_seen=row.seen[ahead - 1]) for row in rows
+                 if row.ahead == ahead]  # fmt: skip
         if names:
             said.append(f"{judge.label} ranks outputs more like people on {listed(names)}.")
     undecided = [row.criterion for row in rows if not row.ahead]

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.options import MEAN
-from evaluations.reports.report import SEEN, CriterionResult, JudgeResult, Report
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.samples import WEIGHTS, taken_from_the_top
+from evaluations.reports.searched import marked
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
 from evaluations.statistics.resampling import Over
@@ -118,7 +119,7 @@ def headline(criteria: Sequence[CriterionResult]) -> str:
     sentences = []
     for verdict, sentence in _HEADLINES.items():
         names = [
-            f"{one.criterion} ({SEEN})" if one.best and one.best.seen else one.criterion
+            marked(one.criterion, is_seen=one.best is not None and one.best.seen is not None)
             for one in criteria
             if one.judges and one.verdict == verdict
         ]

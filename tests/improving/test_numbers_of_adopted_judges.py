@@ -21,6 +21,7 @@ from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, 
 from evaluations.reports.drawings.drawn import drawings
 from evaluations.reports.drawings.numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Subject, judges, scatter
+from evaluations.reports.keeping import neglected_reports, work_on_report
 from evaluations.reports.latex import as_latex
 from evaluations.reports.mlflow_metrics import as_metrics
 from evaluations.reports.options import ReportOptions
@@ -133,6 +134,44 @@ def test_figures_say_so_in_their_captions_names_and_tables(
     named = f"{adopted.label} ({SEEN})"
     assert named in judges(subject).columns
     assert any(trace.get("name") == named for trace in scatter(subject).traces)
+
+
+def test_the_comparison_of_two_judges_says_so_wherever_it_names_the_judge(
+    adopted: Judge, judge: Judge, rated_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    query = {"first": judge.pk, "second": adopted.pk}
+    found = as_role("viewer").get(reverse("evaluations:judge_compare", args=["small"]), query)
+    page = " ".join(found.content.decode().split())
+    named = f"{adopted.label} ({SEEN})"
+
+    assert f'against <span class="llm">{named}</span>' in page
+    assert f">{named}</option>" in page
+    assert f"{adopted.label} on quality: {SEEN}: " in page
+    assert f"{adopted.label} ranks outputs more like people on quality ({SEEN})." in page
+    (row,) = found.context["found"].differences
+    assert row.seen == (False, True)
+    # Elsewhere its bare label is only in its costs, its title, and before what is said of it.
+    bare = page.replace(named, "").count(f">{adopted.label}<")
+    assert bare == 1
+    assert f"{judge.label} ({SEEN})" not in page
+
+
+def test_the_command_and_the_api_that_compare_say_so(
+    adopted: Judge, judge: Judge, rated_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    output = io.StringIO()
+    call_command("compare", "small", judge.name, adopted.name, stdout=output)
+    address = f"/api/v1/projects/small/judge-tests?first={judge.pk}&second={adopted.pk}"
+    reader = as_role("viewer")
+    assert reader.get(address).status_code == 202
+    for pk in neglected_reports():
+        work_on_report(pk)
+
+    assert all(
+        line.endswith(f"; {adopted.label} is {SEEN}") for line in output.getvalue().splitlines()
+    )
+    content = reader.get(address).json()
+    assert content["criteria"]["quality"]["seen_by_search"] == [adopted.label]
 
 
 def test_other_judges_are_measured_without_a_word(

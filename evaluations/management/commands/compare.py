@@ -1,13 +1,16 @@
 """`manage.py compare PROJECT FIRST SECOND`: which of two judges orders pairs more like people."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from evaluations.formats import p_value
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.pair_tests import pair_tests
+from evaluations.reports.pair_tests import pair_tests, seen_by_search
+from evaluations.reports.searched import SEEN
+from evaluations.reports.words import listed
 from evaluations.statistics.accuracy_tests import AccuracyTest
 
 
@@ -30,9 +33,18 @@ class Command(SiteCommand):
         criteria = find_criteria(project, options["criterion"])
         data = load_data(project, both, criteria)
         first, second = (judge.pk for judge in both)
+        seen = seen_by_search(project, both)
         for one in pair_tests(data, criteria, first, second, seed=options["seed"]):
             for name, found in (("soft pairwise", one.soft), ("tie-calibrated", one.calibrated)):
-                self.stdout.write(f"{one.criterion}, {name} accuracy: {_in_words(found)}")
+                self.stdout.write(
+                    f"{one.criterion}, {name} accuracy: {_in_words(found)}"
+                    f"{_about_searches(seen[one.criterion])}"
+                )
+
+
+def _about_searches(seen: Sequence[str]) -> str:
+    """Whose search has seen the documents, to follow a line."""
+    return f"; {listed(seen)} {'is' if len(seen) == 1 else 'are'} {SEEN}" if seen else ""
 
 
 def _in_words(found: AccuracyTest) -> str:
