@@ -18,7 +18,8 @@ from evaluations.thresholds import CALIBRATION_GAIN
 class ForestRow:
     """A judge, or one rater, in the drawing. `kind` is "rater", "judge", "baseline" (scores on
     another scale) or "null" (reads nothing); `running` says that its scores still arrive, and
-    `outputs` how many count."""
+    `outputs` how many count; `is_seen` that the search that made it has seen documents behind its
+    numbers, as its name says."""
 
     name: str
     pk: int
@@ -31,6 +32,7 @@ class ForestRow:
     outputs: int = 0
     is_best: bool = False
     running: bool = False
+    is_seen: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,19 +143,18 @@ def _forest(
         )
     best = criterion.best
     for judge in sorted(criterion.judges, key=criterion.compared_by, reverse=True):
-        rows.append(
-            _forest_row(
-                axis,
-                judge.shown(criterion.options),
-                judge.analysis.shown,
-                judge.named,
-                judge.pk,
-                "judge" if judge.analysis.on_scale else "baseline",
-                outputs=judge.correlations.pairs,
-                is_best=best is not None and judge.pk == best.pk,
-                running=judge.pk in running,
-            )
+        row = _forest_row(
+            axis,
+            judge.shown(criterion.options),
+            judge.analysis.shown,
+            judge.named,
+            judge.pk,
+            "judge" if judge.analysis.on_scale else "baseline",
+            outputs=judge.correlations.pairs,
+            is_best=best is not None and judge.pk == best.pk,
+            running=judge.pk in running,
         )
+        rows.append(replace(row, is_seen=judge.seen is not None))
     rows += [
         _forest_row(axis, null.correlation, null.interval, null.title, 0, "null")
         for null in criterion.nulls

@@ -87,6 +87,7 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
         "agreement": [
             {
                 "between": ["people", "people"] if side.is_people else [side.name, "people"],
+                **({"seen_by_search": True} if side.is_seen else {}),
                 **{
                     setup: estimate_json(found.estimate)
                     | {
@@ -109,6 +110,7 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
                 "ties": judge.tie,
                 "kendall_of_ranking": estimate_json(judge.tau),
                 "strengths": dict(judge.ranking),
+                **({"seen_by_search": True} if judge.is_seen else {}),
             }
             for judge in board.pairwise
         },

@@ -17,6 +17,7 @@ from evaluations.reports.gap_numbers import GapNumbers
 from evaluations.reports.gap_patterns import Patterns
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
+from evaluations.reports.searched import searches_behind
 from evaluations.reports.shown import shown_gaps
 from evaluations.statistics.pairing import IntArray
 
@@ -47,7 +48,8 @@ class Disagreements:
 
     `before`, `after` are outputs beside the open one in the whole list, 0 at its ends; `beside` is
     where to go when it leaves the list. `ranked` outputs are in the list, of a large project only
-    some of the `outputs` with a gap.
+    some of the `outputs` with a gap. `choices` are the names of judges by id, and `named` the
+    chosen one's, where numbers stand.
     """
 
     view: GapView
@@ -55,7 +57,7 @@ class Disagreements:
     judge: Judge | None
     run: EvaluationRun | None
     criteria: tuple[Criterion, ...]
-    judges: tuple[Judge, ...]
+    choices: tuple[tuple[int, str], ...]
     runs: tuple[EvaluationRun, ...]
     systems: tuple[tuple[int, str], ...]
     outputs: int = 0
@@ -71,6 +73,7 @@ class Disagreements:
     page: Page[int] | None = None
     entries: tuple[Entry, ...] = ()
     case: GapCase | None = None
+    named: str = ""
     before: int = 0
     after: int = 0
 
@@ -97,6 +100,9 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     criterion, judge = criteria.get(numbers.criterion), known.get(numbers.judge)
     runs = tuple(project.runs.counting().filter(judge=judge).order_by("-pk")) if judge else ()
     run = next((one for one in runs if one.pk == numbers.run), None)
+    searches, on = searches_behind(project), {one.pk: one.name for one in criteria.values()
+                                              if one == criterion}  # fmt: skip
+    choices = {pk: searches.name_of(known[pk], on) for pk in numbers.judges if pk in known}
     systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
     shown = Disagreements(
         view=replace(
@@ -111,7 +117,8 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
         judge=judge,
         run=run,
         criteria=tuple(one for pk, one in criteria.items() if pk in numbers.criteria),
-        judges=tuple(known[pk] for pk in numbers.judges if pk in known),
+        choices=tuple(choices.items()),
+        named=choices.get(numbers.judge, ""),
         runs=runs,
         systems=systems,
     )

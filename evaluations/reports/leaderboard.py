@@ -4,7 +4,7 @@ on the same pairs."""
 import itertools
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from evaluations.models import Criterion, Judge, PairScore, Project
 from evaluations.query_arrays import positions
 from evaluations.reports.data import ReportData
 from evaluations.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges, verdicts_of
+from evaluations.reports.searched import marked
 from evaluations.statistics.comparisons import (
     Agreed,
     ChoiceAgreement,
@@ -50,15 +51,19 @@ class Compared:
 
 @dataclass(frozen=True)
 class Side:
-    """How often people agree with each other, or a judge with people, on comparisons."""
+    """How often people agree with each other, or a judge with people, on comparisons; `is_seen`
+    says that the search that made the judge has seen documents behind it."""
 
     name: str
     agreement: ChoiceAgreement
     is_people: bool
+    is_seen: bool = False
 
     @property
     def words(self) -> str:
-        return "people with each other" if self.is_people else f"{self.name} with people"
+        if self.is_people:
+            return "people with each other"
+        return f"{marked(self.name, is_seen=self.is_seen)} with people"
 
     @property
     def setups(self) -> tuple[Agreed, Agreed]:
@@ -86,6 +91,12 @@ class JudgeOnPairs:
     judge: str
     agreement: Estimate
     pairs: int
+    is_seen: bool = False
+
+    @property
+    def named(self) -> str:
+        """Its name where its numbers stand."""
+        return marked(self.judge, is_seen=self.is_seen)
 
 
 @dataclass(frozen=True)
@@ -102,6 +113,22 @@ class Leaderboard:
     pairwise: tuple[PairwiseJudge, ...] = ()
     agreement: tuple[Side, ...] = ()
     reason: str = ""
+
+
+def with_seen(board: Leaderboard, seen: Collection[str]) -> Leaderboard:
+    """A leaderboard that says whose search has seen documents behind its numbers.
+
+    Args:
+        seen: labels of judges.
+    """
+    return replace(
+        board,
+        judges=tuple(replace(one, is_seen=one.judge in seen) for one in board.judges),
+        pairwise=tuple(replace(one, is_seen=one.judge in seen) for one in board.pairwise),
+        agreement=tuple(
+            replace(one, is_seen=not one.is_people and one.name in seen) for one in board.agreement
+        ),
+    )
 
 
 def leaderboards(

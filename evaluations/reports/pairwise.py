@@ -9,6 +9,7 @@ from django.db import connection
 
 from evaluations.models import Judge, Project
 from evaluations.models.newest_scores import newest_scores
+from evaluations.reports.searched import marked
 from evaluations.statistics.correlation import coefficient_of
 from evaluations.statistics.preferences import bradley_terry
 from evaluations.statistics.results import Estimate
@@ -58,6 +59,12 @@ class PairwiseJudge:
     tie: float
     ranking: tuple[tuple[str, float], ...]
     tau: Estimate
+    is_seen: bool = False
+
+    @property
+    def named(self) -> str:
+        """Its name where its numbers stand."""
+        return marked(self.judge, is_seen=self.is_seen)
 
 
 def verdicts_of(

@@ -26,7 +26,7 @@ from evaluations.reports.analysis import (
     williams_of,
 )
 from evaluations.reports.data import ReportData, load_data
-from evaluations.reports.leaderboard import Leaderboard, leaderboards
+from evaluations.reports.leaderboard import Leaderboard, leaderboards, with_seen
 from evaluations.reports.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import ReportOptions
@@ -466,9 +466,32 @@ def build_report(
         turns=sum(map(bool, data.sessions)),
         sessions=len(set(filter(None, data.sessions))),
         **_chosen_outputs(data),
-        boards=leaderboards(
-            project, data, chosen_judges, chosen_criteria, annotators=options.annotators
-        ),
+        boards=_boards(project, data, chosen_judges, chosen_criteria, options, searches),
+    )
+
+
+def _boards(
+    project: Project,
+    data: ReportData,
+    judges: Collection[Judge],
+    criteria: Collection[Criterion],
+    options: ReportOptions,
+    searches: Searches,
+) -> tuple[tuple[str, Leaderboard], ...]:
+    """Results of comparisons by criterion; those of all criteria together have been seen where
+    those of any have."""
+    boards = leaderboards(project, data, [*judges], [*criteria], annotators=options.annotators)
+    ids = {one.name: [one.pk] for one in criteria}
+    every = [one.pk for one in criteria]
+    return tuple(
+        (
+            name,
+            with_seen(
+                board,
+                {label for pk in ids.get(name, every) for label in searches.made_among(judges, pk)},
+            ),
+        )
+        for name, board in boards
     )
 
 

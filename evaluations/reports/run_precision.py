@@ -59,8 +59,8 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
         if steps := narrowing(*_in_order(one, order), largest=one.largest):
             left = open_items.get(one.pk) or open_items.get(None)
             said = _said(steps[-1], len(order), one, left, rate)
-            drawn = as_page_part(narrowing_band(one.criterion, steps))
-            shown.append(Precision(one.criterion, mark_safe(drawn), said))  # noqa: S308 (escaped)
+            drawn = as_page_part(narrowing_band(one.named, steps))
+            shown.append(Precision(one.named, mark_safe(drawn), said))  # noqa: S308 (escaped)
     return shown
 
 
@@ -107,7 +107,7 @@ class KnownSoFar:
             return None
         most = RHO if ranked is None else TWO_RHOS
         (ends,) = anytime_mean(known, [len(known)], own, largest=one.largest, most=most)
-        return cls(one.criterion, mean_of_documents(known, own), ends, ranked)
+        return cls(one.named, mean_of_documents(known, own), ends, ranked)
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluations.evaluators.ensemble import names_in
+from evaluations.evaluators.formula import formulas_in
 from evaluations.models import Candidate, Change, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData
 from evaluations.statistics.pairing import FloatArray
@@ -58,13 +60,15 @@ class Seen:
 
 @dataclass(frozen=True)
 class Searches:
-    """The searches behind a project's judges by criterion and judge, and its locked documents."""
+    """The searches behind a project's judges by criterion and judge, and its locked documents.
+    `through_members` are judges that no search made, but one of the judges that they combine."""
 
     candidates: dict[tuple[int, int], Candidate]
     lock: LockedDocuments | None
+    through_members: frozenset[tuple[int, int]] = frozenset()
 
     def made(self, criterion: int, judge: int) -> bool:
-        """Whether a search made a judge what it is on a criterion."""
+        """Whether a search made a judge, or a member of it, what it is on a criterion."""
         return (criterion, judge) in self.candidates
 
     def name_of(self, judge: Judge, criteria: Mapping[int, str]) -> str:
@@ -93,7 +97,8 @@ class Searches:
             return None
         counts = data.units.documents_with(~np.isnan(data.humans[criterion].mean + scores))
         seen = int((counts & self.seen_units(data)).sum())
-        return Seen(seen, int(counts.sum()), _look_of(candidate)) if seen else None
+        look = "" if (criterion, judge) in self.through_members else _look_of(candidate)
+        return Seen(seen, int(counts.sum()), look) if seen else None
 
 
 def searches_behind(project: Project) -> Searches:
@@ -106,7 +111,8 @@ def searches_behind(project: Project) -> Searches:
     )
     if not adopted:
         return Searches({}, None)
-    judges = list(project.judges.values_list("pk", "name", "version"))
+    known = list(project.judges.order_by("pk"))
+    judges = [(judge.pk, judge.name, judge.version) for judge in known]
     criteria = list(project.criteria.values_list("pk", flat=True))
     behind = {}
     for candidate in adopted:
@@ -119,7 +125,38 @@ def searches_behind(project: Project) -> Searches:
                 )
                 for criterion in criteria if everywhere else [candidate.search.criterion_id]:
                     behind[criterion, pk] = candidate
-    return Searches(behind, LockedDocuments.objects.filter(project=project).first())
+    lock = LockedDocuments.objects.filter(project=project).first()
+    through = _through_members(known, criteria, behind)
+    return Searches(through | behind, lock, frozenset(through.keys() - behind.keys()))
+
+
+def _through_members(
+    judges: Sequence[Judge], criteria: Sequence[int], behind: Mapping[tuple[int, int], Candidate]
+) -> dict[tuple[int, int], Candidate]:
+    """The search behind a member of each judge that combines others' scores. A member is named
+    without its version, so any of that name counts."""
+    made: dict[tuple[int, str], Candidate] = {}
+    names = {judge.pk: judge.name for judge in judges}
+    for (criterion, pk), candidate in behind.items():
+        made[criterion, names[pk]] = candidate
+    found = {}
+    for judge in judges:
+        for criterion in criteria:
+            for name in _members_of(judge):
+                if (criterion, name) in made:
+                    found[criterion, judge.pk] = candidate = made[criterion, name]
+                    made.setdefault((criterion, judge.name), candidate)
+    return found
+
+
+def _members_of(judge: Judge) -> set[str]:
+    """The names of the judges whose scores a judge combines."""
+    if judge.kind == "ensemble":
+        return set(names_in(judge.settings.get("judges", "")))
+    if judge.kind == "formula":
+        formulas = formulas_in(judge.settings.get("formula", "{}"))
+        return {member.judge for one in formulas.values() for member in one.members}
+    return set()
 
 
 def _look_of(candidate: Candidate) -> str:

@@ -8,6 +8,7 @@ from evaluations.models import Criterion, EvaluationRun
 from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.live import live_data
 from evaluations.reports.samples import about_sample
+from evaluations.reports.searched import marked, searches_behind
 from evaluations.scales import short
 from evaluations.statistics.correlation import correlations
 from evaluations.statistics.layout import Outputs, complete, mean_of
@@ -36,7 +37,8 @@ class CriterionSoFar:
     `weight` for how many documents each stands, None where all that are rated stand for as many;
     `ahead` has both in the same documents, beside the judge that the run is to be compared with,
     over outputs that both judged. No document stands for more than
-    `largest`, whether it is judged yet or not. `sample` says of what these numbers speak."""
+    `largest`, whether it is judged yet or not. `sample` says of what these numbers speak, and
+    `is_seen` whether a search that made the judge has seen documents behind them."""
 
     criterion: str
     scored: int
@@ -52,6 +54,12 @@ class CriterionSoFar:
     ahead: SameDocuments | None = None
     largest: float | None = None
     sample: tuple[str, ...] = ()
+    is_seen: bool = False
+
+    @property
+    def named(self) -> str:
+        """The criterion where its numbers stand."""
+        return marked(self.criterion, is_seen=self.is_seen)
 
 
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
@@ -64,7 +72,13 @@ def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     known = live_data(run.project)
     tables = replace(known, judges={})
     fill_judges(tables, [run.judge_id], [criterion.pk for criterion in criteria], run=run)
-    found = [_criterion(run, criterion, tables) for criterion in criteria]
+    searches = searches_behind(run.project)
+    found = [
+        replace(
+            _criterion(run, criterion, tables), is_seen=searches.made(criterion.pk, run.judge_id)
+        )
+        for criterion in criteria
+    ]
     return (
         found if run.goal_rival_id is None else [_ahead(run, one, known, tables) for one in found]
     )

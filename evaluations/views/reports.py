@@ -34,6 +34,7 @@ from evaluations.reports.kept import (
 )
 from evaluations.reports.live import mark_of
 from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
+from evaluations.reports.searched import searches_behind
 from evaluations.reports.shown import (
     shown_documents,
     shown_download,
@@ -259,11 +260,14 @@ def cell(
         options.judges and judge not in options.judges
     ):
         raise Http404("This view does not contain this number.")
+    on = get_object_or_404(project.criteria, pk=criterion)
+    by = get_object_or_404(project.judges, pk=judge)
     context = {
         "project": project,
         "tab": "report",
-        "criterion": get_object_or_404(project.criteria, pk=criterion),
-        "judge": get_object_or_404(project.judges, pk=judge),
+        "criterion": on,
+        "judge": by,
+        "named": searches_behind(project).name_of(by, {on.pk: on.name}),
         "behind": shown_documents(project, options, criterion, judge),
         "may_open": may_open,
         "options": options,
@@ -290,6 +294,7 @@ def texts(
         "project": project,
         "criterion": on,
         "judge": by,
+        "named": searches_behind(project).name_of(by, {on.pk: on.name}),
         "document": about,
         "texts": found,
         "options": options,

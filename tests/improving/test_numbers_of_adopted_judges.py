@@ -3,6 +3,7 @@ line that it has."""
 
 import io
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotations.models import Preference
 from evaluations.archive.read import read_archive
 from evaluations.archive.write import write_archive
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
@@ -17,6 +19,7 @@ from evaluations.improving.adopting import adopt
 from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
+from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
 from evaluations.reports.drawings.drawn import drawings
 from evaluations.reports.drawings.numbers import numbers_for_figures
@@ -34,6 +37,7 @@ from evaluations.reports.report import (
 from evaluations.reports.report_json import as_json
 from evaluations.reports.tables import as_csv, as_markdown, as_text
 from evaluations.reports.words import headline, in_a_sentence, reading
+from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -192,6 +196,65 @@ def test_a_later_version_of_it_is_made_by_the_search_as_well(
     run.save(update_fields=["judge"])
 
     assert result_of(rated_project, later).seen
+
+
+def test_a_judge_that_combines_it_with_others_has_seen_what_it_has(
+    adopted: Judge, rated_project: Project, criterion: Criterion
+) -> None:
+    settings = {"judges": f"{adopted.name}, second"}
+    draft = JudgeDraft(name="both", kind="ensemble", settings=settings)
+    both = create_judge(rated_project, draft)[0]
+    work_on_run(start_run(both, [criterion]).pk, "tester")
+
+    seen = result_of(rated_project, both).seen
+    made = certify(both, criterion, read_requirements(["spearman.summary.value>=0.1"]))
+
+    assert seen is not None
+    assert (seen.documents, seen.look) == (seen.of, "")
+    assert made.outcome == "cannot say"
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("report/disagreements/?judge={judge}", "Where {named} and people disagree on quality"),
+        ("report/cell/{criterion}/{judge}/", "{named} on quality"),
+        ("report/drawings/", "{named} and people: rho"),
+        ("runs/{run}/", "quality (seen by its search)"),
+        ("report/", "{named}"),
+    ],
+)
+def test_every_page_with_its_numbers_names_it_so(
+    adopted: Judge, criterion: Criterion, as_role: Callable[[str], Client], page: str, words: str
+) -> None:
+    run, named = adopted.runs.get().pk, f"{adopted.label} ({SEEN})"
+    address = page.format(judge=adopted.pk, criterion=criterion.pk, run=run)
+
+    shown = as_role("viewer").get(f"/p/small/{address}").content.decode()
+
+    text = " ".join(re.sub(r"<[^>]+>", "", shown).split())
+    assert words.format(named=named) in text
+
+
+def test_comparisons_of_outputs_say_so(
+    adopted: Judge, rated_project: Project, criterion: Criterion
+) -> None:
+    ann = rated_project.annotators.get(name="ann")
+    for document in rated_project.documents.all():
+        first, second = document.outputs.order_by("pk")[:2]
+        Preference.objects.create(
+            annotator=ann, criterion=criterion, output_a=first, output_b=second, value=1
+        )
+
+    report = build_report(rated_project)
+
+    lines = line_with(as_text(report), f"{adopted.label} ")
+    assert any("with people" in line for line in lines)
+    assert all(SEEN in line for line in lines)
+    content = json.loads(as_json(report))["comparisons"]["quality"]["agreement"]
+    marks = {one["between"][0]: one.get("seen_by_search") for one in content}
+    assert marks[adopted.label]
+    assert not marks["today"]
 
 
 def test_no_certificate_is_met_over_training_documents(
