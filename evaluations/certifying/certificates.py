@@ -1,6 +1,6 @@
 """Certificates: made, kept, signed, and compared with what there is today."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -100,13 +100,22 @@ def certify(
 
 def what_changed(certificate: Certificate) -> list[str]:
     """In words, why a certificate no longer fits; empty if it does."""
-    today = bindings_now(certificate.judge, certificate.criterion)
-    return differences(certificate.content["bound_to"], today)
+    content = certificate.content
+    today = bindings_now(certificate.judge, certificate.criterion, content)
+    return differences(content["bound_to"], today)
 
 
-def bindings_now(judge: Judge, criterion: Criterion) -> dict[str, Any]:
-    """What a certificate made now would be bound to."""
-    return bindings_of(judge, criterion, _data(judge, criterion)[0])
+def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a certificate of the same documents would be bound to now.
+
+    One that was made before documents were locked is still held against all of them, of which only
+    digests are taken: the lock changes nothing that was measured.
+    """
+    is_before_lock = not content.get("withheld_documents")
+    data = load_data(judge.project, [judge], [criterion], with_withheld=is_before_lock)
+    if content.get("unseen_documents") is not None:
+        data = searches_behind(judge.project).unseen(data)
+    return bindings_of(judge, criterion, data)
 
 
 def is_intact(content: dict[str, Any]) -> bool:

@@ -75,7 +75,7 @@ def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> 
     found = _found(slug, content["judge"], content["criterion"])
     if isinstance(found, str):
         return Verified(UNKNOWN, ("Genuine.", f"Cannot say whether it still fits: {found}"))
-    changed = differences(content["bound_to"], bindings_now(*found))
+    changed = differences(content["bound_to"], bindings_now(*found, content))
     if changed:
         return Verified(REFUSED, ("Refused: it no longer fits.", *changed))
     said = f"{content['judge']} on {content['criterion']}: {content['outcome']}."

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from annotations.models import Rating
 from evaluations.archive.read import read_archive
 from evaluations.archive.write import write_archive
 from evaluations.certifying.certificates import (
@@ -120,6 +121,20 @@ def test_locked_documents_are_left_out_and_it_says_so(
     # After the opening its data are others.
     unlock_documents(locked)
     assert [said.split()[1] for said in what_changed(found)] == ["texts", "ratings", "scores"]
+
+
+def test_a_certificate_still_fits_when_documents_are_locked_after_it(
+    certificate: Certificate, criterion: Criterion
+) -> None:
+    locked = lock_documents(certificate.project, seed="1", share=0.5)
+    assert locked.document_ids()
+
+    assert changes() == []
+    assert verify(certificate.content, key=public_key()).exit == VALID
+    Rating.objects.filter(
+        criterion=criterion, output__document__in=locked.document_ids()
+    ).first().delete()
+    assert [said.split()[1] for said in changes()] == ["ratings"]
 
 
 def test_an_imported_copy_has_it_and_it_fits_there(certificate: Certificate) -> None:
