@@ -4,6 +4,9 @@
 `ONLY="*alt_test*"` those of files and functions that fit a pattern. `.ci/mutants.toml` says which
 tests are nearest to a module, and which changes change nothing, with the reason. CONTRIBUTING.md
 says why this is a script of our own.
+
+A change within a function is only shown to those of the nearest tests that call the function (or
+code within it) by a trace of all of them beforehand; other tests cannot notice it.
 """
 
 import argparse
@@ -12,17 +15,23 @@ import copy
 import fnmatch
 import importlib.abc
 import importlib.machinery
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+
+import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 GOAL = 0.9
@@ -30,6 +39,7 @@ GOAL = 0.9
 KEYS = ("path", "function", "text", "change")
 # A mutant may take this many times as long as the tests do without it, and not less than this.
 TIMES, LEAST_SECONDS = 4, 20
+NOT_NOTICED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 # Smaller numbers guard against rounding; nobody sees them move by a tenth.
 GUARD = 1e-5
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -47,7 +57,8 @@ SKIPPED = {"annotation", "returns", "decorator_list", "type_params"}
 @dataclass(frozen=True)
 class Mutant:
     """A change: its module, its function, its line with what stands there, and what becomes of
-    it; `number` counts the changes of a module."""
+    it; `number` counts the changes of a module, `body` is from which line to which the innermost
+    function goes, None for code that runs on import."""
 
     path: str
     number: int
@@ -55,6 +66,7 @@ class Mutant:
     line: int
     text: str
     change: str
+    body: tuple[int, int] | None
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} ({self.function})  {self.change}  in  {self.text}"
@@ -144,11 +156,23 @@ def mutants_of(path: str) -> list[Mutant]:
     """All changes of a module, in the order of the text."""
     source = (CHECKOUT / path).read_text()
     lines = source.splitlines()
+    tree = ast.parse(source)
+    bodies = [_lines_of(node) for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
     found = []
-    for number, (node, function, what, _make) in enumerate(changes(ast.parse(source))):
+    for number, (node, function, what, _make) in enumerate(changes(tree)):
         line = getattr(node, "lineno", 0)
-        found.append(Mutant(path, number, function, line, lines[line - 1].strip(), what))
+        around = [body for body in bodies if body[0] <= line <= body[1]]
+        body = max(around, default=None)  # the innermost begins last
+        found.append(Mutant(path, number, function, line, lines[line - 1].strip(), what, body))
     return found
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[int, int]:
+    begin = min([function.lineno, *(one.lineno for one in function.decorator_list)])
+    return begin, function.end_lineno or begin
 
 
 class MutantFinder(importlib.abc.MetaPathFinder):
@@ -181,7 +205,67 @@ class MutantLoader(importlib.machinery.SourceFileLoader):
         return compile(ast.fix_missing_locations(tree), self.path, "exec")
 
 
-def in_a_process(mutant: Mutant | None, tests: list[str], slot: int) -> int:
+Calls = dict[str, list[int]]
+
+
+class Tracer:
+    """A plugin of pytest that tells which tests call which functions of a module, by the lines at
+    which these begin; and how long all take."""
+
+    def __init__(self, path: str, file: Path) -> None:
+        self._source, self._file = str(CHECKOUT / path), file
+        self._calls: dict[str, set[int]] = defaultdict(set)
+        self._test = ""  # while modules are imported, and in fixtures of several tests
+
+    def pytest_sessionstart(self) -> None:
+        threading.settrace(self._trace)
+        sys.settrace(self._trace)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._test = nodeid
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef
+    ) -> Generator[None, object, object]:
+        test = self._test
+        self._test = test if fixturedef.scope == "function" else ""
+        try:
+            return (yield)
+        finally:
+            self._test = test
+
+    def pytest_sessionfinish(self) -> None:
+        sys.settrace(None)
+        self._file.write_text(json.dumps({test: sorted(of) for test, of in self._calls.items()}))
+
+    def _trace(self, frame: FrameType, _event: str, _arg: object) -> None:
+        if frame.f_code.co_filename == self._source:
+            self._calls[self._test].add(frame.f_code.co_firstlineno)
+
+
+class OnlyTests:
+    """A plugin of pytest that leaves out all tests but some."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+
+    def pytest_collection_modifyitems(self, items: list) -> None:
+        items[:] = [item for item in items if item.nodeid in self._names]
+
+
+def calling(mutant: Mutant, calls: Calls) -> set[str] | None:
+    """The tests that call the function of a mutant; None for all of them."""
+    if not mutant.body:
+        return None
+    begin, end = mutant.body
+    found = {test for test, lines in calls.items() if any(begin <= at <= end for at in lines)}
+    return None if "" in found else found
+
+
+def in_a_process(
+    mutant: Mutant | None, tests: list[str], slot: int, plugins: Collection[object] = ()
+) -> int:
     """Start the tests in a process of their own; its id. None changes nothing."""
     pid = os.fork()
     if pid:
@@ -194,12 +278,10 @@ def in_a_process(mutant: Mutant | None, tests: list[str], slot: int) -> int:
         os.dup2(quiet, 2)
         if mutant:
             sys.meta_path.insert(0, MutantFinder(mutant))
-        import pytest
-
         # pytest's own import of what it rewrites would come before the finder of the mutant.
         options = ["-x", "-q", "--assert=plain", "-m", "not slow"]
         options += ["-p", "no:cacheprovider", "-p", "no:xdist"]
-        status = int(pytest.main([*options, *tests], plugins=[_OwnDatabase(slot)]))
+        status = int(pytest.main([*options, *tests], plugins=[_OwnDatabase(slot), *plugins]))
     finally:
         os._exit(status)
 
@@ -224,14 +306,29 @@ class Job:
     until: float
 
 
-def run(mutants: list[Mutant], tests: dict[str, list[str]], seconds: dict[str, float], jobs: int):
+def run(
+    mutants: list[Mutant],
+    tests: dict[str, list[str]],
+    calls: dict[str, Calls],
+    seconds: dict[str, float],
+    jobs: int,
+) -> Iterator[tuple[Mutant, bool]]:
     """Run mutants, some at a time; yields each with whether it was killed."""
     waiting, running = list(reversed(mutants)), []
     free = list(range(jobs))
     while waiting or running:
         while waiting and free:
-            mutant, slot = waiting.pop(), free.pop()
-            pid = in_a_process(mutant, tests[mutant.path], slot)
+            mutant = waiting.pop()
+            names = calling(mutant, calls[mutant.path])
+            files, plugins = tests[mutant.path], []
+            if names is not None:
+                if not names:
+                    yield mutant, False
+                    continue
+                plugins = [OnlyTests(names)]
+                files = [one for one in files if any(name.startswith(one) for name in names)]
+            slot = free.pop()
+            pid = in_a_process(mutant, files, slot, plugins)
             running.append(Job(mutant, pid, slot, time.monotonic() + seconds[mutant.path]))
         time.sleep(0.02)
         for job in list(running):
@@ -242,7 +339,18 @@ def run(mutants: list[Mutant], tests: dict[str, list[str]], seconds: dict[str, f
             if done:
                 running.remove(job)
                 free.append(job.slot)
-                yield job.mutant, status != 0
+                yield job.mutant, os.waitstatus_to_exitcode(status) not in NOT_NOTICED
+
+
+def traced(path: str, tests: list[str]) -> Calls:
+    """Which tests call which functions of a module; exits where one of them fails."""
+    file = Path(LOG + ".calls")
+    _pid, status = os.waitpid(in_a_process(None, tests, 0, [Tracer(path, file)]), 0)
+    if status:
+        sys.exit(f"The tests of {path} fail as they are, see {LOG}: {' '.join(tests)}")
+    calls = json.loads(file.read_text())
+    file.unlink()
+    return calls
 
 
 def main() -> None:
@@ -267,16 +375,14 @@ def main() -> None:
     if options.sample and options.sample < len(mutants):
         some = random.Random(options.seed).sample(range(len(mutants)), options.sample)  # noqa: S311
         mutants = [mutants[at] for at in sorted(some)]
-    seconds = {}
+    seconds, calls = {}, {}
     for path in dict.fromkeys(one.path for one in mutants):
         begin = time.monotonic()
-        _pid, status = os.waitpid(in_a_process(None, tests[path], 0), 0)
-        if status:
-            sys.exit(f"The tests of {path} fail as they are, see {LOG}: {' '.join(tests[path])}")
+        calls[path] = traced(path, tests[path])
         seconds[path] = max(LEAST_SECONDS, TIMES * options.jobs * (time.monotonic() - begin))
     counts = {path: [0, 0] for path in seconds}
     survivors = []
-    for mutant, is_killed in run(mutants, tests, seconds, options.jobs):
+    for mutant, is_killed in run(mutants, tests, calls, seconds, options.jobs):
         counts[mutant.path][not is_killed] += 1
         if not is_killed:
             survivors.append(mutant)
@@ -316,12 +422,11 @@ if __name__ == "__main__":
     import django.test
     import hypothesis
     import numpy as np
-    import pytest
     import scipy.stats
 
     import tests.environment
 
-    assert all((django, hypothesis, np, pytest, scipy, tests.environment))
+    assert all((django, hypothesis, np, scipy, tests.environment))
     server = subprocess.Popen([sys.executable, "-c", _SERVER], stdin=subprocess.PIPE)
     try:
         main()

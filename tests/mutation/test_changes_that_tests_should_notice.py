@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -22,6 +23,9 @@ def passes(value: float, best: list[float]) -> bool:
         return False
     return value * 0.5 >= max(best) and 1e-9 < value
 '''
+
+
+mutants_of = cache(mutate.mutants_of)
 
 
 def changes(source: str) -> list[str]:
@@ -66,9 +70,24 @@ def test_modules_tests_and_equivalent_changes_exist() -> None:
         assert (CHECKOUT / module).exists(), module
         assert all((CHECKOUT / path).exists() for path in tests), module
     for same in TABLE.get("equivalent", []):
-        every = mutate.mutants_of(same["path"])
+        every = mutants_of(same["path"])
         assert any(all(getattr(one, key) == same[key] for key in mutate.KEYS) for one in every)
         assert same["reason"]
+
+
+def test_only_tests_that_call_a_function_are_asked_about_its_changes() -> None:
+    every = mutants_of("evaluations/statistics/pairwise.py")
+    of_function = next(one for one in every if one.function == "PairCounts.gamma")
+    on_import = next(one for one in every if one.function == "module")
+    begin = of_function.body[0]  # type: ignore[index]
+
+    def asked(mutant: mutate.Mutant, calls: mutate.Calls) -> set[str] | None:
+        return mutate.calling(mutant, calls)
+
+    assert asked(of_function, {"a": [1, begin], "b": [begin - 1], "c": []}) == {"a"}
+    assert asked(of_function, {"a": [1]}) == set()
+    assert asked(of_function, {"a": [1], "": [begin]}) is None
+    assert asked(on_import, {"a": [begin]}) is None
 
 
 @pytest.mark.slow
