@@ -13,6 +13,8 @@ import argparse
 import ast
 import copy
 import fnmatch
+import gc
+import importlib
 import importlib.abc
 import importlib.machinery
 import json
@@ -40,6 +42,8 @@ KEYS = ("path", "function", "text", "change")
 # A mutant may take this many times as long as the tests do without it, and not less than this.
 TIMES, LEAST_SECONDS = 4, 20
 NOT_NOTICED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+PACKAGES = ("evaluations", "annotations", "geval_site")
+MODELS = ("evaluations.models", "annotations.models")
 # Smaller numbers guard against rounding; nobody sees them move by a tenth.
 GUARD = 1e-5
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -210,7 +214,7 @@ Calls = dict[str, list[int]]
 
 class Tracer:
     """A plugin of pytest that tells which tests call which functions of a module, by the lines at
-    which these begin; and how long all take."""
+    which these begin, and which modules they import."""
 
     def __init__(self, path: str, file: Path) -> None:
         self._source, self._file = str(CHECKOUT / path), file
@@ -237,7 +241,9 @@ class Tracer:
 
     def pytest_sessionfinish(self) -> None:
         sys.settrace(None)
-        self._file.write_text(json.dumps({test: sorted(of) for test, of in self._calls.items()}))
+        calls = {test: sorted(of) for test, of in self._calls.items()}
+        modules = [name for name in sys.modules if name.startswith(PACKAGES)]
+        self._file.write_text(json.dumps({"calls": calls, "modules": modules}))
 
     def _trace(self, frame: FrameType, _event: str, _arg: object) -> None:
         if frame.f_code.co_filename == self._source:
@@ -307,29 +313,25 @@ class Job:
 
 
 def run(
-    mutants: list[Mutant],
-    tests: dict[str, list[str]],
-    calls: dict[str, Calls],
-    seconds: dict[str, float],
-    jobs: int,
+    mutants: list[Mutant], tests: list[str], calls: Calls, *, seconds: float, jobs: int
 ) -> Iterator[tuple[Mutant, bool]]:
-    """Run mutants, some at a time; yields each with whether it was killed."""
+    """Run mutants of a module, some at a time; yields each with whether it was killed."""
     waiting, running = list(reversed(mutants)), []
     free = list(range(jobs))
     while waiting or running:
         while waiting and free:
             mutant = waiting.pop()
-            names = calling(mutant, calls[mutant.path])
-            files, plugins = tests[mutant.path], []
+            names = calling(mutant, calls)
+            files, plugins = tests, []
             if names is not None:
                 if not names:
                     yield mutant, False
                     continue
                 plugins = [OnlyTests(names)]
-                files = [one for one in files if any(name.startswith(one) for name in names)]
+                files = [one for one in tests if any(name.startswith(one) for name in names)]
             slot = free.pop()
             pid = in_a_process(mutant, files, slot, plugins)
-            running.append(Job(mutant, pid, slot, time.monotonic() + seconds[mutant.path]))
+            running.append(Job(mutant, pid, slot, time.monotonic() + seconds))
         time.sleep(0.02)
         for job in list(running):
             done, status = os.waitpid(job.pid, os.WNOHANG)
@@ -342,15 +344,56 @@ def run(
                 yield job.mutant, os.waitstatus_to_exitcode(status) not in NOT_NOTICED
 
 
-def traced(path: str, tests: list[str]) -> Calls:
-    """Which tests call which functions of a module; exits where one of them fails."""
-    file = Path(LOG + ".calls")
+def survivors_among(mutants: list[Mutant], tests: list[str], jobs: int) -> list[Mutant]:
+    """Those of a module's mutants that its tests do not notice; exits where tests fail as they are.
+
+    All of it happens in a copy of this process, which imports what the module does not change.
+    """
+    path, file = mutants[0].path, Path(LOG + ".json")
+    begin = time.monotonic()
     _pid, status = os.waitpid(in_a_process(None, tests, 0, [Tracer(path, file)]), 0)
     if status:
         sys.exit(f"The tests of {path} fail as they are, see {LOG}: {' '.join(tests)}")
-    calls = json.loads(file.read_text())
-    file.unlink()
-    return calls
+    seconds = max(LEAST_SECONDS, TIMES * jobs * (time.monotonic() - begin))
+    trace = json.loads(file.read_text())
+    if pid := os.fork():
+        _pid, status = os.waitpid(pid, 0)
+        if status:
+            sys.exit(f"The mutants of {path} could not be run.")
+        numbers = json.loads(file.read_text())
+        file.unlink()
+        return [one for one in mutants if one.number in numbers]
+    status = 1
+    try:
+        import_independent_of(path, trace["modules"])
+        found = []
+        for mutant, is_killed in run(mutants, tests, trace["calls"], seconds=seconds, jobs=jobs):
+            if not is_killed:
+                found.append(mutant.number)
+                print(f"survived: {mutant}", flush=True)
+        file.write_text(json.dumps(found))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def import_independent_of(path: str, modules: list[str]) -> None:
+    """Import those of our modules, named as they were imported, that a module does not change, so
+    that not each of its mutants has to."""
+    import django
+    import grimp
+
+    changed = path.removesuffix(".py").replace("/", ".")
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    others = graph.modules - graph.find_downstream_modules(changed) - {changed}
+    if not others.issuperset(MODELS):
+        return
+    django.setup()
+    for name in modules:
+        if name in others:
+            importlib.import_module(name)
+    assert changed not in sys.modules
+    gc.freeze()
 
 
 def main() -> None:
@@ -375,18 +418,12 @@ def main() -> None:
     if options.sample and options.sample < len(mutants):
         some = random.Random(options.seed).sample(range(len(mutants)), options.sample)  # noqa: S311
         mutants = [mutants[at] for at in sorted(some)]
-    seconds, calls = {}, {}
+    counts, survivors = {}, []
     for path in dict.fromkeys(one.path for one in mutants):
-        begin = time.monotonic()
-        calls[path] = traced(path, tests[path])
-        seconds[path] = max(LEAST_SECONDS, TIMES * options.jobs * (time.monotonic() - begin))
-    counts = {path: [0, 0] for path in seconds}
-    survivors = []
-    for mutant, is_killed in run(mutants, tests, calls, seconds, options.jobs):
-        counts[mutant.path][not is_killed] += 1
-        if not is_killed:
-            survivors.append(mutant)
-            print(f"survived: {mutant}", flush=True)
+        own = [one for one in mutants if one.path == path]
+        survived = survivors_among(own, tests[path], options.jobs)
+        counts[path] = [len(own) - len(survived), len(survived)]
+        survivors += survived
     sys.exit(report(counts, survivors, len(equivalent)))
 
 
@@ -419,14 +456,15 @@ if __name__ == "__main__":
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     os.nice(15)
     # Other people's packages once for all, as each mutant runs in a copy of this process.
-    import django.test
-    import hypothesis
-    import numpy as np
-    import scipy.stats
+    from tests.forking import IMPORTED
 
-    import tests.environment
-
-    assert all((django, hypothesis, np, scipy, tests.environment))
+    for name in (
+        *IMPORTED,
+        "hypothesis.extra.numpy",
+        "schemathesis.pytest.plugin",
+        "tests.environment",
+    ):
+        importlib.import_module(name)
     server = subprocess.Popen([sys.executable, "-c", _SERVER], stdin=subprocess.PIPE)
     try:
         main()
