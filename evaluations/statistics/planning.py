@@ -134,7 +134,7 @@ def power_of(effect: float, count: int) -> float:
     above = stats.nct.sf(critical, freedom, abs(shift))
     below = stats.nct.sf(critical, freedom, -abs(shift))
     # Where the shift is large, scipy may find neither: then the test is sure to find the effect.
-    return float(np.nan_to_num(above, nan=1.0) + np.nan_to_num(below, nan=0.0))
+    return float(np.nan_to_num(above + below, nan=1.0))
 
 
 def _why_not(known: FloatArray) -> str:
@@ -153,5 +153,5 @@ def _least(is_enough: Callable[[int], bool], low: int) -> int | None:
     while not is_enough(high):
         if high >= PLAN_DOCUMENTS:
             return None
-        low, high = high + 1, min(2 * high, PLAN_DOCUMENTS)
+        low, high = high, min(2 * high, PLAN_DOCUMENTS)
     return least(is_enough, low, high)

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluations.statistics.anytime import expected_half_width
 from evaluations.statistics.pairwise import tau_c
-from evaluations.statistics.planning import TOO_FEW, for_any_time, for_power, power_of
+from evaluations.statistics.planning import (
+    TOO_FEW,
+    Needed,
+    for_any_time,
+    for_power,
+    for_width,
+    power_of,
+)
 
 PILOT = np.random.default_rng(2).normal(0.1, 0.5, 25)
 
@@ -21,7 +29,20 @@ def test_a_promise_takes_the_spread_as_large_as_the_pilot_leaves_it_possible() -
     assert needed.promised > needed.likely  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("effect", [5.0, 50.0, 500.0])
+@pytest.mark.parametrize(("effect", "count"), [(1.0, 5), (0.1, 5), (-0.6, 12), (0.3, 60)])
+def test_power_is_how_often_students_t_lies_beyond_its_limits(effect: float, count: int) -> None:
+    """By the definition of noncentral t: a normal value over the root of a mean square."""
+    limit, shift = stats.t.ppf(0.975, count - 1), effect * np.sqrt(count)
+
+    def beyond(square: float) -> float:
+        ends = shift + np.array([-1, 1]) * limit * np.sqrt(square / (count - 1))
+        return stats.norm.cdf(ends[0]) + stats.norm.sf(ends[1])
+
+    expected = stats.chi2(count - 1).expect(beyond)
+    assert power_of(effect, count) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("effect", [5.0, 50.0, 500.0, 1e12])
 def test_a_test_of_a_huge_effect_is_sure(effect: float) -> None:
     assert power_of(effect, 400) == 1.0
 
@@ -32,6 +53,65 @@ def test_two_documents_are_enough_where_the_interval_is_known(count: int, reason
 
     assert found.reason == reason
     assert (found.likely is None) is bool(reason)
+
+
+def test_the_width_of_a_small_pilot_is_that_of_its_own_t() -> None:
+    few = PILOT[:10]
+
+    needed = for_width(few, 0.05)
+
+    def half(count: int, variance: float = 1.0) -> float:
+        return stats.t.ppf(0.975, count - 1) * few.std(ddof=1) * np.sqrt(variance / count)
+
+    def most(count: int) -> float:
+        """The variance of all documents, where those to come vary as much as 92 % of them do."""
+        return (9 + (count - 10) * stats.f.ppf(0.92, count - 10, 9)) / (count - 1)
+
+    assert needed.likely
+    assert needed.promised
+    assert half(needed.likely) <= 0.05 < half(needed.likely - 1)
+    ends = [half(count, most(count)) for count in (needed.promised, needed.promised - 1)]
+    assert ends[0] <= 0.05 < ends[1]
+
+
+def test_documents_that_have_just_the_power_are_enough() -> None:
+    effect = 0.3 / PILOT.std(ddof=1)
+
+    assert for_power(PILOT, 0.3, power=power_of(effect, 20)).likely == 20
+    assert for_power(PILOT, 0.3, power=np.nextafter(power_of(effect, 20), 1)).likely == 21
+
+
+def test_an_interval_as_wide_as_foreseen_changes_no_plan() -> None:
+    foreseen = 6 * expected_half_width(PILOT.std(ddof=1) / 6, 25)
+    plan, narrower = (
+        for_any_time(PILOT, 0.2, lowest=-3, highest=3, now=now) for now in (foreseen, foreseen / 2)
+    )
+
+    assert plan == for_any_time(PILOT, 0.2, lowest=-3, highest=3)
+    assert narrower == for_any_time(PILOT, 0.4, lowest=-3, highest=3)
+
+
+def test_documents_that_have_just_the_width_are_enough() -> None:
+    spread, times = PILOT.std(ddof=1) / 6, stats.f.ppf(0.97, 200, 24)
+    likely, promised = (
+        6 * expected_half_width(float(of), 200) for of in (spread, spread * np.sqrt(times))
+    )
+
+    assert for_any_time(PILOT, likely, lowest=-3, highest=3).likely == 200
+    assert for_any_time(PILOT, promised, lowest=-3, highest=3).promised == 200
+
+
+def test_an_interval_that_is_narrow_enough_from_the_start_takes_two_documents() -> None:
+    assert for_any_time(PILOT, 9.0, lowest=-3, highest=3) == Needed(2, 2)
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 6, 7, 8])
+def test_the_first_count_that_is_enough_is_planned(count: int) -> None:
+    """Where every further document makes a test much surer, no number is passed over."""
+    values = np.random.default_rng(count).normal(0, 1, 30)
+    difference = 3 * values.std(ddof=1)
+
+    assert for_power(values, difference, power=power_of(3, count)).likely == count
 
 
 @pytest.mark.parametrize(("human", "tau"), [([1.0], None), ([1.0, 2.0], 1.0), ([2.0, 1.0], -1.0)])

@@ -10,6 +10,7 @@ from evaluations.statistics.anytime import confidence_sequence, expected_half_wi
 from evaluations.statistics.planning import (
     NO_SPREAD,
     TOO_FEW,
+    Needed,
     for_any_time,
     for_power,
     for_width,
@@ -36,7 +37,7 @@ def test_power_is_that_of_published_tables(effect: float, documents: int) -> Non
 def test_a_difference_much_larger_than_its_spread_takes_the_fewest_documents(effect: float) -> None:
     found = for_power(with_spread(1.0, 1 / effect), 1.0)
 
-    assert (found.likely, found.reason) == (3, "")
+    assert found == Needed(3, 3)
 
 
 def test_power_is_what_simulated_tests_have() -> None:
