@@ -37,8 +37,8 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 GOAL = 0.9
-# What tells a change that changes nothing from others.
-KEYS = ("path", "function", "text", "change")
+# What tells the line of a change that changes nothing from others.
+KEYS = ("path", "function", "text")
 # A mutant may take this many times as long as the tests do without it, and not less than this.
 TIMES, LEAST_SECONDS = 4, 20
 NOT_NOTICED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -71,6 +71,10 @@ class Mutant:
     text: str
     change: str
     body: tuple[int, int] | None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return (*(getattr(self, key) for key in KEYS), self.change)
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} ({self.function})  {self.change}  in  {self.text}"
@@ -406,14 +410,18 @@ def main() -> None:
     with (CHECKOUT / ".ci/mutants.toml").open("rb") as file:
         table = tomllib.load(file)
     tests: dict[str, list[str]] = table["tests"]
-    same = {tuple(one[key] for key in KEYS) for one in table.get("equivalent", [])}
+    same = {
+        (*(one[key] for key in KEYS), change)
+        for one in table["equivalent"]
+        for change in one["changes"]
+    }
     mutants = [
         one
         for path in tests
         for one in mutants_of(path)
         if any(fnmatch.fnmatch(f"{one.path}:{one.function}", wanted) for wanted in options.only)
     ]
-    equivalent = [one for one in mutants if tuple(getattr(one, key) for key in KEYS) in same]
+    equivalent = [one for one in mutants if one.key in same]
     mutants = [one for one in mutants if one not in equivalent]
     if options.sample and options.sample < len(mutants):
         some = random.Random(options.seed).sample(range(len(mutants)), options.sample)  # noqa: S311

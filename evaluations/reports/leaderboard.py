@@ -223,8 +223,8 @@ def leaderboard(
             ""
             if fitted.connected or not known
             else (
-                "some systems have won or lost all comparisons, or were never compared, not even "
-                "indirectly; more comparisons are needed"
+                "some systems have won or lost all comparisons (ties apart), or were never "
+                "compared, not even indirectly; more comparisons are needed"
             )
         ),
     )

@@ -27,11 +27,11 @@ class Concentration:
 
 
 def concentration(values: FloatArray) -> Concentration | None:
-    """The distribution of values; None for fewer than two."""
+    """The distribution of values, as reports read them; None for fewer than two."""
     values = values[~np.isnan(values)]
     if len(values) < 2:
         return None
-    _, counts = np.unique(np.round(values, 10), return_counts=True)
+    _, counts = np.unique(values, return_counts=True)
     entropy = float(stats.entropy(counts, base=2))
     n = len(values)
     tied = float((counts * (counts - 1)).sum() / (n * (n - 1)))

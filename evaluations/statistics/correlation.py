@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy import stats
 
-from evaluations.statistics.layout import BLOCK_CELLS, Outputs, complete
+from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.once import once
 from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
 from evaluations.statistics.results import Estimate
@@ -40,7 +40,7 @@ LEVELS: tuple[Level, ...] = ("summary", "session", "system", "dataset")
 PAIRWISE_SYSTEMS = 200
 # Pairs are counted in a table of the values of both sides, where it has no more cells than this, or
 # than this times the values.
-LEAST_TABLE, TABLE_CELLS = 2**16, 16
+LEAST_TABLE, TABLE_CELLS = 65_536, 16
 
 
 def levels_of(*, sessions: bool) -> tuple[Level, ...]:
@@ -172,8 +172,6 @@ def coefficients_by_document(
     found = np.full(outputs.documents, np.nan)
     weight = outputs.weight_in_documents
     for block in outputs.blocks:
-        if block.size < 2:
-            continue
         for part in block.parts():
             found[part.groups] = coefficients_of_rows(
                 human[part.members],
@@ -226,12 +224,7 @@ def coefficients_of_rows(
     if weight is not None:
         constant = _constant(human) | _constant(judge)
         return np.where(constant, np.nan, OF_ROWS[coefficient](human, judge, weight))
-    step = max(1, BLOCK_CELLS // max(1, columns * columns))
-    parts = [
-        _OF_ROWS[coefficient](human[start : start + step], judge[start : start + step])
-        for start in range(0, rows, step)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0)
+    return _OF_ROWS[coefficient](human, judge)
 
 
 def _one_row(
@@ -323,14 +316,14 @@ def _kendall_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
     untied in y). Pairs with a missing value count as tied."""
     x, y = (np.ascontiguousarray(side.T) for side in (human, judge))
     agreement, untied_x, untied_y = np.zeros((3, len(human)))
-    for column in range(len(x) - 1):
-        order_x, order_y = (_order(side[column], side[column + 1 :]) for side in (x, y))
+    for column in range(len(x)):  # with itself a column is tied
+        order_x, order_y = (_order(side[column], side[column:]) for side in (x, y))
         agreement += (order_x * order_y).sum(axis=0, dtype=np.int16)
         untied_x += (order_x != 0).sum(axis=0, dtype=np.int16)
         untied_y += (order_y != 0).sum(axis=0, dtype=np.int16)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        tau = agreement / np.sqrt(untied_x * untied_y)
-    return np.where((untied_x == 0) | (untied_y == 0), np.nan, np.clip(tau, -1.0, 1.0))
+    with np.errstate(invalid="ignore"):  # 0 / 0 where a side is constant
+        tau: FloatArray = agreement / np.sqrt(untied_x * untied_y)
+    return tau
 
 
 def _order(one: FloatArray, others: FloatArray) -> np.ndarray:

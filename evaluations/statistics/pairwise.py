@@ -102,7 +102,7 @@ def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None
         return Estimate(float(np.clip(2 * surplus_of(human, judge, weight) / most, -1.0, 1.0)))
     pairs = concordance(human, judge)
     most = len(human) ** 2 * (pairs.levels - 1) / pairs.levels
-    return Estimate(float(np.clip(2 * pairs.surplus / most, -1.0, 1.0)))
+    return Estimate(2 * pairs.surplus / most)
 
 
 def tie_calibrated_accuracy(
@@ -118,12 +118,12 @@ def tie_calibrated_accuracy(
     if not blocks:
         nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
         return TieCalibration(nothing, nothing, None)
-    if sum(len(block.groups) * block.size**2 / 2 for block in blocks) > MOST_PAIRS:
+    pairs = sum(len(block.groups) * block.size**2 / 2 for block in blocks)  # about as many
+    if pairs > MOST_PAIRS:
         many = Estimate.undefined(f"more than {MOST_PAIRS:,} pairs of outputs")
         return TieCalibration(many, many, None)
     shares = shares_of_pairs(outputs, blocks)
     levels, code = np.unique(judge, return_inverse=True)
-    pairs = sum(len(block.groups) * block.size * (block.size - 1) // 2 for block in blocks)
     if len(levels) ** 2 <= pairs:
         gap, kept, change = _by_scores(blocks, human, levels, code, shares)
     else:
@@ -320,8 +320,6 @@ def _certainty(
 def _summed(differences: FloatArray, groups: int) -> FloatArray:
     """Sums over groups of documents, which are flipped together where there are many; shape
     (groups, pairs)."""
-    if len(differences) <= groups:
-        return differences
     return np.stack([in_groups(column, groups) for column in differences.T], axis=1)
 
 
@@ -334,9 +332,9 @@ def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
         signs: shape (assignments, documents).
     """
     differences = np.round(differences, DIGITS)
-    least = np.round(differences.sum(axis=0), DIGITS) - 1e-9
-    # Half of the last digit less, in place of rounding as many sums as there are assignments.
-    return np.asarray((signs @ differences >= least - 0.5 * 10.0**-DIGITS).mean(axis=0))
+    # A little less, in place of rounding as many sums as there are assignments.
+    least = differences.sum(axis=0) - 1e-9
+    return np.asarray((signs @ differences >= least).mean(axis=0))
 
 
 def _signs(values: np.ndarray) -> np.ndarray:

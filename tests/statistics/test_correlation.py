@@ -11,7 +11,22 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from evaluations.statistics import correlation
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient
+from evaluations.statistics.correlation import (
+    COEFFICIENTS,
+    LEVELS,
+    Coefficient,
+    Concordance,
+    coefficient_of,
+    coefficients_of_rows,
+    concordance,
+    correlation_at,
+    levels_of,
+    mean_by_document,
+    rank_rows,
+    ranks,
+    ranks_by_document,
+)
+from evaluations.statistics.layout import Outputs
 from evaluations.statistics.pairing import FloatArray
 from tests.statistics.tables import correlations, mean_over_raters
 
@@ -98,6 +113,117 @@ def test_more_systems_than_pairwise_tables_hold_give_the_same(
             assert a.value is None or a.value == pytest.approx(b.value, abs=1e-9)
 
 
+@given(pairs_of_tables(), st.sampled_from(COEFFICIENTS))
+def test_rows_with_gaps_have_the_coefficients_of_what_is_there(
+    tables: tuple[FloatArray, FloatArray], coefficient: Coefficient
+) -> None:
+    there = ~np.isnan(tables[0]) & ~np.isnan(tables[1])
+    human, judge = (np.where(there, side, NAN) for side in tables)
+
+    found = coefficients_of_rows(human, judge, coefficient)
+
+    expected = [
+        by_scipy(x[own], y[own], coefficient) for x, y, own in zip(human, judge, there, strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_equal_values_share_the_mean_of_their_ranks() -> None:
+    values = np.array([3.0, 1.0, 3.0, 3.0, 2.0])
+
+    assert ranks(values).tolist() == [4.0, 1.0, 4.0, 4.0, 2.0]
+    of_rows = rank_rows(np.array([[3.0, 1.0, NAN, 1.0], [1.0, 2.0, 3.0, NAN]]))
+    np.testing.assert_array_equal(of_rows, [[3.0, 1.5, NAN, 1.5], [1.0, 2.0, 3.0, NAN]])
+
+
+def test_outputs_are_ranked_among_those_of_their_document() -> None:
+    outputs = Outputs(np.array([0, 0, 0, 1, 2, 2]), np.array([0, 1, 2, 0, 0, 1]), 3, 3)
+
+    found = ranks_by_document(outputs, np.array([5.0, 9.0, 5.0, 7.0, 2.0, 1.0]))
+
+    assert found.tolist() == [1.5, 3.0, 1.5, 1.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize("columns", [40, 63, 64, 65, 130, 199, 200, 201])
+@pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
+def test_documents_of_many_outputs_are_ranked_as_small_ones_are(
+    columns: int, coefficient: Coefficient
+) -> None:
+    rng = np.random.default_rng(columns)
+    human, judge = rng.integers(0, columns, (2, 3, columns)).astype(float)
+
+    found = coefficients_of_rows(human, judge, coefficient)
+
+    expected = [by_scipy(x, y, coefficient) for x, y in zip(human, judge, strict=True)]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("count", range(2, 40))
+def test_no_order_is_more_than_the_same_or_the_opposite(
+    count: int, coefficient: Coefficient
+) -> None:
+    values = np.arange(count, dtype=float)
+
+    for judge, expected in ((values, 1.0), (-values, -1.0)):
+        found = coefficient_of(values, judge, coefficient).value
+        assert found == pytest.approx(expected, abs=1e-12)
+        assert -1 <= found <= 1
+
+
+@pytest.mark.parametrize(("values", "others"), [(5, 3), (250, 290), (290, 250)])
+def test_pairs_are_counted_however_many_values_there_are(values: int, others: int) -> None:
+    rng = np.random.default_rng(values)
+    x = np.append(rng.permutation(values), rng.integers(0, values, 300 - values)) / 8
+    y = np.append(rng.permutation(others), rng.integers(0, others, 300 - others)) / 8
+
+    found = concordance(x, y)
+
+    of_x, of_y = (np.sign(np.subtract.outer(side, side)) for side in (x, y))
+    assert found == Concordance(
+        surplus=int((of_x * of_y).sum()) // 2,
+        untied_x=int((of_x != 0).sum()) // 2,
+        untied_y=int((of_y != 0).sum()) // 2,
+        levels=min(values, others),
+    )
+
+
+def test_at_session_level_the_turns_of_a_system_are_averaged_first() -> None:
+    # Two sessions with two systems of two turns each.
+    outputs = Outputs(np.repeat([0, 1], 4), np.tile([0, 0, 1, 1], 2), 2, 2)
+    human = np.array([1.0, 3, 2, 4, 5, 5, 1, 2])
+    judge = np.array([2.0, 2, 5, 3, 4, 5, 1, 3])
+
+    found = correlation.correlations(outputs, human, judge)
+
+    # Means of people 2, 3, 5, 1.5 and of the judge 2, 4, 4.5, 2
+    for coefficient in COEFFICIENTS:
+        of_sessions = found.estimates[coefficient]["session"].value
+        means = np.array([2, 3, 5, 1.5]), np.array([2, 4, 4.5, 2])
+        assert of_sessions == pytest.approx(by_scipy(*means, coefficient))
+        of_turns = found.estimates[coefficient]["dataset"].value
+        assert of_turns == pytest.approx(by_scipy(human, judge, coefficient))
+        assert of_turns != pytest.approx(of_sessions)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_coefficient_by_itself_is_the_one_among_all(
+    level: correlation.Level, coefficient: Coefficient, is_weighted: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    outputs = Outputs(np.repeat(np.arange(6), 6), np.tile([0, 0, 1, 1, 2, 2], 6), 6, 3)
+    outputs = outputs.weighted(rng.uniform(1, 4, 36) if is_weighted else None)
+    human, judge = rng.integers(1, 6, (2, 36)).astype(float)
+    human[:7] = judge[-3:] = NAN
+
+    every = correlation.correlations(outputs, human, judge).estimates
+
+    assert correlation_at(outputs, human, judge, coefficient, level) == every[coefficient][level]
+    assert every[coefficient][level].value is not None
+
+
 def test_documents_where_a_side_is_constant_are_left_out_and_counted() -> None:
     human = np.array([[1.0, 2, 3], [2, 2, 2], [1, 2, 3], [NAN, NAN, NAN]])
     judge = np.array([[1.0, 2, 3], [1, 2, 3], [5, 5, 5], [1, 2, 3]])
@@ -126,6 +252,59 @@ def test_no_pairs_at_all_is_no_error() -> None:
     assert (
         found.estimates["pearson"]["summary"].reason == "no document has both a rating and a score"
     )
+
+
+def test_one_pair_and_none_are_too_few() -> None:
+    few = "fewer than two outputs with both a rating and a score"
+
+    for count in (0, 1):
+        found = coefficient_of(np.ones(count), np.ones(count), "pearson", of="outputs")
+        assert (found.value, found.reason) == (None, few)
+    assert coefficient_of(np.array([1.0, 2.0]), np.array([3.0, 5.0]), "pearson").value == 1.0
+
+
+def test_values_that_no_float_can_tell_apart_have_a_reason() -> None:
+    tiny = np.array([1e-200, 2e-200, 3e-200])
+
+    with np.errstate(invalid="ignore"):
+        found = coefficient_of(tiny, tiny, "pearson", weight=np.ones(3))
+
+    assert found.value is None
+    assert found.reason == "the values are too close to each other to be distinguished"
+
+
+@pytest.mark.parametrize("count", range(3, 13))
+def test_rounding_gives_no_coefficient_to_what_is_the_same_for_all(count: int) -> None:
+    """The mean of seven times 0.1 is not 0.1, so that each seems to lie a little off it."""
+    same, rising = np.full((1, count), 0.1), np.arange(count, dtype=float)[None]
+
+    for coefficient in COEFFICIENTS:
+        for sides in ((same, rising), (rising, same), (same, same)):
+            assert np.isnan(coefficients_of_rows(*sides, coefficient)).all()
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_no_document_ranks_more_than_the_same_or_the_opposite(coefficient: Coefficient) -> None:
+    rows = np.random.default_rng(1).normal(size=(500, 7))
+
+    for judge, expected in ((3 * rows + 0.1, 1.0), (0.1 - 3 * rows, -1.0)):
+        found = coefficients_of_rows(rows, judge, coefficient)
+        np.testing.assert_allclose(found, expected)
+        assert np.abs(found).max() <= 1
+
+
+def test_the_mean_over_documents_is_summary_level() -> None:
+    outputs = Outputs(np.repeat([0, 1, 2], [3, 1, 4]), np.arange(8), 4, 8)
+    human = np.array([1.0, 2, 3, 1, 4, 3, 2, 1])
+    judge = np.array([1.0, 3, 2, 1, 4, 3, 1, 2])
+
+    assert mean_by_document(outputs, human, judge) == pytest.approx((0.5 + 0.8) / 2)
+    assert math.isnan(mean_by_document(outputs, human, np.ones(8)))
+
+
+def test_session_level_is_one_more_where_there_are_sessions() -> None:
+    assert levels_of(sessions=False) == ("summary", "system", "dataset")
+    assert levels_of(sessions=True) == ("summary", "session", "system", "dataset")
 
 
 def test_tau_b_by_hand() -> None:

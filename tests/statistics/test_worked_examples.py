@@ -328,5 +328,6 @@ def test_the_next_comparison_is_most_telling_between_systems_that_are_hardly_kno
     gains = next_pair_gains(fitted)
 
     p = 1 / (1 + np.exp(fitted.strengths[1] - fitted.strengths[0]))
-    assert gains[0, 1] == pytest.approx(p * (1 - p) * fitted.difference_error(0, 1) ** 2)
+    apart = np.array([1, -1, 0])
+    assert gains[0, 1] == pytest.approx(p * (1 - p) * apart @ fitted.covariance @ apart)
     assert max(gains, key=lambda pair: gains[pair]) == (0, 2)

@@ -59,6 +59,18 @@ def test_tied_pairs_are_counted() -> None:
     assert found.ties_mislead
 
 
+def test_two_values_have_a_distribution_and_one_has_none() -> None:
+    assert concentration(np.array([3.0, np.nan])) is None
+    assert concentration(np.array([3.0, 3.0])) == Concentration(0.0, 1.0, 1.0, 1.0)
+    assert concentration(np.array([3.0, np.nan, 4.0])) == Concentration(1.0, 2.0, 0.5, 0.0)
+
+
+def test_tiny_scores_that_differ_are_no_ties() -> None:
+    found = concentration(np.array([1e-12, 2e-12, 3e-12, 4e-12]))
+
+    assert found == Concentration(2.0, 4.0, 0.25, 0.0)
+
+
 def hints_of(error: CalibrationError) -> tuple[str, ...]:
     """What would bring a judge closer whose scores are further from raters than a rater's."""
     best: Any = SimpleNamespace(analysis=SimpleNamespace(calibration=error))
