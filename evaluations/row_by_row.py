@@ -21,7 +21,7 @@ def for_each(rows: Iterable[Row], act: Callable[[Row], object], *, job: str) -> 
 
     Raises:
         RowsFailedError: some rows failed; all others were dealt with.
-        OperationalError, InterfaceError: the database is away, which is no row's fault.
+        OperationalError, InterfaceError: the database is away, which says nothing of a row.
     """
     count, errors = 0, []
     for row in rows:

@@ -36,6 +36,7 @@ from evaluations.people.limits import limits_money, money_reached, next_month
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
 from evaluations.runs.first_items import FirstItems, first_items_of
+from evaluations.runs.in_flight import InFlight
 from evaluations.runs.lifecycle import BUDGET_REACHED
 from evaluations.runs.pacer import Pacer
 from evaluations.runs.question_share import QuestionShare
@@ -84,7 +85,7 @@ class CallingShare(QuestionShare):
         super().__init__(run, evaluator, worker, client, database, shift)
         self.policy = policy
         self.slots = self.frozen.concurrency
-        self.in_flight = asyncio.Semaphore(self.slots)
+        self.in_flight = InFlight(self.slots)
         self.learned = LearnedFit(self.settings.fit)
         self.permits: Permits | None = None
         self.pacer = self._pacer()
@@ -380,7 +381,7 @@ class CallingShare(QuestionShare):
     async def _call(self, request: Request) -> Reply:
         """One call, when the endpoint's limits and pace let it out; counted before its reply is
         used."""
-        async with self.in_flight:
+        async with self.in_flight.call():
             if self.permits:
                 await self.permits.one()
             number = await self.pacer.turn()

@@ -1,0 +1,125 @@
+"""How many calls are open at once follows what a slow server can answer within the time limit."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from evaluations.llm.errors import EndpointError, ErrorKind
+from evaluations.runs.in_flight import InFlight
+
+TIMEOUT = EndpointError(ErrorKind.TIMEOUT, "No answer.")
+
+
+class SlowServer:
+    """Gives each open call the same share of what it can do; `work` is a call's, in seconds."""
+
+    def __init__(self, *, work: float, limit: float) -> None:
+        self.work, self.limit = work, limit
+        self.open = self.answered = self.missed = 0
+
+    async def answer(self) -> None:
+        self.open += 1
+        left, waited = self.work, 0.0
+        try:
+            while left > 1e-9:
+                if waited >= self.limit:
+                    self.missed += 1
+                    raise TIMEOUT
+                await asyncio.sleep(0)
+                left -= 0.1 / self.open
+                waited += 0.1
+            self.answered += 1
+        finally:
+            self.open -= 1
+
+
+async def ask(flights: InFlight, server: SlowServer) -> None:
+    """Ask until it is answered."""
+    while True:
+        try:
+            async with flights.call():
+                await server.answer()
+            return
+        except EndpointError:
+            await asyncio.sleep(0)
+
+
+async def ask_all(server: SlowServer, *, calls: int, most: int) -> InFlight:
+    flights = InFlight(most)
+    await asyncio.gather(*(ask(flights, server) for _ in range(calls)))
+    return flights
+
+
+def test_a_server_too_slow_for_all_calls_at_once_answers_them_all() -> None:
+    # Sixteen at once would take 16 s each, of 5 s that are allowed.
+    server = SlowServer(work=1.0, limit=5.0)
+
+    flights = asyncio.run(asyncio.wait_for(ask_all(server, calls=60, most=16), 60))
+
+    assert server.answered == 60
+    assert server.missed < 60
+    assert 1 <= flights.allowed <= 8
+
+
+def test_a_fast_server_gets_all_calls_at_once() -> None:
+    server = SlowServer(work=0.1, limit=5.0)
+
+    flights = asyncio.run(ask_all(server, calls=200, most=16))
+
+    assert (server.answered, server.missed, flights.allowed) == (200, 0, 16)
+
+
+async def miss(flights: InFlight, until: asyncio.Event) -> None:
+    """A call that is given up when the event comes."""
+    async with flights.call():
+        await until.wait()
+        raise TIMEOUT
+
+
+async def _one_hangs(others: int) -> InFlight:
+    flights, release = InFlight(4), asyncio.Event()
+    hanging = asyncio.create_task(miss(flights, release))
+    await asyncio.sleep(0)
+    for _ in range(others):
+        async with flights.call():
+            pass
+    release.set()
+    await asyncio.gather(hanging, return_exceptions=True)
+    return flights
+
+
+@pytest.mark.parametrize(("others", "allowed"), [(3, 2), (4, 4), (5, 4)])
+def test_a_call_that_hangs_counts_only_if_hardly_others_were_answered(
+    others: int, allowed: int
+) -> None:
+    assert asyncio.run(_one_hangs(others)).allowed == allowed
+
+
+async def _all_miss(most: int, rounds: int) -> list[int]:
+    flights, allowed = InFlight(most), []
+    for _ in range(rounds):
+        now = asyncio.Event()
+        open_calls = [asyncio.create_task(miss(flights, now)) for _ in range(flights.allowed)]
+        await asyncio.sleep(0)
+        now.set()
+        await asyncio.gather(*open_calls, return_exceptions=True)
+        allowed.append(flights.allowed)
+    return allowed
+
+
+def test_calls_that_left_together_halve_the_number_once_and_one_always_may() -> None:
+    assert asyncio.run(_all_miss(16, 6)) == [8, 4, 2, 1, 1, 1]
+
+
+@pytest.mark.parametrize("error", [ErrorKind.RATE_LIMIT, ErrorKind.SERVER, ErrorKind.CONNECTION])
+def test_other_errors_change_nothing(error: ErrorKind) -> None:
+    async def fail() -> InFlight:
+        flights = InFlight(4)
+        for _ in range(20):
+            with suppress(EndpointError):
+                async with flights.call():
+                    raise EndpointError(error, "No.")
+        return flights
+
+    assert asyncio.run(fail()).allowed == 4
