@@ -209,7 +209,7 @@ def annotators_found(
         data: all numbers of the project.
     """
     part = data.selected(of_ratings(options))
-    criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
+    criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
     found = []
     for at, criterion in enumerate(criteria):
         on_step(at / len(criteria), f"{criterion.name}: severity and competence of annotators")

@@ -98,6 +98,12 @@ class ReportOptions:
         """What judges are compared with, at an axis."""
         return self.human_score_in_words.removeprefix("the ")
 
+    def shows(self, criterion: int, judge: int | None = None) -> bool:
+        """Whether the view has this criterion, and this judge's numbers on it."""
+        return (not self.criteria or criterion in self.criteria) and (
+            judge is None or not self.judges or judge in self.judges
+        )
+
     @property
     def is_filtered(self) -> bool:
         """Whether it leaves out annotators, systems or documents."""

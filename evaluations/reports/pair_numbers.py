@@ -95,7 +95,7 @@ def pair_numbers(project: Project, everything: ReportData, view: PairView) -> Pa
     """The numbers of a view; judges that it does not name are the two that rank outputs most like
     people on the first criterion."""
     options, data = view.options, everything.selected(view.options)
-    criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
+    criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
     known = list(project.judges.values_list("pk", flat=True))
     chosen = set(options.judges or known)
     ranked = list(

@@ -51,7 +51,7 @@ class PairTests:
 def tests_of_view(project: Project, data: ReportData, view: PairView) -> PairTests:
     """The tests that a page shows."""
     options = view.options
-    criteria = [one for one in project.criteria.all() if one.pk in (options.criteria or (one.pk,))]
+    criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
     return PairTests(tuple(pair_tests(data.selected(options), criteria, view.first, view.second)))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import slugify
 
@@ -19,7 +19,13 @@ from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.drawings.svg import as_file
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.shown import shown_figure_numbers
-from evaluations.views.reports import chosen_figures, options_of, waits, waits_as_text
+from evaluations.views.reports import (
+    chosen_figures,
+    number_in_view,
+    options_of,
+    waits,
+    waits_as_text,
+)
 
 TYPES = {
     "svg": "image/svg+xml",
@@ -86,9 +92,8 @@ def _numbers(
     Raises:
         Http404: the view does not contain them.
     """
-    about = get_object_or_404(project.criteria, pk=criterion)
-    is_shown = not options.criteria or criterion in options.criteria
-    numbers = shown_figure_numbers(project, options, about) if is_shown else None
+    about, _judge = number_in_view(project, options, criterion, judge)
+    numbers = shown_figure_numbers(project, options, about)
     by_pk = {one.pk: one for one in numbers.judges} if numbers else {}
     if numbers is None or judge not in by_pk:
         raise Http404("This view does not contain this figure.")

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 
 from evaluations.hidden_fields import whole_number
 from evaluations.instrument.sensitivity import sensitivities
-from evaluations.models import Project, Study
+from evaluations.models import Criterion, Judge, Project, Study
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import ids_of
 from evaluations.reports.document_texts import document_texts
@@ -104,6 +104,33 @@ def choices_of(project: Project) -> dict[str, list[Any]]:
 def options_of(query: QueryDict, project: Project) -> tuple[ReportOptions, list[str]]:
     """The view that an address asks for, and its errors."""
     return read_options(query, known=ids_of(project.pk))
+
+
+def criterion_in_view(project: Project, options: ReportOptions, criterion: int) -> Criterion:
+    """A criterion that an address names.
+
+    Raises:
+        Http404: the project or this view of it has none such. Whatever a view shows of a criterion
+            or a judge comes from here or from `number_in_view`, so that a link to a view of a few
+            leads to no others.
+    """
+    if not options.shows(criterion):
+        raise Http404("This view does not contain this criterion.")
+    return get_object_or_404(project.criteria, pk=criterion)
+
+
+def number_in_view(
+    project: Project, options: ReportOptions, criterion: int, judge: int
+) -> tuple[Criterion, Judge]:
+    """The criterion and the judge of a number that an address names.
+
+    Raises:
+        Http404: the project or this view of it has none such.
+    """
+    about = criterion_in_view(project, options, criterion)
+    if not options.shows(criterion, judge):
+        raise Http404("This view does not contain this number.")
+    return about, get_object_or_404(project.judges, pk=judge)
 
 
 @project_view(READERS)
@@ -229,11 +256,8 @@ def report_figure(
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
     options, _errors = options_of(request.GET, project)
-    about = project.criteria.filter(pk=criterion).first()
-    is_shown = not options.criteria or criterion in options.criteria
-    if kind not in FIGURES or about is None or not is_shown:
-        raise Http404("There is no such figure.")
-    drawn = shown_figure(project, options, kind, about)
+    about = criterion_in_view(project, options, criterion)
+    drawn = shown_figure(project, options, kind, about) if kind in FIGURES else None
     if drawn is None:
         raise Http404("There is no such figure.")
     if "table" in request.GET:
@@ -256,12 +280,7 @@ def cell(
     request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool
 ) -> HttpResponse:
     options, _errors = options_of(request.GET, project)
-    if (options.criteria and criterion not in options.criteria) or (
-        options.judges and judge not in options.judges
-    ):
-        raise Http404("This view does not contain this number.")
-    on = get_object_or_404(project.criteria, pk=criterion)
-    by = get_object_or_404(project.judges, pk=judge)
+    on, by = number_in_view(project, options, criterion, judge)
     context = {
         "project": project,
         "tab": "report",
@@ -281,14 +300,11 @@ def texts(
 ) -> HttpResponse:
     """One document behind a number, with its outputs, for a reader without an account."""
     options, _errors = options_of(request.GET, project)
+    on, by = number_in_view(project, options, criterion, judge)
     behind = shown_documents(project, options, criterion, judge)
     if document not in {row.pk for row in behind.worst}:
         raise Http404("This view does not contain this document.")
-    on, by, about = (
-        get_object_or_404(project.criteria, pk=criterion),
-        get_object_or_404(project.judges, pk=judge),
-        get_object_or_404(project.documents, pk=document),
-    )
+    about = get_object_or_404(project.documents, pk=document)
     found = document_texts(about, on, by, systems=options.systems, annotators=options.annotators)
     context = {
         "project": project,

@@ -56,8 +56,7 @@ class ChosenFigures:
 
     @cached_property
     def in_view(self) -> list[Criterion]:
-        wanted = self.options.criteria
-        return [one for one in self.criteria if not wanted or one.pk in wanted]
+        return [about for about in self.criteria if self.options.shows(about.pk)]
 
     @cached_property
     def criterion(self) -> Criterion | None:
