@@ -307,16 +307,7 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
                 least_annotators=ALT_TEST_ANNOTATORS,
             )
         ),
-        p_nearer=(
-            p_of_nearer(
-                agreeing,
-                scores,
-                np.full(len(scores), best_constant(agreeing, judged.scale)),
-                outputs.document,
-            )
-            if on_scale
-            else None
-        ),
+        p_nearer=_p_nearer(agreeing, scores, judged.scale, outputs) if on_scale else None,
         far_off=_far_off(both, rated, scored, judged.scale) if on_scale else OFF_SCALE,
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(both, rated, scored),
@@ -332,6 +323,20 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             else None
         ),
     )
+
+
+def _p_nearer(
+    agreeing: Ratings, scores: FloatArray, scale: Scale, outputs: Outputs
+) -> float | None:
+    """p of the test that a judge is no nearer to raters than the best constant; on a scale with two
+    points than either, so that the majority is one of them."""
+    points = scale.points if len(scale.points) == 2 else (best_constant(agreeing, scale),)
+    found = [
+        p_of_nearer(agreeing, scores, np.full(len(scores), point), outputs.document)
+        for point in points
+    ]
+    known = [p for p in found if p is not None]
+    return max(known) if len(known) == len(found) else None
 
 
 def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Interval, Interval]:

@@ -84,8 +84,9 @@ TERMS: dict[str, Term] = {
     "null_judges": Term(
         "Judges that read nothing",
         "What reading nothing would earn on the same ratings: always the same score (the best"
-        " constant), the judge's own scores shuffled over outputs, and its scores in the order of"
-        " the texts' length.",
+        " constant), the judge's own scores shuffled over outputs, its scores in the order of"
+        " the texts' length, and for pass or fail always the verdict that most outputs have (the"
+        " majority).",
         "A claim that one of these meets as well is not made. A constant often passes the"
         " alternative annotator test where most ratings are alike.",
         "The verdict",

@@ -11,7 +11,7 @@ from evaluations.reports.report import Report
 from evaluations.reports.samples import WEIGHTED
 from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
 from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.null_judges import NULL_NAMES
+from evaluations.statistics.null_judges import NULL_NAMES, NullName
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -162,17 +162,22 @@ def _cell(value: float | None, best: float | None) -> str:
 
 def _nulls(report: Report) -> list[tuple[str, list[str]]]:
     """A row for each judge that reads nothing and has a correlation somewhere, in the view's
-    coefficient."""
+    coefficient, and of the majority, which has none."""
     rows = []
     for name in NULL_NAMES:
-        cells = []
+        cells: list[str] = []
         for criterion in report.criteria:
             null = next((one for one in criterion.nulls if one.name == name), None)
             value = null.correlation.value if null else None
             cells += ["--" if value is None else f"{value:.3f}", ""]
-        if any(cell not in ("", "--") for cell in cells):
+        is_there = name == "majority" and _has_null(report, name)
+        if is_there or any(cell not in ("", "--") for cell in cells):
             rows.append((TITLES[name].capitalize(), [*cells, "", ""]))
     return rows
+
+
+def _has_null(report: Report, name: NullName) -> bool:
+    return any(null.name == name for criterion in report.criteria for null in criterion.nulls)
 
 
 def _ceiling(report: Report, second: Coefficient) -> list[str]:

@@ -19,12 +19,14 @@ from evaluations.statistics.null_judges import (
     shuffles_of,
 )
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.passing import majority_of
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.results import Estimate
 
 # How each is called in tables and sentences.
 TITLES: dict[NullName, str] = {
     "constant": "always the same score",
+    "majority": "the majority",
     "shuffled": "its scores, shuffled",
     "length": "length alone",
 }
@@ -45,7 +47,7 @@ class NullDraw:
 @dataclass(frozen=True)
 class NullJudge:
     """A judge that reads nothing beside one that does; of shuffled scores there are several
-    draws. `value` is the score of a constant."""
+    draws. `value` is the score of a constant or of the majority."""
 
     name: NullName
     draws: tuple[NullDraw, ...]
@@ -53,7 +55,10 @@ class NullJudge:
 
     @property
     def title(self) -> str:
-        return TITLES[self.name] if self.value is None else f"always {self.value:g}"
+        if self.value is None:
+            return TITLES[self.name]
+        always = f"always {self.value:g}"
+        return f"{TITLES[self.name]}, {always}" if self.name == "majority" else always
 
     @property
     def correlation(self) -> Estimate:
@@ -116,12 +121,17 @@ class NullView:
 
 
 def null_judges(view: NullView) -> tuple[NullJudge, ...]:
-    """The best constant, the judge's scores shuffled over outputs, and length alone."""
+    """The best constant, on a scale with two points the majority, the judge's scores shuffled over
+    outputs, and length alone."""
     nulls = []
-    value = best_constant(view.agreeing, view.scale) if view.agreeing is not None else None
-    if value is not None:
-        constant = _draw(view, constant_scores(view.scores, value), ranks=False)
-        nulls.append(NullJudge("constant", (constant,), value))
+    always: dict[NullName, float | None] = {
+        "constant": best_constant(view.agreeing, view.scale) if view.agreeing is not None else None,
+        "majority": _majority(view),
+    }
+    for name, value in always.items():
+        if value is not None:
+            constant = _draw(view, constant_scores(view.scores, value), ranks=False)
+            nulls.append(NullJudge(name, (constant,), value))
     rng = np.random.default_rng(SEED)
     shuffled = tuple(
         _draw(view, shuffled_scores(view.scores, rng), ranks=False)
@@ -136,6 +146,19 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     by_length = length_scores(view.scores, sign * view.words)
     nulls.append(NullJudge("length", (_draw(view, by_length, ranks=True),)))
     return tuple(nulls)
+
+
+def _majority(view: NullView) -> float | None:
+    """The point of a scale with two of them that most outputs have from people; None on other
+    scales, or where nothing is rated."""
+    if len(view.scale.points) != 2:
+        return None
+    rated = ~np.isnan(view.human + view.scores)
+    if not rated.any():
+        return None
+    people = view.human[rated] >= sum(view.scale.points) / 2
+    weight = None if view.outputs.weight is None else view.outputs.weight[rated]
+    return view.scale.points[int(majority_of(people, weight).passes)]
 
 
 def best_constant(ratings: Ratings, scale: Scale) -> float:

@@ -44,6 +44,7 @@ from evaluations.statistics.jackknife import (
 )
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.passing import Majority
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
@@ -238,6 +239,16 @@ class CriterionResult:
     def has_pass_fail(self) -> bool:
         """Whether its scale has two points, and a judge scored what people rated."""
         return any(result.analysis.passing for result in self.judges)
+
+    @property
+    def majority(self) -> Majority | None:
+        """What always people's most common verdict reaches beside the best judge at passing, or the
+        first; None on other scales."""
+        beside = self.best_at_passing or next(
+            (result for result in self.judges if result.analysis.passing), None
+        )
+        passing = beside.analysis.passing if beside else None
+        return passing.majority if passing else None
 
     @property
     def best_at_passing(self) -> "JudgeResult | None":

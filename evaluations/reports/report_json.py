@@ -291,6 +291,12 @@ def _pass_fail_json(found: PassFail) -> dict[str, Any]:
             }
             for rate in found.systems
         ],
+        "majority": {
+            "passes": found.majority.passes,
+            "share": found.majority.share,
+            "kappa": found.majority.kappa,
+            "ac1": found.majority.ac1,
+        },
     }
 
 

@@ -1,7 +1,8 @@
 """Null judges: what reading nothing would earn on the same ratings.
 
 A claim about a judge is worth something only where none of these gets it too: the best constant,
-the judge's own scores dealt out again at random, and the length of the texts.
+the judge's own scores dealt out again at random, the length of the texts, and on a criterion that
+outputs pass or fail the verdict that most of them have from people.
 """
 
 from collections.abc import Sequence
@@ -12,8 +13,8 @@ import numpy as np
 from evaluations.statistics.pairing import FloatArray
 from evaluations.thresholds import NULL_CHANCE
 
-NullName = Literal["constant", "shuffled", "length"]
-NULL_NAMES: tuple[NullName, ...] = ("constant", "shuffled", "length")
+NullName = Literal["constant", "majority", "shuffled", "length"]
+NULL_NAMES: tuple[NullName, ...] = ("constant", "majority", "shuffled", "length")
 # Shuffles differ the less the more ratings there are; so many ratings together suffice.
 MOST_SHUFFLES, LEAST_SHUFFLES = 20, 4
 ENOUGH_RATINGS = 20_000

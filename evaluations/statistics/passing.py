@@ -68,12 +68,32 @@ class SystemRate:
 
 
 @dataclass(frozen=True)
+class Majority:
+    """A judge that reads nothing: it passes all outputs where people pass most of them, and else
+    none. Its kappa is 0; its AC1 is high where nearly all have the same verdict."""
+
+    passes: bool
+    share: float
+    ac1: float
+    kappa: float = 0.0
+
+    @property
+    def sensitivity(self) -> float:
+        return float(self.passes)
+
+    @property
+    def specificity(self) -> float:
+        return float(not self.passes)
+
+
+@dataclass(frozen=True)
 class PassFail:
     """A judge on a criterion with two points.
 
     An output passes if its score is at least `threshold`. The four counts are over outputs with
     people's verdict (a mean of half of the scale or more passes), each judged with the threshold
-    that documents of other folds chose. `kappa` is Cohen's, `ac1` Gwet's (2008).
+    that documents of other folds chose. `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what
+    reading nothing would reach on the same outputs.
     """
 
     threshold: float
@@ -86,6 +106,7 @@ class PassFail:
     kappa: Share
     ac1: Share
     systems: tuple[SystemRate, ...]
+    majority: Majority
 
     @property
     def shares(self) -> tuple[Share, ...]:
@@ -93,8 +114,40 @@ class PassFail:
         return self.sensitivity, self.specificity, self.kappa, self.ac1
 
     @property
+    def beside_majority(self) -> tuple[tuple[Share, bool], ...]:
+        """The same shares, and of each whether it is no claim, because it is not shown to be higher
+        than that of the majority. Of sensitivity and specificity the majority has one whole and
+        none of the other, so they are compared together, by kappa and AC1."""
+        both = ((self.kappa, self.majority.kappa), (self.ac1, self.majority.ac1))
+        return (
+            (self.sensitivity, False),
+            (self.specificity, False),
+            *((share, _is_not_above(share, value)) for share, value in both),
+        )
+
+    @property
     def outputs(self) -> int:
         return self.both_pass + self.false_pass + self.false_fail + self.both_fail
+
+
+def _is_not_above(share: Share, value: float) -> bool:
+    ends = share.interval.ends
+    return ends is not None and ends[0] <= value
+
+
+def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majority:
+    """The verdict that most outputs have from people; where as many pass as fail, they pass.
+
+    Args:
+        people: shape (outputs,), at least one: whether people pass it.
+        weight: shape (outputs,), for how many each stands.
+    """
+    own = np.ones(len(people)) if weight is None else weight
+    passed, failed = float(own[people].sum()), float(own[~people].sum())
+    passes = passed >= failed
+    cells = np.array([passed, failed, 0, 0] if passes else [0, 0, passed, failed])
+    share = max(passed, failed) / (passed + failed)
+    return Majority(passes, share, float(_ac1(cells)))
 
 
 def pass_fail(
@@ -136,6 +189,7 @@ def pass_fail(
         share(_kappa(counts), _kappa(redrawn), -1.0),
         share(_ac1(counts), _ac1(redrawn), -1.0),
         _rates(outputs, judge, fitted, counting) if enough else (),
+        majority_of(people, both.weight),
     )
 
 

@@ -2,18 +2,30 @@
 not."""
 
 import json
+import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from django.test import Client
 
+from annotations.models import Annotator, Rating
+from evaluations.certifying.certificates import certify, read_requirements
 from evaluations.corpus.store import LoadResult
-from evaluations.models import Project
+from evaluations.models import CandidateOutput, Project, Score
+from evaluations.reports.latex import as_latex
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
+from evaluations.reports.tables import as_text
 
 pytestmark = pytest.mark.django_db
+# A quarter of the documents.
+FAILED = [f"d{number}" for number in range(5)]
 PLACES = [(d, s) for d in range(20) for s in range(2)]
+
+
+def judged_outputs(project: Project) -> list[CandidateOutput]:
+    return list(CandidateOutput.objects.filter(document__project=project).order_by("pk"))
 
 
 @pytest.fixture
@@ -46,6 +58,58 @@ def test_the_report_has_counts_shares_and_rates(judged: Project) -> None:
     assert found["sensitivity"]["value"] == pytest.approx(right)
     assert found["sensitivity"]["ci"][0] < right
     assert [rate["outputs"] for rate in found["systems"]] == [20, 20]
+
+
+def test_the_majority_is_a_judge_that_reads_nothing(judged: Project) -> None:
+    report = build_report(judged)
+    factual, fluency = (json.loads(as_json(report))["criteria"][name] for name in (
+        "factual", "fluency"))  # fmt: skip
+
+    # People pass 24 of 40 outputs; AC1 of always passing is (0.6 - 0.32) / 0.68.
+    found = factual["judges"]["J"]["pass_fail"]["majority"]
+    assert (found["passes"], found["share"], found["kappa"]) == (True, 0.6, 0.0)
+    assert found["ac1"] == pytest.approx(0.28 / 0.68)
+    titles = {null["name"]: null["title"] for null in factual["null_judges"]}
+    assert titles["majority"] == "the majority, always 1"
+    assert "majority" not in {null["name"] for null in fluency["null_judges"]}
+    assert "The majority & --" in as_latex(report)
+    assert "the majority, always 1" in as_text(report)
+
+
+def test_agreement_that_is_not_above_the_majoritys_is_no_claim(
+    judged: Project, as_role: Callable[[str], Client]
+) -> None:
+    """Where nearly all outputs pass, a judge that passes all has a high AC1."""
+    Rating.objects.filter(criterion__name="factual").update(score=1)
+    few = Rating.objects.filter(criterion__name="factual", output__document__doc_id__in=FAILED)
+    few.update(score=0)
+
+    page = as_role("viewer").get(f"/p/{judged.slug}/report/numbers/").content.decode()
+
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "the majority, always pass" in text
+    assert "people’s verdict on 75 % of outputs 1.00 0.00 0.00" in text.replace("\u202f", " ")
+    assert text.count("not shown to beat the majority") == 2
+
+
+def test_a_requirement_that_the_majority_meets_cannot_be_claimed(judged: Project) -> None:
+    judge, criterion = judged.judges.get(), judged.criteria.get(name="factual")
+    Rating.objects.filter(criterion=criterion).delete()
+    rng = np.random.default_rng(27)
+    fails = {output.pk: rng.random() < 0.1 for output in judged_outputs(judged)}
+    for name in ("ann", "bob", "cat"):
+        person, _ = Annotator.objects.get_or_create(project=judged, name=name)
+        Rating.objects.bulk_create(
+            Rating(annotator=person, criterion=criterion, output=output,
+                   score=int(fails[output.pk] == (rng.random() < 0.05)))
+            for output in judged_outputs(judged)
+        )  # fmt: skip
+    Score.objects.all().update(value=1.0)
+
+    made = certify(judge, criterion, read_requirements(["alt_test.passed"]))
+
+    assert made.outcome == "cannot say"
+    assert "the majority, always 1" in made.requirements[0]["reason"]
 
 
 def test_the_page_shows_them_for_two_points_only(

@@ -15,6 +15,7 @@ from evaluations.statistics.null_judges import (
     shuffled_scores,
     shuffles_of,
 )
+from evaluations.statistics.passing import majority_of
 
 RNG = np.random.default_rng(5)
 
@@ -104,3 +105,27 @@ def test_scores_that_are_no_nearer_are_called_nearer_in_at_most_six_percent() ->
         p = p_of_nearer(ratings, first, second, np.repeat(np.arange(40), 4))
         errors += p is not None and p <= 0.05
     assert errors <= 0.06 * 300 + 4  # chance of 300 trials
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=40))
+def test_no_verdict_that_is_always_the_same_is_right_more_often_than_the_majority(
+    listed: list[bool],
+) -> None:
+    people = np.array(listed)
+
+    found = majority_of(people)
+
+    assert found.share == pytest.approx(max(people.mean(), 1 - people.mean()))
+    assert (people == found.passes).mean() == pytest.approx(found.share)
+    # Gwet (2008): chance is 2p(1 - p) for the mean pass rate of both.
+    passing = (people.mean() + found.passes) / 2
+    chance = 2 * passing * (1 - passing)
+    assert found.ac1 == pytest.approx((found.share - chance) / (1 - chance))
+
+
+def test_the_majority_counts_outputs_by_their_weights() -> None:
+    people = np.array([True, True, False])
+
+    assert majority_of(people).passes
+    assert not majority_of(people, np.array([1.0, 1.0, 3.0])).passes
+    assert majority_of(people, np.array([1.0, 1.0, 3.0])).share == 0.6
