@@ -50,7 +50,8 @@ def contents_of(load: RowStager) -> LoadContents:
 
 
 def criteria_of(load: RowStager) -> tuple[CriterionContents, ...]:
-    """The criteria that a load's ratings and scores are on."""
+    """The criteria that a load's ratings and scores are on, and judges whose scores on one seem to
+    be on two scales."""
     return tuple(_criteria(load))
 
 
@@ -66,6 +67,12 @@ def _criteria(load: RowStager) -> Iterable[CriterionContents]:
             criterion.scale_step, is_guess, ratings.total, seen.scores.total,
             {short(value): ratings.counts[value] for value in shown},
             seen.off if len(seen.off) <= SHOWN_VALUES else (seen.off[0], seen.off[-1]),
+        )  # fmt: skip
+    for one in load.mixed_scores:
+        # A row of its own, so that its scale can be confirmed as those of ratings are.
+        yield CriterionContents(
+            one.name, False, one.narrow.lowest, one.narrow.highest, one.narrow.step, True, 0,
+            one.scores, {}, (one.wide.lowest, one.wide.highest),
         )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ from evaluations.corpus.dependents import (
 )
 from evaluations.corpus.mapping import column_of_rating
 from evaluations.corpus.results import LoadResult
-from evaluations.corpus.row_staging import RowStager, SeenCriterion
+from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from evaluations.corpus.rows import LoadOptions
-from evaluations.corpus.scale_guesses import guess_of, other_scale
+from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judges.criteria import use_preset
 from evaluations.llm.parsing import parse_first_digit
@@ -104,6 +104,8 @@ class Merge:
         )
         load.probabilities.merge(errors=load.errors, files=load.file_names)
         self.steps.begin("scores")
+        for scores in mixed_scores(load):
+            self._note_mixed_scores(scores)
         score_keys = ("output_id", "criterion_id", "run_id")
         self._merge_scores(
             result.scores, load.score_table, "evaluations_score", score_keys, "value"
@@ -333,20 +335,51 @@ class Merge:
                 f" that it is on {criterion.scale}",
             )
 
+    def _note_mixed_scores(self, scores: MixedScores) -> None:
+        """Each score off the narrower of two scales is an error; where only earlier ones are, each
+        score on it."""
+        self.load.mixed_scores.append(scores)
+        which = "NOT score BETWEEN %s AND %s"
+        off = self._scores(scores, which)
+        for file, line, column, score in off or self._scores(scores, which.removeprefix("NOT ")):
+            others = f"the other scores of {scores.name}"
+            said = (
+                f"is on another scale than {others} that seem to be on {scores.narrow}"
+                if off
+                else f"seems to be on {scores.narrow}, unlike {others}"
+            )
+            self.load.errors.add(
+                file,
+                line,
+                column,
+                f"{score:g} {said}; bring all to one scale, or confirm that it is {scores.wide}"
+                " for all",
+            )
+
+    def _scores(self, scores: MixedScores, which: str) -> list[tuple[str, int, str, float]]:
+        """File, line, column and value of a judge's staged scores, by where they lie to the
+        narrower scale."""
+        about = "rater = %s AND criterion IS NOT DISTINCT FROM %s"
+        rows = self._staged("stage_score", about, [scores.run, scores.criterion], which,
+                            scores.narrow)  # fmt: skip
+        columns = self.load.columns
+        return [
+            (
+                file,
+                line,
+                column_of_rating(columns.get(file, {}), scores.criterion_name, scores.judge),
+                score,
+            )
+            for file, line, _run, score in rows
+        ]
+
     def _ratings(
         self, seen: SeenCriterion, which: str, scale: Scale
     ) -> list[tuple[str, int, str, float]]:
         """File, line, column and value of staged ratings, by where they lie to a scale."""
         raters = {annotator.pk: annotator.name for annotator in self.load.annotators.values()}
         columns = self.load.columns
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"""SELECT file, line, rater, score FROM stage_rating
-                    WHERE criterion = %s AND {which} ORDER BY file, line""",
-                [seen.criterion.pk, scale.lowest - ROUNDING, scale.highest + ROUNDING],
-            )
-            rows = cursor.fetchall()
-        names = [self.load.file_names[number] for number, *_ in rows]
+        rows = self._staged("stage_rating", "criterion = %s", [seen.criterion.pk], which, scale)
         return [
             (
                 file,
@@ -354,8 +387,20 @@ class Merge:
                 column_of_rating(columns.get(file, {}), seen.criterion.name, raters[rater]),
                 score,
             )
-            for file, (_, line, rater, score) in zip(names, rows, strict=True)
+            for file, line, rater, score in rows
         ]
+
+    def _staged(
+        self, table: str, about: str, parameters: Sequence[Any], which: str, scale: Scale
+    ) -> list[tuple[str, int, int, float]]:
+        """File, line, rater (or run) and value of staged rows, by where they lie to a scale."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""SELECT file, line, rater, score FROM {table}
+                    WHERE {about} AND {which} ORDER BY file, line""",
+                [*parameters, scale.lowest - ROUNDING, scale.highest + ROUNDING],
+            )
+            return [(self.load.file_names[number], *row) for number, *row in cursor.fetchall()]
 
     def _execute(self, query: str, parameters: Sequence[Any] | None = None) -> int:
         with connection.cursor() as cursor:

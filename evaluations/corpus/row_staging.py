@@ -75,6 +75,25 @@ class SeenCriterion:
     off: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True)
+class MixedScores:
+    """A judge's scores on a criterion (None: on every one) that seem to be on two scales, the
+    narrower one and one that holds all."""
+
+    judge: str
+    run: int
+    criterion: int | None
+    criterion_name: str
+    narrow: Scale
+    wide: Scale
+    scores: int
+
+    @property
+    def name(self) -> str:
+        """As whoever confirms their scale calls them."""
+        return f"{self.judge} on {self.criterion_name or 'every criterion'}"
+
+
 class RowStager:
     """The state of one load: keys seen so far, and the staging tables."""
 
@@ -136,6 +155,7 @@ class RowStager:
         self.verdicts_of = ""
         self.refused_authors: set[str] = set()
         self.replies = ReplyStage()
+        self.mixed_scores: list[MixedScores] = []
 
     @property
     def tables(self) -> dict[StagingTable, str]:
@@ -151,6 +171,11 @@ class RowStager:
             self.verdicts.table: "",
             self.replies.table: "file, line",
         }
+
+    def holds_all(self, scores: MixedScores) -> bool:
+        """Whether somebody confirmed a scale for a judge's scores that holds them all."""
+        said = self.scales.get(scores.name.lower())
+        return said is not None and said.spans(scores.wide.lowest, scores.wide.highest)
 
     @property
     def file_names(self) -> dict[int, str]:

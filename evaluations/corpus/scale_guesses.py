@@ -1,11 +1,13 @@
-"""The scale that the ratings of one load seem to be on."""
+"""The scale that the ratings of one load seem to be on, and judges whose scores are on two."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 from django.db import connection
 
-from evaluations.corpus.row_staging import SeenCriterion
+from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from evaluations.scales import (
+    ROUNDING,
     Scale,
     ScaleGuess,
     guess_scale,
@@ -40,6 +42,56 @@ def other_scale(seen: SeenCriterion) -> Scale | None:
     if not before or narrower_scale(before):
         return None
     return narrower_scale(Counter(before) + _counts("stage_rating WHERE criterion = %s", seen))
+
+
+def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
+    """The judges whose scores on a criterion seem to be on two scales, such as 0-1 and 0-100, where
+    those that the project already has did not. To be asked before the scores are merged."""
+    runs = {run: name for name, run in load.import_runs.items()}
+    criteria = {seen.criterion.pk: seen.criterion.name for seen in load.seen.values()}
+    for (run, criterion), (before, both) in _scores_by_judge(list(runs)).items():
+        if before and narrower_scale(before):
+            continue
+        if narrow := narrower_scale(both):
+            named = MixedScores(
+                runs[run],
+                run,
+                criterion,
+                criteria.get(criterion, "") if criterion else "",
+                narrow,
+                usual_scale_for(both),
+                sum(both.values()),
+            )
+            if not load.holds_all(named):
+                yield named
+
+
+def _scores_by_judge(
+    runs: list[int],
+) -> dict[tuple[int, int | None], tuple[Counter[float], Counter[float]]]:
+    """By run and criterion (None: every one), how often scores occur that the project has, and
+    these with the staged ones. Between two whole numbers all count as the middle, which is as far
+    as `narrower_scale` looks."""
+    found: dict[tuple[int, int | None], tuple[Counter[float], Counter[float]]] = defaultdict(
+        lambda: (Counter(), Counter())
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT run, criterion, CASE WHEN abs(score - round(score)) <= {ROUNDING:g}
+                    THEN round(score) ELSE floor(score) + 0.5 END AS value,
+                    count(*), count(*) FILTER (WHERE is_staged)
+                FROM (SELECT rater AS run, criterion, score, true AS is_staged FROM stage_score
+                      UNION ALL SELECT run_id, criterion_id, value, false FROM evaluations_score
+                      WHERE run_id = ANY(%s)) AS s
+                GROUP BY 1, 2, 3""",
+            [runs],
+        )
+        for run, criterion, value, count, staged in cursor.fetchall():
+            before, both = found[run, criterion]
+            both[value] += count
+            if count > staged:
+                before[value] += count - staged
+    return found
 
 
 def _counts(ratings: str, seen: SeenCriterion) -> Counter[float]:

@@ -273,3 +273,118 @@ def test_the_page_confirms_the_scale_of_an_existing_criterion(
 
     client.post(f"{address}scales/", {"scale-0": "0-100"})
     assert "seems to be on 0-1" not in client.get(address).content.decode()
+
+
+def scores_file(values: list[float], judge: str = "J", criterion: str = "quality") -> str:
+    rows = (f"d{at},bot,{criterion},{judge},{value!r}" for at, value in enumerate(values))
+    return "doc_id,system_id,criterion,judge,score\n" + "\n".join(rows)
+
+
+def half_and_half_of_scores() -> list[float]:
+    rng = random.Random(7)
+    shares = [round(rng.uniform(0.05, 0.95), 2) for _ in range(30)]
+    return shares + [float(rng.randint(2, 100)) for _ in range(30)]
+
+
+@pytest.fixture
+def on_5(project: Project, load: Callable[..., LoadResult]) -> Project:
+    """A project whose ratings are on 1-5."""
+    rng = random.Random(8)
+    values = [1.0, 5.0, *(float(rng.randint(1, 5)) for _ in range(58))]
+    load(project, {"outputs.jsonl": OUTPUTS, "ratings.csv": ratings_file(values)})
+    return project
+
+
+@pytest.mark.django_db
+def test_scores_of_one_judge_on_two_scales_are_asked_about(
+    on_5: Project, load: Callable[..., LoadResult]
+) -> None:
+    values = half_and_half_of_scores()
+
+    with pytest.raises(LoadError) as error:
+        load(on_5, {"scores.csv": scores_file(values)})
+
+    assert error.value.total == 30
+    first = error.value.errors[0]
+    assert (first.line, first.column) == (32, "score")
+    assert first.message == (
+        f"{values[30]:g} is on another scale than the other scores of J on quality that seem to be"
+        " on 0-1; bring all to one scale, or confirm that it is 0-100 for all"
+    )
+    assert wider_scales(error.value.contents) == ["J on quality=0-100"]
+    assert not on_5.judges.exists()
+
+
+@pytest.mark.django_db
+def test_scores_whose_scale_is_confirmed_are_loaded_and_the_criterion_keeps_its_own(
+    on_5: Project, load: Callable[..., LoadResult]
+) -> None:
+    file = {"scores.csv": scores_file(half_and_half_of_scores())}
+
+    loaded = load(on_5, file, scales={"J on quality": (0, 100, 1)})
+
+    assert loaded.scores.created == 60
+    assert str(on_5.criteria.get().scale) == "1-5"
+    assert not load(on_5, file).changed
+
+
+@pytest.mark.django_db
+def test_a_scale_that_does_not_hold_all_scores_confirms_nothing(
+    on_5: Project, load: Callable[..., LoadResult]
+) -> None:
+    file = {"scores.csv": scores_file(half_and_half_of_scores())}
+
+    with pytest.raises(LoadError):
+        load(on_5, file, scales={"J on quality": (0, 1, 1)})
+
+
+@pytest.mark.django_db
+def test_more_scores_of_a_judge_on_another_scale_are_asked_about(
+    on_5: Project, load: Callable[..., LoadResult]
+) -> None:
+    values = half_and_half_of_scores()
+    load(on_5, {"first.csv": scores_file(values[:30])})
+
+    with pytest.raises(LoadError) as error:
+        load(on_5, {"second.csv": later(values)})
+
+    assert error.value.total == 30
+    assert "is on another scale than the other scores of J" in error.value.errors[0].message
+
+
+def later(values: list[float]) -> str:
+    """The second half of some scores, of the later documents."""
+    lines = scores_file(values).splitlines()
+    return "\n".join([lines[0], *lines[31:]])
+
+
+@pytest.mark.django_db
+def test_judges_that_each_keep_to_a_scale_of_their_own_are_loaded(
+    on_5: Project, load: Callable[..., LoadResult]
+) -> None:
+    values = half_and_half_of_scores()
+    shares, points = scores_file(values[:30], "A"), scores_file(values[30:], "B")
+    metric = scores_file(values[:30], "rouge", criterion="")
+
+    loaded = load(on_5, {"a.csv": shares, "b.csv": points, "c.csv": metric})
+
+    assert loaded.scores.created == 90
+
+
+@pytest.mark.django_db
+def test_the_page_confirms_the_scale_of_a_judges_scores(
+    on_5: Project, owner: User, client: Client, tmp_path: Path
+) -> None:
+    client.force_login(owner)
+    path = tmp_path / "scores.csv"
+    path.write_text(scores_file(half_and_half_of_scores()))
+    with path.open("rb") as upload:
+        answer = client.post("/p/small/data/upload/", {"files": upload}, follow=True)
+    address = answer.redirect_chain[-1][0]
+
+    asked = client.get(address).content.decode()
+    assert "is on another scale than the other scores of J on quality" in asked
+    assert 'aria-label="Scale of J on quality"' in asked
+
+    client.post(f"{address}scales/", {"scale-0": "0-100"})
+    assert "is on another scale" not in client.get(address).content.decode()

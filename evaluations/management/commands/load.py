@@ -105,7 +105,10 @@ class Command(SiteCommand):
             action="append",
             default=[],
             metavar="CRITERION=LOWEST-HIGHEST",
-            help="a new criterion's scale; can be repeated (default: guessed from its ratings)",
+            help=(
+                "a new criterion's scale; can be repeated (default: guessed from its ratings);"
+                ' "JUDGE on CRITERION=LOWEST-HIGHEST" confirms that a judge\'s scores are on one'
+            ),
         )
         parser.add_argument(
             "--keep-errors",
