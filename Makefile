@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-improve bench-instrument bench-start bench-measure fuzz mutate
+.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-claims bench-improve bench-instrument bench-start bench-measure fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -35,6 +35,7 @@ help:
 	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
 	@echo "make bench-queue  up to 50 workers on the queue of one run"
 	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
+	@echo "make bench-claims  how many claims judges get that read nothing, on eleven public criteria; the goal is none"
 	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
 	@echo "make bench-instrument  predictions about a judge's replies, pass rates, drift and planted defects, held to what is observed or simulated"
 	@echo "make bench-start how long commands take to start, and what a web worker holds before its first request"
@@ -197,6 +198,9 @@ bench-pages: $(VENV)/.installed
 
 bench-start: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.start
+
+bench-claims: $(VENV)/.installed
+	@$(BIN)/python -m benchmarks.claims
 
 bench-improve: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks.improve

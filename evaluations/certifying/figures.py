@@ -40,7 +40,7 @@ def figures_of(
         if (level, coefficient) not in views:
             options = ReportOptions(level, coefficient, epsilon=epsilon, judges=(judge.pk,))
             views[level, coefficient] = _result(project, criterion, options, data)
-        found[name] = _figure(name, *views[level, coefficient])
+        found[name] = figure_of(name, *views[level, coefficient])
     return found
 
 
@@ -61,7 +61,7 @@ def _result(
     return result, result.judges[0] if result.judges else None
 
 
-def _figure(name: str, criterion: CriterionResult, judge: JudgeResult | None) -> Figure:
+def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) -> Figure:
     if judge is None:
         return Figure(None, "the judge has no scores on this criterion")
     if name in CLAIMS:

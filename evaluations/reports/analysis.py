@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluations.reports.null_judges import NullJudge, NullView, best_constant, null_judges
+from evaluations.reports.null_judges import NullJudge, NullView, null_judges, p_nearer
 from evaluations.scales import Scale
 from evaluations.statistics.agreement import (
     MEASUREMENTS,
@@ -25,7 +25,6 @@ from evaluations.statistics.agreement import (
 from evaluations.statistics.alt_test import (
     AltTest,
     alt_test,
-    p_of_nearer,
     raters_that_agree,
 )
 from evaluations.statistics.attenuation import Disattenuated, disattenuated
@@ -307,7 +306,7 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
                 least_annotators=ALT_TEST_ANNOTATORS,
             )
         ),
-        p_nearer=_p_nearer(agreeing, scores, judged.scale, outputs) if on_scale else None,
+        p_nearer=p_nearer(agreeing, scores, judged.scale, outputs) if on_scale else None,
         far_off=_far_off(both, rated, scored, judged.scale) if on_scale else OFF_SCALE,
         spread=concentration(scores),
         pairwise=tie_calibrated_accuracy(both, rated, scored),
@@ -323,20 +322,6 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
             else None
         ),
     )
-
-
-def _p_nearer(
-    agreeing: Ratings, scores: FloatArray, scale: Scale, outputs: Outputs
-) -> float | None:
-    """p of the test that a judge is no nearer to raters than the best constant; on a scale with two
-    points than either, so that the majority is one of them."""
-    points = scale.points if len(scale.points) == 2 else (best_constant(agreeing, scale),)
-    found = [
-        p_of_nearer(agreeing, scores, np.full(len(scores), point), outputs.document)
-        for point in points
-    ]
-    known = [p for p in found if p is not None]
-    return max(known) if len(known) == len(found) else None
 
 
 def _bootstrap(by_document: FloatArray, weight: FloatArray | None) -> tuple[Interval, Interval]:

@@ -221,13 +221,15 @@ def _checks(best: JudgeResult, evidence: Evidence) -> tuple[Check, ...]:
 
 
 def _beside_nulls(evidence: Evidence) -> str:
-    """Whether judges that read nothing pass the test as well."""
+    """Whether judges that read nothing pass the test as well, and are near."""
     if not evidence.passes:
         return ""
     nearer = "" if evidence.beats_a_constant else "not shown to be "
     also = ", ".join(null.title for null in evidence.nulls_that_pass)
     also = f"; so {'does' if len(evidence.nulls_that_pass) == 1 else 'do'} {also}" if also else ""
-    return f"{also}; {nearer}nearer to raters than the best constant"
+    near = ", ".join(null.title for null in evidence.nulls_that_score_like_a_rater)
+    near = f"; so is {near}" if near and evidence.beats_a_constant else ""
+    return f"{also}; {nearer}nearer to raters than the best constant{near}"
 
 
 def _of_one_rater(evidence: Evidence, share: float) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluations.scales import Scale
 from evaluations.statistics.agreement import judge_as_a_rater
-from evaluations.statistics.alt_test import AltTest, alt_test, nearest_constant
+from evaluations.statistics.alt_test import AltTest, alt_test, nearest_constant, p_of_nearer
 from evaluations.statistics.correlation import Coefficient, Level, correlation_at
 from evaluations.statistics.jackknife import correlation_interval, no_interval
 from evaluations.statistics.layout import Outputs, Ratings
@@ -35,13 +35,15 @@ TITLES: dict[NullName, str] = {
 @dataclass(frozen=True)
 class NullDraw:
     """What some scores reach: their correlation with people with its interval, the alternative
-    annotator test, and what they reach in each rater's place."""
+    annotator test, what they reach in each rater's place, and p of the test that they are no nearer
+    to raters than the best constant."""
 
     correlation: Estimate
     interval: Interval
     winning_rate: float | None
     passes: bool
     in_place: Estimate
+    p_nearer: float | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,15 @@ class NullJudge:
     def passes(self) -> bool:
         """Whether it passes the alternative annotator test, more often than by chance."""
         return is_met([draw.passes for draw in self.draws])
+
+    def scores_like_a_rater(self, error: float) -> bool:
+        """Whether it meets that claim as a judge has to, which is shown at this error."""
+        return is_met(
+            [
+                draw.passes and draw.p_nearer is not None and draw.p_nearer <= error
+                for draw in self.draws
+            ]
+        )
 
 
 # Of a scale with more points, so many of them, evenly spaced, are tried as constants.
@@ -170,6 +181,18 @@ def best_constant(ratings: Ratings, scale: Scale) -> float:
     return nearest_constant(ratings, points)
 
 
+def p_nearer(agreeing: Ratings, scores: FloatArray, scale: Scale, outputs: Outputs) -> float | None:
+    """p of the test that scores are no nearer to raters than the best constant; on a scale with two
+    points than either, so that the majority is one of them."""
+    points = scale.points if len(scale.points) == 2 else (best_constant(agreeing, scale),)
+    found = [
+        p_of_nearer(agreeing, scores, np.full(len(scores), point), outputs.document)
+        for point in points
+    ]
+    known = [p for p in found if p is not None]
+    return max(known) if len(known) == len(found) else None
+
+
 def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
     """
     Args:
@@ -195,6 +218,11 @@ def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:
         ),
         winning_rate=test.winning_rate.value if test else None,
         passes=bool(test and test.passes),
+        p_nearer=(
+            p_nearer(view.agreeing, scores, view.scale, view.outputs)
+            if view.agreeing is not None and test and test.passes
+            else None
+        ),
         in_place=(
             judge_as_a_rater(
                 view.outputs.unweighted, view.ratings, scores, view.coefficient, view.level

@@ -85,6 +85,11 @@ class JudgeResult:
         return self.analysis.correlations
 
     @property
+    def nulls_that_pass(self) -> tuple[str, ...]:
+        """What reads nothing and passes the alternative annotator test beside it."""
+        return tuple(null.title for null in self.analysis.nulls if null.passes)
+
+    @property
     def intervals(self) -> dict[Coefficient, Interval]:
         return self.analysis.intervals
 

@@ -392,6 +392,7 @@ def _null_json(null: NullJudge) -> dict[str, Any]:
         "in_place_of_a_rater": estimate_json(null.draws[0].in_place),
         "winning_rate": null.winning_rate,
         "passes_alt_test": null.passes,
+        "p_no_nearer_than_the_best_constant": null.draws[0].p_nearer,
     }
 
 

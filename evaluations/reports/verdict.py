@@ -4,7 +4,8 @@ First, raters have to agree: below VERDICT_ALPHA there is nothing to measure a j
 checks are made of the best judge.
 
 - It *scores like a rater* if it passes the alternative annotator test and is shown to be nearer to
-  raters than the best constant, which reads nothing and often passes as well.
+  raters than the best constant, which reads nothing and often passes as well; no judge that reads
+  nothing, such as length alone, may be shown to do both.
 - It *ranks like a rater* if, put in each rater's place, it is shown to be at most VERDICT_MARGIN
   behind the rater, and neither its agreement with people may be chance, nor may length alone do
   as well.
@@ -150,8 +151,15 @@ class Evidence:
         return tuple(null for null in self.nulls if null.passes)
 
     @property
+    def nulls_that_score_like_a_rater(self) -> tuple[NullJudge, ...]:
+        """The judges that read nothing, pass the test, and are nearer than the best constant too:
+        length alone, where people's ratings follow it."""
+        return tuple(null for null in self.nulls if null.scores_like_a_rater(self.error))
+
+    @property
     def scores_like_a_rater(self) -> bool:
-        return self.on_scale and self.passes and self.beats_a_constant
+        is_shown = self.on_scale and self.passes and self.beats_a_constant
+        return is_shown and not self.nulls_that_score_like_a_rater
 
     @property
     def ranks_like_a_rater(self) -> bool:

@@ -64,7 +64,8 @@ def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
         titles = listed([null.title for null in evidence.nulls_that_pass])
         also = f"; it passes {named}, but a judge that reads nothing does too ({titles})"
         nearer = " and it is nearer to raters than the best constant"
-        return also + (nearer if evidence.beats_a_constant else "")
+        is_nearer = evidence.beats_a_constant and not evidence.nulls_that_score_like_a_rater
+        return also + (nearer if is_nearer else "")
     return f"; it passes {named}"
 
 

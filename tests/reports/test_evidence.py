@@ -1,5 +1,6 @@
 """What a verdict's evidence says by itself: shares, intervals, and which reason is missing."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -112,6 +113,32 @@ def test_length_ranks_as_well_where_it_reaches_the_bar_or_the_judge(
 
     assert found.is_no_better_than_length is as_good
     assert not (as_good and found.ranks_like_a_rater)
+
+
+@pytest.mark.parametrize(
+    ("passes", "p", "as_near"),
+    [(True, 0.05, True), (True, 0.051, False), (True, None, False), (False, 0.01, False)],
+)
+def test_no_judge_scores_like_a_rater_where_length_alone_does(
+    passes: bool, p: float | None, as_near: bool
+) -> None:
+    length = null("length", passes=passes)
+    length = replace(length, draws=(replace(length.draws[0], p_nearer=p),))
+
+    found = evidence(nulls=(length,), passes=True, p_nearer=0.001)
+
+    assert found.nulls_that_score_like_a_rater == ((length,) if as_near else ())
+    assert found.scores_like_a_rater is not as_near
+
+
+def test_of_shuffled_scores_more_than_chance_have_to_be_near() -> None:
+    far = null("shuffled", passes=True)
+    near = replace(far.draws[0], p_nearer=0.01)
+
+    one, two = (replace(far, draws=(near,) * count + far.draws * (20 - count)) for count in (1, 2))
+
+    assert not one.scores_like_a_rater(0.05)
+    assert two.scores_like_a_rater(0.05)
 
 
 def test_null_judges_that_pass_are_named() -> None:
