@@ -92,7 +92,7 @@ def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None
     Args:
         weight: shape (values,), for how many outputs each stands.
     """
-    if len(human) < 2 or np.ptp(human) == 0 or np.ptp(judge) == 0:
+    if not len(human) or np.ptp(human) == 0 or np.ptp(judge) == 0:
         return Estimate.undefined(
             "fewer than two outputs, or all have the same score or the same rating"
         )
@@ -217,7 +217,7 @@ def _by_scores(
         code: shape (outputs,), which of them each output has.
     """
     shape = (len(levels), len(levels))
-    there, kept, tied = (np.zeros(shape) for _ in range(3))
+    kept, tied = np.zeros((2, *shape))
     # How a judge orders two scores, in the codes of people's orders.
     own = np.sign(np.subtract.outer(np.arange(len(levels)), np.arange(len(levels)))) + 1
     for block, share in zip(blocks, shares, strict=True):
@@ -225,13 +225,11 @@ def _by_scores(
         cell = (first * len(levels) + second).ravel()
         order = _human_order(block, human) + 1
         each, weight = (None, share) if isinstance(share, float) else (share, 1.0)
-        found = np.bincount(cell * 3 + order, each, 3 * there.size).reshape(*shape, 3)
-        there += found.sum(axis=2)
-        kept += weight * np.take_along_axis(found, own[:, :, None], axis=2)[:, :, 0]
+        found = np.bincount(cell * 3 + order, each, 3 * kept.size).reshape(*shape, 3)
+        kept += weight * np.take_along_axis(found, own[:, :, None], axis=2).squeeze(2)
         tied += weight * found[:, :, 1]
-    some = there > 0
     gap = np.abs(np.subtract.outer(levels, levels))
-    return gap[some], kept[some], (tied - kept)[some]
+    return gap.ravel(), kept.ravel(), (tied - kept).ravel()
 
 
 def soft_pairwise_accuracy(

@@ -23,7 +23,7 @@ from evaluations.statistics.pairwise import (
 )
 
 seeds = st.integers(0, 10_000)
-WEIGHTS = ("none", "documents", "outputs")
+WEIGHTS = ("none", "documents", "outputs", "within")
 
 
 def order(a: float, b: float, epsilon: float = 0.0) -> int:
@@ -37,7 +37,10 @@ def some_outputs(rng: np.random.Generator, weights: str, documents: int = 9) -> 
     outputs = Outputs(document, np.arange(len(document)) - begins, documents, 6)
     if weights == "documents":
         return outputs.weighted(rng.uniform(1, 5, documents)[document])
-    return outputs.weighted(rng.uniform(1, 5, len(document)) if weights == "outputs" else None)
+    weight = rng.uniform(1, 5, len(document))
+    if weights == "within":  # documents stand for as many, their outputs do not
+        weight *= (outputs.by_document() / outputs.by_document(weight))[document]
+    return outputs.weighted(None if weights == "none" else weight)
 
 
 # Counts
@@ -152,8 +155,9 @@ def test_ties_are_calibrated_by_the_definition(weights: str, levels: int, seed: 
     outputs = some_outputs(rng, weights)
     human = rng.integers(1, 4, len(outputs)).astype(float)
     judge = rng.integers(0, levels, len(outputs)) / 8
-    human[rng.random(len(outputs)) < 0.1] = np.nan
-    judge[rng.random(len(outputs)) < 0.1] = np.nan
+    if weights != "within":
+        human[rng.random(len(outputs)) < 0.1] = np.nan
+        judge[rng.random(len(outputs)) < 0.1] = np.nan
 
     found = tie_calibrated_accuracy(outputs, human, judge)
 
@@ -178,15 +182,15 @@ def test_documents_with_one_output_have_no_pairs() -> None:
 
 
 def test_too_many_pairs_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    outputs, values = Outputs.full(3, 2), np.arange(6.0)
+    outputs, values = Outputs.full(2, 3), np.arange(6.0)
 
-    monkeypatch.setattr(pairwise, "MOST_PAIRS", 6)
-    assert tie_calibrated_accuracy(outputs, values, values).accuracy.value == 1.0
-    monkeypatch.setattr(pairwise, "MOST_PAIRS", 5)
+    monkeypatch.setattr(pairwise, "MOST_PAIRS", 9)
+    assert tie_calibrated_accuracy(outputs, values, values).epsilon == 0.0
+    monkeypatch.setattr(pairwise, "MOST_PAIRS", 8)
     many = tie_calibrated_accuracy(outputs, values, values)
 
     assert many.accuracy == many.calibrated
-    assert (many.epsilon, many.accuracy.reason) == (None, "more than 5 pairs of outputs")
+    assert (many.epsilon, many.accuracy.reason) == (None, "more than 8 pairs of outputs")
 
 
 # Soft pairwise accuracy
@@ -246,6 +250,17 @@ def test_flips_are_drawn_where_all_of_them_are_too_many() -> None:
         generator = np.random.default_rng(7)
         assert [accuracy(31, generator) for _ in range(2)] == pytest.approx(each)
     assert len({exact, *each}) == 3
+
+
+def test_a_thousand_flips_are_drawn() -> None:
+    human, judge = np.random.default_rng(3).normal(size=(2, 10, 2))
+
+    found = soft_pairwise_accuracy(
+        Outputs.full(10, 2), human.ravel(), judge.ravel(), rng=np.random.default_rng(7)
+    )
+
+    drawn = np.random.default_rng(7).choice((1.0, -1.0), (1000, 10))
+    assert found.value == soft_by_definition(human, judge, drawn, np.ones(10))
 
 
 def test_many_documents_are_flipped_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
