@@ -27,7 +27,7 @@ import tempfile
 import threading
 import time
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,8 +61,9 @@ SKIPPED = {"annotation", "returns", "decorator_list", "type_params"}
 @dataclass(frozen=True)
 class Mutant:
     """A change: its module, its function, its line with what stands there, and what becomes of
-    it; `number` counts the changes of a module, `body` is from which line to which the innermost
-    function goes, None for code that runs on import."""
+    it (ending with #2, #3 where the same is done to another place of such a line); `number` counts
+    the changes of a module, `body` is from which line to which the innermost function goes, None
+    for code that runs on import."""
 
     path: str
     number: int
@@ -166,12 +167,17 @@ def mutants_of(path: str) -> list[Mutant]:
     lines = source.splitlines()
     tree = ast.parse(source)
     bodies = [_lines_of(node) for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
-    found = []
+    found: list[Mutant] = []
+    seen: Counter[tuple[str, str, str]] = Counter()
     for number, (node, function, what, _make) in enumerate(changes(tree)):
         line = getattr(node, "lineno", 0)
         around = [body for body in bodies if body[0] <= line <= body[1]]
         body = max(around, default=None)  # the innermost begins last
-        found.append(Mutant(path, number, function, line, lines[line - 1].strip(), what, body))
+        text = lines[line - 1].strip()
+        seen[function, text, what] += 1
+        times = seen[function, text, what]
+        change = f"{what} #{times}" if times > 1 else what
+        found.append(Mutant(path, number, function, line, text, change, body))
     return found
 
 
