@@ -142,7 +142,7 @@ def _lock_for_reserving(seat: Seat) -> None:
 
 def _reserve_more(seat: Seat) -> int:
     """Reserve a pack of items for the annotator of a locked seat; returns their number."""
-    practice = _pick_checks(seat, (ItemKind.PRACTICE,), 1000)
+    practice = _pick_checks(seat, (ItemKind.PRACTICE,), None)
     picked = practice or _pick_ordinary(seat)
     if not practice and picked:
         due = checks_due(seat.handed, len(picked), seat.campaign.check_percent)
@@ -164,8 +164,8 @@ def _reserve_more(seat: Seat) -> int:
             annotator=seat.annotator_id,
         )
         picked = [picked[index] for index in order]
-        for number, check in enumerate(checks):  # spread among the other items, never first
-            picked.insert(min(len(picked), 1 + (check.item * 7 + number) % len(picked)), check)
+        for check in checks:  # spread among the other items, never first
+            picked.insert(1 + check.item % len(picked), check)
     if picked:
         _assign(seat, picked)
     return len(picked)
@@ -183,7 +183,7 @@ def _pick_ordinary(seat: Seat) -> list[_Picked]:
     with connection.cursor() as cursor:
         cursor.execute(_FIRST, values)
         rows = cursor.fetchall()
-        if not rows and seat.cursor >= 0:
+        if not rows:
             cursor.execute(_FIRST, values | {"after": -1})
             rows = cursor.fetchall()
         if rows and in_documents:
@@ -193,8 +193,8 @@ def _pick_ordinary(seat: Seat) -> list[_Picked]:
     return [_Picked(pk, position, outputs, True) for pk, _document, position, outputs in rows]
 
 
-def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int) -> list[_Picked]:
-    """Checks that this annotator has not had, in a different order for each annotator."""
+def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_Picked]:
+    """Checks that this annotator has not had, `most` or all, in an order of their own."""
     if not (seat.campaign.gold or seat.campaign.attention_checks):
         return []
     with connection.cursor() as cursor:
@@ -220,11 +220,7 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int) -> list[_Picked]
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
     seed, annotator = seat.campaign.seed, seat.annotator_id
     rows = [
-        (
-            (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
-            if len(item.outputs) > 1
-            else (item.item, item.outputs)
-        )
+        (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
         for item in picked
     ]
     with connection.cursor() as cursor:

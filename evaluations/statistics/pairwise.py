@@ -287,11 +287,11 @@ _signs_lock = threading.Lock()
 
 
 def _drawn_signs(rng: np.random.Generator, permutations: int, documents: int) -> np.ndarray:
-    """`rng.choice((1.0, -1.0), (permutations, documents))`, drawn once for each state of `rng`."""
+    """`rng.choice((1, -1), (permutations, documents))`, drawn once for each state of `rng`."""
     key = (repr(rng.bit_generator.state), permutations, documents)
     with _signs_lock:
         if key not in _last_signs:
-            signs = rng.choice((1.0, -1.0), (permutations, documents)).astype(np.int8)
+            signs = rng.choice((1, -1), (permutations, documents)).astype(np.int8)
             _last_signs[key] = (signs, rng.bit_generator.state)
         signs, rng.bit_generator.state = _last_signs[key]
     return signs
