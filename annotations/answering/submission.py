@@ -228,6 +228,7 @@ def _upsert(
     # unique index.
     nullable = {"criterion_id"} if table == "annotations_preference" else set()
     operators = {key: "IS NOT DISTINCT FROM" if key in nullable else "=" for key in keys}
+    replaced = ", ".join(f"{column} = EXCLUDED.{column}" for column in (value, *more))
     same = " AND ".join(f"t.{key} {operator} n.{key}" for key, operator in operators.items())
     with connection.cursor() as cursor:
         cursor.execute(
@@ -237,7 +238,7 @@ def _upsert(
                      new AS (INSERT INTO {table} ({", ".join(columns)}, scores_in_sight)
                              SELECT {", ".join(columns)}, %s FROM n
                              ON CONFLICT ({", ".join(keys)}) DO UPDATE
-                                 SET {value} = EXCLUDED.{value},
+                                 SET {replaced},
                                  scores_in_sight = {table}.scores_in_sight
                                      OR EXCLUDED.scores_in_sight)
                 SELECT * FROM old""",
