@@ -337,11 +337,14 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
             form.append(_as_rating(plain, number, scale, text))
         elif _is_stated(plain, number, names, scale):
             prose.append(_as_rating(plain, number, scale, text))
-    form.sort(key=lambda rating: rating.position if isinstance(rating, Rating) else -1)
     stated = [rating for rating in prose if isinstance(rating, Rating)]
     if form:
-        begins = form[0].position if isinstance(form[0], Rating) else -1
-        return [*form, *(rating for rating in stated if rating.position < begins)]
+        failed = [rating for rating in form if isinstance(rating, Failure)]
+        rated = sorted(
+            (rating for rating in form if isinstance(rating, Rating)),
+            key=lambda rating: rating.position,
+        )
+        return failed or [*rated, *(one for one in stated if one.position < rated[0].position)]
     if prose:
         return [rating for rating in stated if scale.holds(rating.value)] or prose[:1]
     return [] if is_cut else _lone_rating(plain, numbers, scale, text)
@@ -368,8 +371,8 @@ def _with_company(plain: str, match: re.Match[str]) -> _Number:
     end = (percent or unit or match).end()
     top = _TOP.match(plain, end)
     if top:
-        unit = _UNIT.match(plain, top.end()) or unit
-        end = max(top.end(), unit.end() if unit else 0)
+        behind = _UNIT.match(plain, top.end())
+        unit, end = behind or unit, (behind or top).end()
     second = _SECOND.match(plain, end)
     return _Number(
         start=match.start(),
@@ -390,8 +393,7 @@ def _stands_in_form(plain: str, number: _Number, names: _Names) -> bool:
     if (
         begins_line
         and _COUNTS_LINES.match(plain, number.start + len(number.text))
-        and plain[max(0, number.start - 2) : number.start]
-        not in ("A ", "a ")  # "A 4. The text …" lists nothing
+        and not plain.endswith(("A ", "a "), 0, number.start)  # "A 4. The …" lists nothing
     ):
         return False
     ends = bool((_WORD_ENDS if number.is_word else _ENDS).match(plain, number.end))
@@ -422,19 +424,16 @@ def _lone_rating(
 ) -> list[Rating | Failure]:
     """The only number of a reply, where it stands in brackets at its end, or with a unit or after a
     colon in a few words."""
-    if len(numbers) != 1 or numbers[0].is_word or _NEGATION.search(plain):
-        return []
-    number = numbers[0]
-    if _is_share(number, scale):
-        return []
-    before, after = plain[: number.start].rstrip(), plain[number.end :].strip()
-    in_brackets = before[-1:] in ("(", "[") and after[:1] in (")", "]")
-    ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
-    is_short = len(plain.strip()) <= _SHORT_REPLY
-    if ends_reply and (
-        in_brackets or (is_short and (number.has_unit or before[-1:] in (":", "：")))
-    ):
-        return [_as_rating(plain, number, scale, text)]
+    match numbers:
+        case [number] if not (number.is_word or _is_share(number, scale)):
+            before, after = plain[: number.start].rstrip(), plain[number.end :].strip()
+            in_brackets = before[-1:] in ("(", "[") and after[:1] in (")", "]")
+            ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
+            is_short = len(plain.strip()) <= _SHORT_REPLY
+            if (ends_reply and not _NEGATION.search(plain)) and (
+                in_brackets or (is_short and (number.has_unit or before[-1:] in (":", "：")))
+            ):
+                return [_as_rating(plain, number, scale, text)]
     return []
 
 
@@ -452,7 +451,7 @@ def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating |
         return Failure(
             Reason.TWO_RATINGS, f"The reply names two ratings ({written}): {quote(text)}"
         )
-    rest = plain[number.end : number.end + _EXPLANATION].split("\n", 1)[0]
+    rest = plain[number.end : number.end + _EXPLANATION].partition("\n")[0]
     if rest.lstrip()[:1] in ("-", "–", "—", "(", "=") and _EXPLAINS_POINT.search(rest):
         return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
     value = number.value * scale.highest / 100 if number.is_percent else number.value
@@ -464,7 +463,7 @@ def _is_closed(plain: str, end: int) -> bool:
     to the end of the line or of a window, and none past the beginning of another sentence."""
     return (
         len(plain) - end >= _AFTER
-        or plain.find("\n", end) >= 0
+        or "\n" in plain[end:]
         or _NEXT_WORD.match(plain, end) is not None
     )
 

@@ -125,6 +125,8 @@ def test_a_reply_of_40_characters_may_end_with_its_rating_after_a_colon_or_with_
         ("A pleasure to read (4) . . . .", 4),
         ("A pleasure to read (4). . . . .", Reason.NO_RATING),  # ten characters behind it
         ("A pleasure (4) to read", Reason.NO_RATING),
+        ("A pleasure to read (4", Reason.NO_RATING),
+        ("A pleasure to read 4)", Reason.NO_RATING),
         ("Not a pleasure to read (4)", Reason.NO_RATING),
         ("A pleasure of 3 ferries (4)", Reason.NO_RATING),
         ("A pleasure to read (40%)", Reason.NO_RATING),
@@ -134,6 +136,30 @@ def test_a_reply_of_40_characters_may_end_with_its_rating_after_a_colon_or_with_
 def test_the_only_number_of_a_reply_counts_in_brackets_at_its_end(
     reply: str, expected: float | Reason
 ) -> None:
+    assert read(reply) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        # Prose counts where it stands before a form, as whoever reads a cut reply sees it alone.
+        ("I would give it a 3.\nCoherence: 4", Reason.TWO_RATINGS),
+        ("Coherence: 4\nI would give it a 3.\nCoherence: 4", 4),
+        ("I would give it a 7. Or I would give it a 9.", Reason.OUT_OF_SCALE),
+        ("I would give it a 7. Or I would give it a 3.", 3),
+        ("Coherence: 4\nCoherence: 3-4", Reason.TWO_RATINGS),
+        ("Coherence: 4/10\nCoherence: 4", Reason.OUT_OF_SCALE),
+        ("A 4. The text reads well", 4),
+        ("B 4. The text reads well", Reason.NO_RATING),
+        ("4 (good)\n3 = fair", 4),
+        ("4 (good), 3 = fair", Reason.TWO_RATINGS),
+        ("4 stars out of 5 points.", 4),
+        ("Four is what it deserves", Reason.NO_RATING),
+        ("4 The text is clear", 4),
+        ("Four The text is clear", Reason.NO_RATING),
+    ],
+)
+def test_what_counts_beside_what(reply: str, expected: float | Reason) -> None:
     assert read(reply) == expected
 
 
@@ -167,6 +193,10 @@ def test_published_releases_read_the_first_digit(reply: str, digit: int) -> None
     assert isinstance(found, Rating)
     assert (found.value, found.text) == (digit, str(digit))
     assert reply[found.position] == str(digit)
+
+
+def test_a_name_and_its_rating_may_be_joined_by_a_particle() -> None:
+    assert read("連貫性は4", criterion="連貫性") == 4
 
 
 @pytest.mark.parametrize(
@@ -209,6 +239,19 @@ def test_a_form_of_several_criteria_gives_each_what_follows_its_name(
     others = tuple({"coherence", "Fluency", "tool_use", "relevance"} - {criterion})
 
     assert read(FORM, criterion=criterion, others=others) == expected
+
+
+@pytest.mark.parametrize("reply", ["1. Coherence: 4\n2. Fluency: 3", "Coherence: 4, fluency: 3"])
+def test_a_line_or_a_place_in_it_belongs_to_the_name_that_follows(reply: str) -> None:
+    assert read(reply, others=("fluency",)) == 4
+    assert read(reply, criterion="fluency", others=("coherence",)) == 3
+
+
+def test_of_two_names_that_begin_alike_the_longer_one_is_meant() -> None:
+    reply, names = "Fluency: 2\nFluency (English): 4", ("Fluency", "Fluency (English)")
+
+    assert read(reply, criterion=names[0], others=names[1:]) == 2
+    assert read(reply, criterion=names[1], others=names[:1]) == 4
 
 
 def test_a_criterion_that_a_form_rates_twice_has_two_ratings() -> None:
