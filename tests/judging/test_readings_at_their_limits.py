@@ -156,6 +156,8 @@ def test_the_only_number_of_a_reply_counts_in_brackets_at_its_end(
         ("4 stars out of 5 points.", 4),
         ("Four is what it deserves", Reason.NO_RATING),
         ("4 The text is clear", 4),
+        ("A treat, 4/10 points", Reason.OUT_OF_SCALE),
+        ("A treat, 4 points/10", Reason.OUT_OF_SCALE),
         ("Four The text is clear", Reason.NO_RATING),
     ],
 )

@@ -155,6 +155,139 @@ def test_an_unasked_continuation_is_refused_with_its_reason() -> None:
     assert failure.reason == Reason.SPLIT_NUMBER
 
 
+def test_an_unasked_continuation_says_how_much_of_the_probability_is_on_it() -> None:
+    failure = score(place("9", {"9": 0.6, "1": 0.4}), scale=ONE_TO_TEN)
+
+    assert isinstance(failure, Failure)
+    assert failure.detail.startswith("40% of the probability is on digits that may begin a longer")
+
+
+def test_a_reply_that_ends_with_a_beginning_means_it_as_it_is() -> None:
+    result = scored(place("1", {"1": 0.6, "9": 0.3, "The": 0.1}), scale=ONE_TO_TEN)
+
+    assert result.distribution == pytest.approx({1: 2 / 3, 9: 1 / 3})
+    assert result.coverage == pytest.approx(0.9)
+
+
+def test_what_follows_a_beginning_may_end_its_sentence() -> None:
+    result = scored(
+        place("1", {"1": 0.8, "9": 0.2}), place("0.", {"0.": 0.5, "0": 0.25, ". ": 0.25}),
+        scale=ONE_TO_TEN,
+    )  # fmt: skip
+
+    assert result.distribution == pytest.approx({1: 0.2, 9: 0.2, 10: 0.6})
+
+
+def test_a_hundred_in_three_tokens_is_divided_at_each() -> None:
+    result = scored(
+        place("1", {"1": 1.0}), place("0", {"0": 0.5, "2": 0.25, "\n": 0.25}),
+        place("0", {"0": 0.5, " ": 0.5}), scale=Scale(0, 100),
+    )  # fmt: skip
+
+    assert result.distribution == pytest.approx({1: 0.25, 10: 0.25, 12: 0.25, 100: 0.25})
+
+
+def test_what_spells_no_point_has_no_share() -> None:
+    result = scored(
+        place("1", {"1": 0.8, "01": 0.1, "9": 0.1}), place("0", {"0": 0.5, "7": 0.5}),
+        scale=ONE_TO_TEN,
+    )  # fmt: skip
+
+    assert result.distribution == pytest.approx({9: 0.2, 10: 0.8})
+    assert result.coverage == pytest.approx(0.5)
+
+
+def test_half_points_named_by_words_make_no_digit_the_beginning_of_another() -> None:
+    letters = Scale(0, 1, 0.5, labels={"A": 1.0, "C": 0.5, "B": 0.0})
+
+    result = scored(place("1", {"1": 0.5, "0": 0.25, "C": 0.25}), scale=letters)
+
+    assert result.distribution == pytest.approx({0: 0.25, 0.5: 0.25, 1: 0.5})
+
+
+def test_a_token_that_goes_on_in_words_counts_for_what_begins_like_it() -> None:
+    result = scored(place("Score:4", {"Score:4": 0.5, "Score:2": 0.25, "4": 0.125, "Text:5": 0.1}))
+
+    assert result.distribution == pytest.approx({2: 1 / 3, 4: 2 / 3})
+    assert result.coverage == pytest.approx(0.75)
+
+
+def test_a_number_in_words_counts_where_the_reply_spells_it() -> None:
+    words = scored(place("four", {"four": 0.5, "2": 0.25, "Two": 0.25}))
+    digits = scored(place("4", {"4": 0.5, "two": 0.5}))
+
+    assert words.distribution == pytest.approx({2: 0.5, 4: 0.5})
+    assert (digits.distribution, digits.coverage) == ({4: 1.0}, pytest.approx(0.5))
+
+
+def test_a_word_over_several_tokens_has_no_place_of_its_own() -> None:
+    failure = score(place("Ye", {"Ye": 1.0}), token("s"), scale=Scale(0, 1))
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.SPLIT_NUMBER
+
+
+def test_a_rating_without_any_probability_has_no_score() -> None:
+    failure = score(Token("4", -math.inf, (("4", -math.inf),)))
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.SPLIT_NUMBER
+
+
+def test_probabilities_a_hair_above_one_are_one() -> None:
+    result = scored(Token("4", 1e-3, (("4", 1e-3), (" 4", -20.0))))
+
+    assert (result.value, result.distribution, result.coverage) == (4, {4: 1.0}, 1.0)
+
+
+@pytest.mark.parametrize("point", [1, 2, 3, 4, 5])
+def test_a_sure_rating_is_exactly_its_point(point: int) -> None:
+    shares = {f"{mark}{point}": 0.1 for mark in ("", " ", "(", "*", "_", "'", '"', "`", "/", ">")}
+
+    assert scored(place(str(point), shares)).value == point
+
+
+def test_a_minus_before_a_digit_is_its_sign() -> None:
+    result = scored(place("3", {"3": 0.5, "-3": 0.25, "−3": 0.25}))
+
+    assert (result.distribution, result.coverage) == ({3: 1.0}, pytest.approx(0.5))
+
+
+def test_a_score_is_brought_onto_another_scale_by_the_line_between_their_ends() -> None:
+    found = Scored(0.5, {-1.0: 0.25, 1.0: 0.75}, 0.9, "cut").brought(Scale(-1, 1), Scale(2, 10))
+
+    assert found == Scored(8.0, {2.0: 0.25, 10.0: 0.75}, 0.9, "cut")
+    assert Scored.plain(1 / 3).brought(Scale(0, 1), Scale(0, 2)).value == 0.666666667
+
+
+@pytest.mark.parametrize(
+    ("shares", "bits"),
+    [({4: 1.0}, 0.0), ({3: 0.5, 4: 0.5}, 1.0), ({1: 0.25, 2: 0.25, 5: 0.5, 4: 0.0}, 1.5)],
+)
+def test_the_entropy_of_a_distribution_is_in_bits(shares: dict[float, float], bits: float) -> None:
+    assert Scored(4.0, shares).entropy == bits
+
+
+def test_a_bare_number_has_neither_distribution_nor_coverage() -> None:
+    assert Scored.plain(0.25, "A text was cut.") == Scored(0.25, {}, None, "A text was cut.")
+
+
+def test_samples_without_a_rating_are_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ValueError, match="no ratings to count"):
+        score_by_samples([])
+
+
+def test_a_direct_score_of_a_reply_without_a_rating_is_its_failure() -> None:
+    failure = score_directly(ReplyChoice("Fine."), scale=ONE_TO_FIVE, criterion="coherence")
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.NO_RATING
+    assert score_directly(
+        ReplyChoice("Fluency: 2\nCoherence: 4"), scale=ONE_TO_FIVE, criterion="coherence",
+        others=("fluency",),
+    ) == Scored(4.0, {4.0: 1.0})  # fmt: skip
+
+
 def test_words_that_name_points_are_weighted_too() -> None:
     labelled = Scale(0, 1, labels={"Yes": 1.0, "No": 0.0})
 
