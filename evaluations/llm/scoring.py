@@ -195,7 +195,7 @@ def _point_masses(
     tokens: Sequence[Token], index: int, offset: int, scale: Scale
 ) -> dict[float, float] | Failure:
     """Probability of each scale point at the rating's token, equal points summed."""
-    spelled = {short(point): point for point in scale.points if point == int(point) and point >= 0}
+    spelled = {short(point): point for point in scale.points if point == int(point)}
     labels = {label.casefold(): point for label, point in scale.words.items()}
     whole = {text: p for text, p in _by_bare_text(tokens[index], offset).items() if p > 0}
     labelled: dict[float, float] = {}

@@ -162,6 +162,13 @@ def test_an_unasked_continuation_says_how_much_of_the_probability_is_on_it() -> 
     assert failure.detail.startswith("40% of the probability is on digits that may begin a longer")
 
 
+def test_exactly_one_percent_on_beginnings_is_as_if_off_the_scale() -> None:
+    result = scored(place("9", {"9": 0.99, "1": 0.0003, " 1": 0.0097}), scale=ONE_TO_TEN)
+
+    assert math.exp(math.log(0.0003)) + math.exp(math.log(0.0097)) == 0.01
+    assert result.distribution == {9: 1.0}
+
+
 def test_a_reply_that_ends_with_a_beginning_means_it_as_it_is() -> None:
     result = scored(place("1", {"1": 0.6, "9": 0.3, "The": 0.1}), scale=ONE_TO_TEN)
 
@@ -214,10 +221,24 @@ def test_a_token_that_goes_on_in_words_counts_for_what_begins_like_it() -> None:
 
 def test_a_number_in_words_counts_where_the_reply_spells_it() -> None:
     words = scored(place("four", {"four": 0.5, "2": 0.25, "Two": 0.25}))
-    digits = scored(place("4", {"4": 0.5, "two": 0.5}))
 
     assert words.distribution == pytest.approx({2: 0.5, 4: 0.5})
-    assert (digits.distribution, digits.coverage) == ({4: 1.0}, pytest.approx(0.5))
+    for written in ("4", "4/5"):
+        digits = scored(place(written, {written: 0.5, "two": 0.5}))
+        assert (digits.distribution, digits.coverage) == ({4: 1.0}, pytest.approx(0.5))
+
+
+def test_zero_is_a_point_of_scales_that_begin_with_it() -> None:
+    assert scored(place("0", {"0": 0.75, "5": 0.25}), scale=Scale(0, 5)).value == 1.25
+
+
+def test_a_continuation_without_any_probability_leaves_no_score() -> None:
+    nothing = Token("0", -math.inf, (("0", -math.inf),))
+
+    failure = score(place("1", {"1": 1.0}), nothing, scale=ONE_TO_TEN)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.NO_RATING
 
 
 def test_a_word_over_several_tokens_has_no_place_of_its_own() -> None:
@@ -248,7 +269,7 @@ def test_a_sure_rating_is_exactly_its_point(point: int) -> None:
 
 
 def test_a_minus_before_a_digit_is_its_sign() -> None:
-    result = scored(place("3", {"3": 0.5, "-3": 0.25, "−3": 0.25}))
+    result = scored(place("3", {"3": 0.5, "-3": 0.25, "−3": 0.125, "-3/5": 0.125}))
 
     assert (result.distribution, result.coverage) == ({3: 1.0}, pytest.approx(0.5))
 
