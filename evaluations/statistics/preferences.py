@@ -130,7 +130,7 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
         information -= (games[:, None] * mean).T @ mean
         missed = np.tensordot(said - games * p, linear, ((0, 1), (0, 1)))
         # The shortest step leaves the sum of strengths at 0, which the likelihood leaves open.
-        covariance = np.linalg.pinv(information, hermitian=True)
+        covariance = np.linalg.pinv(information)
         step = covariance @ missed
         longest = np.abs(step).max()
         parameters += step / max(1.0, longest)
