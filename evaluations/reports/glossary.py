@@ -66,7 +66,8 @@ TERMS: dict[str, Term] = {
         "Scores like a rater",
         "The judge passes the alternative annotator test: its scores are as near to the other"
         " raters' as each rater's own, within a margin epsilon. And it is shown to be nearer to"
-        " them than the best constant, which reads nothing and often passes as well.",
+        " them than the best constant, which reads nothing and often passes as well. No judge that"
+        " reads nothing, such as length alone, may do both.",
         f"It takes {ALT_TEST_ANNOTATORS} raters with {ALT_TEST_OUTPUTS} shared outputs each, who"
         " are shown to agree with the others: a"
         " careless rater is named and left out of the test.",

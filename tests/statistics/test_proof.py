@@ -6,6 +6,7 @@ from scipy import stats
 
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.proof import (
+    AgainstConstant,
     Outcome,
     confidence_of,
     documents_for,
@@ -13,6 +14,7 @@ from evaluations.statistics.proof import (
     gain_in_rank,
     smallest_gain,
 )
+from evaluations.statistics.resampling import Interval
 
 
 def judges(seed, *, documents=40, systems=6, noise=(0.5, 1.0)):
@@ -60,6 +62,55 @@ def test_scores_nearer_to_peoples_are_a_gain_in_distance():
     assert found.candidate.value == pytest.approx(0.2)
     assert found.gain.value == pytest.approx(found.today.value - 0.2)
     assert found.outcome == Outcome.PROVEN
+
+
+def test_what_comes_nearer_than_today_and_not_than_a_constant_is_not_proven():
+    outputs, human, _, _ = judges(4)
+    rng = np.random.default_rng(1)
+    today, mapped = 4 * rng.normal(size=human.shape), 0.3 * rng.normal(size=human.shape)
+    found = gain_in_distance(outputs, human, mapped, today, confidence=0.95, constant=0.0)
+    assert found.interval.low > 0
+    assert found.constant.distance == pytest.approx(np.abs(human).mean())
+    assert found.constant.gain == pytest.approx(
+        found.constant.distance - np.abs(mapped - human).mean()
+    )
+    assert not found.constant.is_beaten
+    assert found.outcome == Outcome.NOT_PROVEN
+
+
+def test_what_comes_nearer_than_both_is_proven_and_the_gain_over_the_constant_has_an_interval():
+    outputs, human, _, _ = judges(4)
+    rng = np.random.default_rng(1)
+    today, mapped = human - 1 + rng.normal(0, 0.2, human.shape), 0.8 * human
+    found = gain_in_distance(outputs, human, mapped, today, confidence=0.99, constant=0.5)
+    gains = (np.abs(0.5 - human) - np.abs(mapped - human)).reshape(40, 6).mean(axis=1)
+    expected = stats.ttest_1samp(gains, 0).confidence_interval(0.99)
+    assert found.constant.interval.ends == pytest.approx((expected.low, expected.high))
+    assert found.constant.value == 0.5
+    assert found.outcome == Outcome.PROVEN
+
+
+@pytest.mark.parametrize(("low", "beaten"), [(-0.01, False), (0.0, False), (0.01, True)])
+def test_a_constant_is_beaten_where_the_whole_interval_is_above_0(low, beaten):
+    assert AgainstConstant(3.0, 0.5, 0.1, Interval(low, 0.2)).is_beaten is beaten
+    assert not AgainstConstant(3.0, 0.5, 0.1, Interval(None, None, 0, "none")).is_beaten
+
+
+def test_what_is_further_than_today_is_worse_whatever_the_constant():
+    outputs, human, _, _ = judges(4)
+    rng = np.random.default_rng(1)
+    near, far = human - 0.2 + rng.normal(0, 0.1, human.shape), human - 1.0
+    found = gain_in_distance(outputs, human, far, near, confidence=0.95, constant=9.0)
+    assert found.constant.is_beaten
+    assert found.outcome == Outcome.WORSE
+
+
+def test_without_outputs_there_is_no_constant_to_beat():
+    outputs, human, better, worse = judges(6)
+    nothing = np.full_like(better, np.nan)
+    found = gain_in_distance(outputs, human, nothing, worse, confidence=0.95, constant=3.0)
+    assert found.constant is None
+    assert found.outcome == Outcome.NOT_PROVEN
 
 
 def test_too_few_locked_documents_prove_nothing_and_say_why():
