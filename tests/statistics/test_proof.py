@@ -8,6 +8,7 @@ from evaluations.statistics.layout import Outputs
 from evaluations.statistics.proof import (
     AgainstConstant,
     Outcome,
+    Proof,
     confidence_of,
     documents_for,
     gain_in_distance,
@@ -15,6 +16,7 @@ from evaluations.statistics.proof import (
     smallest_gain,
 )
 from evaluations.statistics.resampling import Interval
+from evaluations.statistics.results import Estimate
 
 
 def judges(seed, *, documents=40, systems=6, noise=(0.5, 1.0)):
@@ -88,6 +90,17 @@ def test_what_comes_nearer_than_both_is_proven_and_the_gain_over_the_constant_ha
     assert found.constant.interval.ends == pytest.approx((expected.low, expected.high))
     assert found.constant.value == 0.5
     assert found.outcome == Outcome.PROVEN
+
+
+@pytest.mark.parametrize(
+    ("ends", "outcome"),
+    [((-0.1, 0.1), Outcome.NOT_PROVEN), ((0.0, 0.1), Outcome.NOT_PROVEN),
+     ((0.01, 0.1), Outcome.PROVEN), ((-0.1, 0.0), Outcome.NOT_PROVEN),
+     ((-0.1, -0.01), Outcome.WORSE)],
+)  # fmt: skip
+def test_an_interval_that_begins_or_ends_at_0_proves_nothing(ends, outcome):
+    nothing = Estimate(0.0)
+    assert Proof(nothing, nothing, nothing, Interval(*ends), 0.95, 40).outcome == outcome
 
 
 @pytest.mark.parametrize(("low", "beaten"), [(-0.01, False), (0.0, False), (0.01, True)])

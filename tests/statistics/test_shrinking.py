@@ -74,8 +74,11 @@ def test_a_loss_shrinks_as_a_gain_does_and_what_does_not_prove_stays() -> None:
     assert quoted(0.05, 0.1, 40) == 0.05
 
 
-def test_it_is_halfway_between_the_mode_and_the_mean_of_the_conditional_likelihood() -> None:
-    z, limit = 3.2, stats.norm.ppf((1 + CONFIDENCE) / 2)
+@pytest.mark.parametrize("z", [2.6, 3.2])
+def test_it_is_halfway_between_the_mode_and_the_mean_of_the_conditional_likelihood(
+    z: float,
+) -> None:
+    limit = stats.norm.ppf((1 + CONFIDENCE) / 2)
 
     def likelihood(value: float) -> float:
         proves = stats.norm.cdf(value - limit) + stats.norm.cdf(-value - limit)
