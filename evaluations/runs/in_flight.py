@@ -6,7 +6,8 @@ take longer than the time limit, all are given up, sent again and given up again
 ever answered. So where calls are given up and hardly any others were answered meanwhile, half as
 many are open from then on; with every answer a little more may be again (additive increase and
 multiplicative decrease: Chiu and Jain, 1989). A call that hangs while others are answered changes
-nothing.
+nothing. A server that leaves even a single call without an answer is not slow for their number:
+as many as before are open again, so that a server that is down costs no more time than it must.
 """
 
 import asyncio
@@ -32,6 +33,8 @@ class InFlight:
         self._answered = 0
         # Calls that left before a change say nothing about the number that holds now.
         self._changes = 0
+        # Fewer calls are tried until it shows that a single one gets no answer either.
+        self._fewer_may_help = True
 
     @property
     def allowed(self) -> int:
@@ -49,14 +52,21 @@ class InFlight:
             is_of_now = changes == self._changes
             hardly_others = self._answered - answered < self.allowed
             if error.kind == ErrorKind.TIMEOUT and is_of_now and hardly_others:
-                self._changes += 1
-                self._allow(max(1.0, self._allowed / 2))
+                self._give_up()
             raise
         else:
             self._answered += 1
+            self._fewer_may_help = True
             self._allow(min(float(self._most), self._allowed + 1 / self._allowed))
         finally:
             self._give_back()
+
+    def _give_up(self) -> None:
+        if not self._fewer_may_help:
+            return
+        self._changes += 1
+        self._fewer_may_help = self.allowed > 1
+        self._allow(max(1.0, self._allowed / 2) if self._fewer_may_help else float(self._most))
 
     def _allow(self, number: float) -> None:
         more = int(number) - self.allowed

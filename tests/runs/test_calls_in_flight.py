@@ -97,7 +97,11 @@ def test_a_call_that_hangs_counts_only_if_hardly_others_were_answered(
 
 
 async def _all_miss(most: int, rounds: int) -> list[int]:
-    flights, allowed = InFlight(most), []
+    return await _miss_rounds(InFlight(most), rounds)
+
+
+async def _miss_rounds(flights: InFlight, rounds: int) -> list[int]:
+    allowed = []
     for _ in range(rounds):
         now = asyncio.Event()
         open_calls = [asyncio.create_task(miss(flights, now)) for _ in range(flights.allowed)]
@@ -108,8 +112,24 @@ async def _all_miss(most: int, rounds: int) -> list[int]:
     return allowed
 
 
-def test_calls_that_left_together_halve_the_number_once_and_one_always_may() -> None:
-    assert asyncio.run(_all_miss(16, 6)) == [8, 4, 2, 1, 1, 1]
+def test_calls_that_left_together_halve_the_number_once() -> None:
+    assert asyncio.run(_all_miss(16, 4)) == [8, 4, 2, 1]
+
+
+def test_a_server_that_leaves_a_single_call_unanswered_gets_all_calls_again() -> None:
+    assert asyncio.run(_all_miss(16, 8)) == [8, 4, 2, 1, 16, 16, 16, 16]
+
+
+def test_fewer_calls_are_tried_again_once_a_server_has_answered() -> None:
+    async def answered_between() -> InFlight:
+        flights = InFlight(4)
+        await _miss_rounds(flights, 4)
+        async with flights.call():
+            pass
+        await _miss_rounds(flights, 1)
+        return flights
+
+    assert asyncio.run(answered_between()).allowed == 2
 
 
 @pytest.mark.parametrize("error", [ErrorKind.RATE_LIMIT, ErrorKind.SERVER, ErrorKind.CONNECTION])
