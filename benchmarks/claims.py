@@ -13,6 +13,7 @@ Then candidates that tie the outputs of hard documents, which gain nothing.
 import argparse
 import csv
 import gzip
+import itertools
 import json
 import re
 import sys
@@ -109,8 +110,8 @@ def files_of(dataset: str, folder: Path) -> Iterator[Path]:
         with gzip.open(source / "gpt35_geval_responses.json.gz") as file:
             replies = json.load(file)
         for item in replies:
-            read = [int(found[0]) for reply in item["all_responses"]
-                    if (found := _DIGIT.search(reply))]  # fmt: skip
+            read = [int(digit[0]) for reply in item["all_responses"]
+                    if (digit := _DIGIT.search(reply))]  # fmt: skip
             if read:
                 scores.append(
                     (item["doc_id"], item["system_id"], item["criterion"], float(np.mean(read)))
@@ -222,8 +223,7 @@ def proofs(
             there.part(is_locked), rated[is_locked], mapped[is_locked], scores[is_locked],
             confidence=confidence, constant=nearest_to_all(rated[~is_locked]),
         )  # fmt: skip
-        ends = proof.interval.ends
-        yield Earned(MAP, proof.outcome == Outcome.PROVEN, ends is not None and ends[0] > 0)
+        yield Earned(MAP, proof.outcome == Outcome.PROVEN, proof.interval.is_above_zero)
     if recorded is not None:
         there, (rated, scores, theirs) = complete(outputs, human, own, recorded)
         is_locked = locked[there.document]
@@ -249,22 +249,24 @@ def earned_on(
     data = load_data(project, [judge], [criterion])
     key = criterion.pk, judge.pk
     human, recorded = data.humans[criterion.pk].mean, data.judges.get(key)
-    found: dict[tuple[str, NullName], tuple[bool, bool]] = {}
+    gets: dict[tuple[str, NullName], tuple[bool, bool]] = {}
     for name in NULLS:
         earned: dict[str, list[Earned]] = {}
         for scores in null_scores(name, human, data.words, criterion.scale.points, draws):
             own = replace(data, judges={key: scores})
-            for one in claims_of_report(project, criterion, own, level):
-                earned.setdefault(one.claim, []).append(one)
-            for one in proofs(data, key, scores, recorded):
-                earned.setdefault(one.claim, []).append(one)
-        for claim, of_draws in earned.items():
-            count = is_met if name == "shuffled" else any
-            found[claim, name] = (
-                count([one.now for one in of_draws]),
-                count([one.bare for one in of_draws]),
+            claims = itertools.chain(
+                claims_of_report(project, criterion, own, level),
+                proofs(data, key, scores, recorded),
             )
-    return found
+            for claim in claims:
+                earned.setdefault(claim.claim, []).append(claim)
+        for title, of_draws in earned.items():
+            count = is_met if name == "shuffled" else any
+            gets[title, name] = (
+                count([claim.now for claim in of_draws]),
+                count([claim.bare for claim in of_draws]),
+            )
+    return gets
 
 
 def print_table(counted: dict[tuple[str, NullName], list[int]], criteria: int) -> None:
@@ -299,8 +301,8 @@ def main() -> None:
                         counted.setdefault(key, [0, 0])[at] += is_earned
                     if both[0]:
                         names.setdefault(key[1], []).append(key[0])
-                said = "; ".join(f"{name}: {', '.join(own)}" for name, own in names.items())
-                print(f"{dataset}, {criterion}: {said or 'nothing'}", flush=True)
+                listed = "; ".join(f"{name}: {', '.join(own)}" for name, own in names.items())
+                print(f"{dataset}, {criterion}: {listed or 'nothing'}", flush=True)
     print_table(counted, criteria)
     total = sum(now for now, _bare in counted.values())
     goals.say("claims of judges that read nothing", total, 0, at_least=False, digits=0)

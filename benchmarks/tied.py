@@ -65,8 +65,8 @@ def bare_share_of_tied_proven(projects: int, *, hard: float) -> float:
         documents = LeftOut.each(outputs.documents)
         without = documents.means(sides[0]) - documents.means(sides[1])
         gain = float(np.nanmean(sides[0]) - np.nanmean(sides[1]))
-        ends = documents.interval(gain, without, counting=outputs.documents).ends
-        proven += ends is not None and ends[0] > 0
+        interval = documents.interval(gain, without, counting=outputs.documents)
+        proven += interval.is_above_zero
     return proven / projects
 
 

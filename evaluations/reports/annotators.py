@@ -67,8 +67,7 @@ class AnnotatorNumbers:
     @property
     def is_apart(self) -> bool:
         """Whether the interval of the severity lies on one side of 0."""
-        ends = self.severity.points_interval.ends
-        return ends is not None and (ends[0] > 0 or ends[1] < 0)
+        return self.severity.points_interval.leaves_out_zero
 
 
 @dataclass(frozen=True)

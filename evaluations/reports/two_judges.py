@@ -129,12 +129,11 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     known = {one.pk: one for one in project.judges.all()}
     searches = searches_behind(project)
     criteria = {one.pk: one.name for one in project.criteria.all()}
-    compared = {pair.criterion: criteria[pair.criterion] for pair in numbers.criteria
-                if pair.criterion in criteria}  # fmt: skip
+    pairs = [pair for pair in numbers.criteria if pair.criterion in criteria]
+    compared = {pair.criterion: criteria[pair.criterion] for pair in pairs}
     choices = tuple(
         (pk, searches.name_of(known[pk], compared)) for pk in numbers.judges if pk in known
     )
-    pairs = [pair for pair in numbers.criteria if pair.criterion in criteria]
     view = replace(
         view,
         first=numbers.first,
@@ -255,7 +254,7 @@ def _difference(
         reason=reason or interval.reason,
         dot="" if np.isnan(gap) else axis.at(gap),
         span=axis.span(*ends) if ends else None,
-        leaves_out_zero=not ahead and ends is not None and (ends[0] > 0 or ends[1] < 0),
+        leaves_out_zero=not ahead and interval.leaves_out_zero,
         seen=seen,
     )
 
@@ -264,9 +263,9 @@ def _seen_in_words(both: tuple[Judge, Judge], report: Report) -> tuple[str, ...]
     """What the searches that made two judges have seen of the documents that are compared."""
     labels = {judge.label for judge in both}
     return tuple(
-        f"{result.judge} on {one.criterion}: {result.seen}."
-        for one in report.criteria
-        for result in one.judges
+        f"{result.judge} on {criterion.criterion}: {result.seen}."
+        for criterion in report.criteria
+        for result in criterion.judges
         if result.seen and result.judge in labels
     )
 

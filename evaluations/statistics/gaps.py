@@ -25,8 +25,7 @@ class MeanGap:
     @property
     def is_clear(self) -> bool:
         """Whether the whole interval lies on one side of 0."""
-        ends = self.interval.ends
-        return ends is not None and (ends[0] > 0 or ends[1] < 0)
+        return self.interval.leaves_out_zero
 
 
 @dataclass(frozen=True)

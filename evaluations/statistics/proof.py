@@ -44,8 +44,7 @@ class AgainstConstant:
     @property
     def is_beaten(self) -> bool:
         """Whether the candidate is shown to be nearer."""
-        ends = self.interval.ends
-        return ends is not None and ends[0] > 0
+        return self.interval.is_above_zero
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,18 @@ class Interval:
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
+    def is_above_zero(self) -> bool:
+        """Whether there is an interval, all of it above 0."""
+        ends = self.ends
+        return ends is not None and ends[0] > 0
+
+    @property
+    def leaves_out_zero(self) -> bool:
+        """Whether there is an interval, all of it on one side of 0."""
+        ends = self.ends
+        return ends is not None and (ends[0] > 0 or ends[1] < 0)
+
+    @property
     def width(self) -> float | None:
         return None if self.ends is None else self.ends[1] - self.ends[0]
 
