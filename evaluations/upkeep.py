@@ -9,10 +9,11 @@ timed and logged by itself; `doctor`, `/readyz` and `/metrics` tell which fail o
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from typing import TypeVar
 
 import structlog
 from django.conf import settings
@@ -82,8 +83,23 @@ class Job:
     name: str
     every: timedelta
     lane: Lane
-    act: Callable[[], None]
+    act: Callable[[], object]
     of_project: bool = False
+
+
+Row = TypeVar("Row")
+
+
+def _waking(
+    name: str,
+    every: timedelta,
+    rows: Callable[[], Iterable[Row]],
+    wake: Callable[[Row], object],
+    *,
+    of_project: bool = True,
+) -> Job:
+    """A job that wakes a worker for each row with work that no worker is doing."""
+    return Job(name, every, Lane.WAKE, lambda: for_each(rows(), wake, job=name), of_project)
 
 
 def neglected_runs() -> list[int]:
@@ -107,33 +123,9 @@ def _resume_runs() -> None:
     resume_due_runs(ours("project"))
 
 
-def _wake_for_runs() -> None:
-    for_each(neglected_runs(), wake_one_worker, job="runs")
-
-
-def _wake_for_uploads() -> None:
-    for_each(neglected_uploads(), wake_for_upload, job="uploads")
-
-
-def _wake_for_errands() -> None:
-    for_each(neglected_errands(), lambda errand: wake_for_errand(*errand), job="errands")
-
-
-def _wake_for_searches() -> None:
-    for_each(neglected_searches(), wake_for_search, job="searches")
-
-
-def _wake_for_reports() -> None:
-    for_each(neglected_reports(), wake_for_report, job="reports")
-
-
 def _wake_for_webhooks() -> None:
     if can_send_more():
         wake_for_webhooks()
-
-
-def _clear_leftovers() -> None:
-    clear_leftovers()
 
 
 def _remove_projects() -> None:
@@ -150,18 +142,18 @@ def _tidy() -> None:
 # for these only once a minute. A webhook's message is due when its moment has come.
 JOBS = (
     Job("resume runs", BEAT, Lane.WAKE, _resume_runs, of_project=True),
-    Job("runs", BEAT, Lane.WAKE, _wake_for_runs, of_project=True),
+    _waking("runs", BEAT, neglected_runs, wake_one_worker),
     Job("webhooks", BEAT, Lane.WAKE, _wake_for_webhooks, of_project=True),
-    Job("uploads", MINUTE, Lane.WAKE, _wake_for_uploads, of_project=True),
-    Job("errands", MINUTE, Lane.WAKE, _wake_for_errands, of_project=True),
-    Job("reports", MINUTE, Lane.WAKE, _wake_for_reports, of_project=True),
-    Job("searches", MINUTE, Lane.WAKE, _wake_for_searches),
+    _waking("uploads", MINUTE, neglected_uploads, wake_for_upload),
+    _waking("errands", MINUTE, neglected_errands, lambda errand: wake_for_errand(*errand)),
+    _waking("reports", MINUTE, neglected_reports, wake_for_report),
+    _waking("searches", MINUTE, neglected_searches, wake_for_search, of_project=False),
     Job("record studies", BEAT, Lane.COMPUTE, record_what_ended),
     Job("ask studies", BEAT, Lane.COMPUTE, ask_what_is_due),
     Job("answered campaigns", BEAT, Lane.COMPUTE, announce_answered_campaigns, of_project=True),
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
     Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
-    Job("leftovers", HOUR, Lane.REMOVE, _clear_leftovers, of_project=True),
+    Job("leftovers", HOUR, Lane.REMOVE, clear_leftovers, of_project=True),
     Job("deleted projects", MINUTE, Lane.REMOVE, _remove_projects, of_project=True),
     Job("retention", HOUR, Lane.REMOVE, _tidy, of_project=True),
 )
