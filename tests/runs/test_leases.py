@@ -1,7 +1,6 @@
 """Leases last a minute, and those of a batch ten; items whose workers are lost with them fail at
 the fifth; claims stay within what the run and the month may cost."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 
@@ -15,26 +14,16 @@ from evaluations.models import (
     Conversation,
     EvaluationRun,
     ItemState,
-    Judge,
     Project,
     RunItem,
     RunState,
 )
 from evaluations.runs import leases
-from evaluations.runs.lifecycle import lay_out_run, start_run
+from tests.runs.laid_out import run
 
+__all__ = ["run"]
 pytestmark = pytest.mark.django_db
 LONG_AGO = timedelta(minutes=5)
-
-
-@pytest.fixture
-def run(small_project: Project, make_judge: Callable[..., Judge]) -> EvaluationRun:
-    """A run that is laid out: 6 outputs on 2 criteria."""
-    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
-    started = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(started.pk)
-    started.refresh_from_db()
-    return started
 
 
 def seconds_left(pk: int) -> float:

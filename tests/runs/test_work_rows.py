@@ -1,28 +1,18 @@
 """Work rows: each item is claimed by one worker, stored once, and claimable again when its worker
 is lost."""
 
-from collections.abc import Callable
-
 import pytest
 from django.utils import timezone
 
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.scoring import Scored
-from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, Score
+from evaluations.models import EvaluationRun, ItemState, RunState, Score
 from evaluations.runs import leases, results
-from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
+from evaluations.runs.lifecycle import close_if_finished
+from tests.runs.laid_out import run
 
+__all__ = ["run"]
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def run(small_project: Project, make_judge: Callable[..., Judge]) -> EvaluationRun:
-    """A run that is laid out: 6 outputs on 2 criteria."""
-    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
-    started = start_run(judge, list(small_project.criteria.all()))
-    lay_out_run(started.pk)
-    started.refresh_from_db()
-    return started
 
 
 def scored(item: leases.ClaimedItem, value: float = 4.0) -> results.FinishedItem:
