@@ -167,7 +167,7 @@ def mutants_of(path: str) -> list[Mutant]:
     lines = source.splitlines()
     tree = ast.parse(source)
     bodies = [_lines_of(node) for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
-    found: list[Mutant] = []
+    mutants: list[Mutant] = []
     seen: Counter[tuple[str, str, str]] = Counter()
     for number, (node, function, what, _make) in enumerate(changes(tree)):
         line = getattr(node, "lineno", 0)
@@ -177,15 +177,15 @@ def mutants_of(path: str) -> list[Mutant]:
         seen[function, text, what] += 1
         times = seen[function, text, what]
         change = f"{what} #{times}" if times > 1 else what
-        found.append(Mutant(path, number, function, line, text, change, body))
-    return found
+        mutants.append(Mutant(path, number, function, line, text, change, body))
+    return mutants
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[int, int]:
-    begin = min([function.lineno, *(one.lineno for one in function.decorator_list)])
+    begin = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
     return begin, function.end_lineno or begin
 
 
@@ -275,8 +275,8 @@ def calling(mutant: Mutant, calls: Calls) -> set[str] | None:
     if not mutant.body:
         return None
     begin, end = mutant.body
-    found = {test for test, lines in calls.items() if any(begin <= at <= end for at in lines)}
-    return None if "" in found else found
+    tests = {test for test, lines in calls.items() if any(begin <= at <= end for at in lines)}
+    return None if "" in tests else tests
 
 
 def in_a_process(
@@ -338,7 +338,7 @@ def run(
                     yield mutant, False
                     continue
                 plugins = [OnlyTests(names)]
-                files = [one for one in tests if any(name.startswith(one) for name in names)]
+                files = [file for file in tests if any(name.startswith(file) for name in names)]
             slot = free.pop()
             pid = in_a_process(mutant, files, slot, plugins)
             running.append(Job(mutant, pid, slot, time.monotonic() + seconds))
@@ -372,16 +372,16 @@ def survivors_among(mutants: list[Mutant], tests: list[str], jobs: int) -> list[
             sys.exit(f"The mutants of {path} could not be run.")
         numbers = json.loads(file.read_text())
         file.unlink()
-        return [one for one in mutants if one.number in numbers]
+        return [mutant for mutant in mutants if mutant.number in numbers]
     status = 1
     try:
         import_independent_of(path, trace["modules"])
-        found = []
+        survived = []
         for mutant, is_killed in run(mutants, tests, trace["calls"], seconds=seconds, jobs=jobs):
             if not is_killed:
-                found.append(mutant.number)
+                survived.append(mutant.number)
                 print(f"survived: {mutant}", flush=True)
-        file.write_text(json.dumps(found))
+        file.write_text(json.dumps(survived))
         status = 0
     finally:
         os._exit(status)
@@ -417,9 +417,9 @@ def main() -> None:
         table = tomllib.load(file)
     tests: dict[str, list[str]] = table["tests"]
     same = {
-        (*(one[key] for key in KEYS), change)
-        for one in table["equivalent"]
-        for change in one["changes"]
+        (*(entry[key] for key in KEYS), change)
+        for entry in table["equivalent"]
+        for change in entry["changes"]
     }
     mutants = [
         one
@@ -427,14 +427,14 @@ def main() -> None:
         for one in mutants_of(path)
         if any(fnmatch.fnmatch(f"{one.path}:{one.function}", wanted) for wanted in options.only)
     ]
-    equivalent = [one for one in mutants if one.key in same]
+    equivalent = [mutant for mutant in mutants if mutant.key in same]
     mutants = [one for one in mutants if one not in equivalent]
     if options.sample and options.sample < len(mutants):
         some = random.Random(options.seed).sample(range(len(mutants)), options.sample)  # noqa: S311
         mutants = [mutants[at] for at in sorted(some)]
     counts, survivors = {}, []
     for path in dict.fromkeys(one.path for one in mutants):
-        own = [one for one in mutants if one.path == path]
+        own = [mutant for mutant in mutants if mutant.path == path]
         survived = survivors_among(own, tests[path], options.jobs)
         counts[path] = [len(own) - len(survived), len(survived)]
         survivors += survived

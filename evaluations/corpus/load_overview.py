@@ -68,11 +68,11 @@ def _criteria(load: RowStager) -> Iterable[CriterionContents]:
             {short(value): ratings.counts[value] for value in shown},
             seen.off if len(seen.off) <= SHOWN_VALUES else (seen.off[0], seen.off[-1]),
         )  # fmt: skip
-    for one in load.mixed_scores:
+    for mixed in load.mixed_scores:
         # A row of its own, so that its scale can be confirmed as those of ratings are.
         yield CriterionContents(
-            one.name, False, one.narrow.lowest, one.narrow.highest, one.narrow.step, True, 0,
-            one.scores, {}, (one.wide.lowest, one.wide.highest),
+            mixed.name, False, mixed.narrow.lowest, mixed.narrow.highest, mixed.narrow.step, True,
+            0, mixed.scores, {}, (mixed.wide.lowest, mixed.wide.highest),
         )  # fmt: skip
 
 

@@ -343,7 +343,7 @@ class Merge:
         off = self._scores(scores, which)
         for file, line, column, score in off or self._scores(scores, which.removeprefix("NOT ")):
             others = f"the other scores of {scores.name}"
-            said = (
+            problem = (
                 f"is on another scale than {others} that seem to be on {scores.narrow}"
                 if off
                 else f"seems to be on {scores.narrow}, unlike {others}"
@@ -352,7 +352,7 @@ class Merge:
                 file,
                 line,
                 column,
-                f"{score:g} {said}; bring all to one scale, or confirm that it is {scores.wide}"
+                f"{score:g} {problem}; bring all to one scale, or confirm that it is {scores.wide}"
                 " for all",
             )
 

@@ -174,8 +174,8 @@ class RowStager:
 
     def holds_all(self, scores: MixedScores) -> bool:
         """Whether somebody confirmed a scale for a judge's scores that holds them all."""
-        said = self.scales.get(scores.name.lower())
-        return said is not None and said.spans(scores.wide.lowest, scores.wide.highest)
+        confirmed = self.scales.get(scores.name.lower())
+        return confirmed is not None and confirmed.spans(scores.wide.lowest, scores.wide.highest)
 
     @property
     def file_names(self) -> dict[int, str]:

@@ -72,7 +72,7 @@ def _scores_by_judge(
     """By run and criterion (None: every one), how often scores occur that the project has, and
     these with the staged ones. Between two whole numbers all count as the middle, which is as far
     as `narrower_scale` looks."""
-    found: dict[tuple[int, int | None], tuple[Counter[float], Counter[float]]] = defaultdict(
+    counts: dict[tuple[int, int | None], tuple[Counter[float], Counter[float]]] = defaultdict(
         lambda: (Counter(), Counter())
     )
     with connection.cursor() as cursor:
@@ -87,11 +87,11 @@ def _scores_by_judge(
             [runs],
         )
         for run, criterion, value, count, staged in cursor.fetchall():
-            before, both = found[run, criterion]
+            before, both = counts[run, criterion]
             both[value] += count
             if count > staged:
                 before[value] += count - staged
-    return found
+    return counts
 
 
 def _counts(ratings: str, seen: SeenCriterion) -> Counter[float]:

@@ -102,14 +102,14 @@ def constant_of(look: Look) -> str:
     compared."""
     if look.candidate.measure != Candidate.Measure.DISTANCE or look.gain is None:
         return ""
-    found = look.constant
-    if found is None:
+    constant = look.constant
+    if constant is None:
         return "not compared with the best constant"
-    is_beaten = found["low"] is not None and found["low"] > 0
+    is_beaten = constant["low"] is not None and constant["low"] > 0
     against = "against which it gains" if is_beaten else "which it is not shown to beat:"
     return (
-        f"always {found['value']:g}: {found['distance']:.2f} from people, {against}"
-        f" {signed(found['gain'], _DIGITS)}{_ends(found['low'], found['high'])}"
+        f"always {constant['value']:g}: {constant['distance']:.2f} from people, {against}"
+        f" {signed(constant['gain'], _DIGITS)}{_ends(constant['low'], constant['high'])}"
     )
 
 

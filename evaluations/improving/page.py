@@ -272,12 +272,12 @@ def _lead_of_proof(proven: Sequence[Row]) -> str:
     assert look is not None
     from_to = f"from {look.today:.2f} to {look.value:.2f}"
     unseen = f"{best.candidate.title} is proven: on documents no attempt has seen,"
-    said = (
+    change = (
         f"rho rises {from_to}."
         if ranking
         else f"its numbers fit people's scale better (distance {from_to}); it ranks as before."
     )
     likely = likely_gain(look)
-    return f"{unseen} {said}" + (
+    return f"{unseen} {change}" + (
         "" if likely is None else f" Likely by {likely:.2f}, as gains that prove are exaggerated."
     )

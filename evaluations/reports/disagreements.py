@@ -100,8 +100,7 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     criterion, judge = criteria.get(numbers.criterion), known.get(numbers.judge)
     runs = tuple(project.runs.counting().filter(judge=judge).order_by("-pk")) if judge else ()
     run = next((one for one in runs if one.pk == numbers.run), None)
-    searches, on = searches_behind(project), {one.pk: one.name for one in criteria.values()
-                                              if one == criterion}  # fmt: skip
+    searches, on = searches_behind(project), {criterion.pk: criterion.name} if criterion else {}
     choices = {pk: searches.name_of(known[pk], on) for pk in numbers.judges if pk in known}
     systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
     shown = Disagreements(

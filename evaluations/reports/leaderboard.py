@@ -123,10 +123,10 @@ def with_seen(board: Leaderboard, seen: Collection[str]) -> Leaderboard:
     """
     return replace(
         board,
-        judges=tuple(replace(one, is_seen=one.judge in seen) for one in board.judges),
-        pairwise=tuple(replace(one, is_seen=one.judge in seen) for one in board.pairwise),
+        judges=tuple(replace(row, is_seen=row.judge in seen) for row in board.judges),
+        pairwise=tuple(replace(row, is_seen=row.judge in seen) for row in board.pairwise),
         agreement=tuple(
-            replace(one, is_seen=not one.is_people and one.name in seen) for one in board.agreement
+            replace(row, is_seen=not row.is_people and row.name in seen) for row in board.agreement
         ),
     )
 

@@ -185,12 +185,12 @@ def p_nearer(agreeing: Ratings, scores: FloatArray, scale: Scale, outputs: Outpu
     """p of the test that scores are no nearer to raters than the best constant; on a scale with two
     points than either, so that the majority is one of them."""
     points = scale.points if len(scale.points) == 2 else (best_constant(agreeing, scale),)
-    found = [
+    tests = [
         p_of_nearer(agreeing, scores, np.full(len(scores), point), outputs.document)
         for point in points
     ]
-    known = [p for p in found if p is not None]
-    return max(known) if len(known) == len(found) else None
+    values = [p for p in tests if p is not None]
+    return max(values) if len(values) == len(tests) else None
 
 
 def _draw(view: NullView, scores: FloatArray, *, ranks: bool) -> NullDraw:

@@ -38,7 +38,7 @@ class PairTest:
 def seen_by_search(project: Project, judges: Iterable[Judge]) -> dict[str, tuple[str, ...]]:
     """By criterion, the labels of judges whose search has seen documents behind their numbers."""
     searches, both = searches_behind(project), tuple(judges)
-    return {one.name: searches.made_among(both, one.pk) for one in project.criteria.all()}
+    return {about.name: searches.made_among(both, about.pk) for about in project.criteria.all()}
 
 
 @dataclass(frozen=True)

@@ -497,8 +497,8 @@ def _boards(
     """Results of comparisons by criterion; those of all criteria together have been seen where
     those of any have."""
     boards = leaderboards(project, data, [*judges], [*criteria], annotators=options.annotators)
-    ids = {one.name: [one.pk] for one in criteria}
-    every = [one.pk for one in criteria]
+    ids = {criterion.name: [criterion.pk] for criterion in criteria}
+    every = [criterion.pk for criterion in criteria]
     return tuple(
         (
             name,

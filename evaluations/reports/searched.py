@@ -111,22 +111,21 @@ def searches_behind(project: Project) -> Searches:
     )
     if not adopted:
         return Searches({}, None)
-    known = list(project.judges.order_by("pk"))
-    judges = [(judge.pk, judge.name, judge.version) for judge in known]
+    judges = list(project.judges.order_by("pk"))
     criteria = list(project.criteria.values_list("pk", flat=True))
     behind = {}
     for candidate in adopted:
         made = candidate.adopted_as
         assert made is not None
-        for pk, name, version in judges:
-            if name == made.name and version >= made.version:
+        for judge in judges:
+            if judge.name == made.name and judge.version >= made.version:
                 everywhere = candidate.change == Change.SCORING and not (
                     candidate.proposal and candidate.proposal.part == "scale"
                 )
                 for criterion in criteria if everywhere else [candidate.search.criterion_id]:
-                    behind[criterion, pk] = candidate
+                    behind[criterion, judge.pk] = candidate
     lock = LockedDocuments.objects.filter(project=project).first()
-    through = _through_members(known, criteria, behind)
+    through = _through_members(judges, criteria, behind)
     return Searches(through | behind, lock, frozenset(through.keys() - behind.keys()))
 
 
@@ -139,14 +138,14 @@ def _through_members(
     names = {judge.pk: judge.name for judge in judges}
     for (criterion, pk), candidate in behind.items():
         made[criterion, names[pk]] = candidate
-    found = {}
+    through = {}
     for judge in judges:
         for criterion in criteria:
             for name in _members_of(judge):
                 if (criterion, name) in made:
-                    found[criterion, judge.pk] = candidate = made[criterion, name]
+                    through[criterion, judge.pk] = candidate = made[criterion, name]
                     made.setdefault((criterion, judge.name), candidate)
-    return found
+    return through
 
 
 def _members_of(judge: Judge) -> set[str]:
@@ -155,7 +154,7 @@ def _members_of(judge: Judge) -> set[str]:
         return set(names_in(judge.settings.get("judges", "")))
     if judge.kind == "formula":
         formulas = formulas_in(judge.settings.get("formula", "{}"))
-        return {member.judge for one in formulas.values() for member in one.members}
+        return {member.judge for formula in formulas.values() for member in formula.members}
     return set()
 
 

@@ -225,9 +225,9 @@ def _by_scores(
         cell = (first * len(levels) + second).ravel()
         order = _human_order(block, human) + 1
         each, weight = (None, share) if isinstance(share, float) else (share, 1.0)
-        found = np.bincount(cell * 3 + order, each, 3 * kept.size).reshape(*shape, 3)
-        kept += weight * np.take_along_axis(found, own[:, :, None], axis=2).squeeze(2)
-        tied += weight * found[:, :, 1]
+        counts = np.bincount(cell * 3 + order, each, 3 * kept.size).reshape(*shape, 3)
+        kept += weight * np.take_along_axis(counts, own[:, :, None], axis=2).squeeze(2)
+        tied += weight * counts[:, :, 1]
     gap = np.abs(np.subtract.outer(levels, levels))
     return gap.ravel(), kept.ravel(), (tied - kept).ravel()
 

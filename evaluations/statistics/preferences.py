@@ -112,14 +112,14 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
         unknown = np.full(size, np.nan)
         return Davidson(unknown, np.nan, np.full((size, size), np.nan), False)
     a, b = np.triu_indices(size, k=1)
-    said = np.stack([wins[a, b], wins[b, a], ties[a, b]])
+    outcomes = np.stack([wins[a, b], wins[b, a], ties[a, b]])
     half = (np.eye(size)[a] - np.eye(size)[b]) / 2
     # The logarithm of the chance of an outcome is linear in strengths and the logarithm of `tie`.
     linear = np.zeros((3, len(a), size + 1))
     linear[0, :, :size], linear[1, :, :size], linear[2, :, size] = half, -half, 1
     if not ties.any():
-        said, linear = said[:2], linear[:2, :, :size]
-    games = said.sum(axis=0)
+        outcomes, linear = outcomes[:2], linear[:2, :, :size]
+    games = outcomes.sum(axis=0)
     parameters = np.zeros(linear.shape[2])
     for _ in range(STEPS):
         p = np.exp(linear @ parameters)
@@ -128,7 +128,7 @@ def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
         weighted = (games * p)[:, :, None] * linear
         information = np.tensordot(weighted, linear, ((0, 1), (0, 1)))
         information -= (games[:, None] * mean).T @ mean
-        missed = np.tensordot(said - games * p, linear, ((0, 1), (0, 1)))
+        missed = np.tensordot(outcomes - games * p, linear, ((0, 1), (0, 1)))
         # The shortest step leaves the sum of strengths at 0, which the likelihood leaves open.
         covariance = np.linalg.pinv(information)
         step = covariance @ missed

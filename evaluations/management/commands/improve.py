@@ -300,5 +300,5 @@ def _what_it_changes(candidate: Candidate) -> str:
 def best_of(search: Search) -> Candidate | None:
     """The candidate with the largest gain in rank on training documents, if any gains; else the map
     that brings scores nearer, also than the best constant is."""
-    better = (one for one in search.candidates.order_by("pk") if one.is_better_on_training)
-    return next(better, None)
+    candidates = search.candidates.order_by("pk")
+    return next((best for best in candidates if best.is_better_on_training), None)

@@ -32,7 +32,7 @@ def drawings(
     """
     for drawing in _drawn(numbers, judge, address):
         shown = (judge,) if drawing.kind in ("bubbles", "systems") else numbers.judges
-        notes = [one.seen for one in shown if one.seen]
+        notes = [side.seen for side in shown if side.seen]
         if numbers.is_weighted and drawing.kind != "matrix":
             notes.append(WEIGHTED)
         yield replace(drawing, caption=" ".join([drawing.caption, *notes]))
