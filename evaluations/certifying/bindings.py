@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 from django.db import connection
 
+from evaluations.llm.prompts import PromptError
 from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.data import ReportData
@@ -110,7 +111,11 @@ def _prompt(judge: Judge, criterion: Criterion) -> tuple[EvaluationSteps | None,
     evaluator = evaluator_for(judge)
     if not evaluator.per_criterion:
         return None, ""
-    return prompt_today(evaluator, criterion, use_steps=judge.use_steps)
+    try:
+        return prompt_today(evaluator, criterion, use_steps=judge.use_steps)
+    except PromptError as error:
+        # No prompt at all, so not the one that gave the scores.
+        return None, str(error)
 
 
 def _answered_by(judge: Judge, criterion: Criterion) -> list[str]:
