@@ -185,8 +185,8 @@ _JUDGE_CHECKS = {
 
 def _criterion(row: Mapping[str, Any]) -> None:
     ends = (row["scale_min"], row["scale_max"], row["scale_step"])
-    for name, said in problems_of_scale(*ends, row["scale_labels"]).items():
-        raise WrongValueError(f"{name}: {said}")
+    for name, problem in problems_of_scale(*ends, row["scale_labels"]).items():
+        raise WrongValueError(f"{name}: {problem}")
 
 
 def _endpoint(row: Mapping[str, Any]) -> None:

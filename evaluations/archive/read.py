@@ -316,6 +316,9 @@ class _TableReader:
         if key[-1] is None:
             return None
         try:
+            # For Python, true is 1 and so could stand for a number.
+            if any(isinstance(part, bool) for part in key):
+                raise KeyError(key)
             return self.ids[ref.table][key]
         except KeyError:
             shown = " ".join(
