@@ -82,6 +82,7 @@ POSSIBLE = (
         "at most",
         "provided score",
         "to achieve",
+        "only available",
     ),
     *("mindestens", "höchstens", "最高", "最低"),
 )

@@ -119,6 +119,7 @@ def test_the_rating_is_found_however_a_model_writes_it(reply: str, value: float)
         ("Evaluation:\n1. The text is clear.", Reason.NO_RATING),
         ("The man, 5, was found.", Reason.NO_RATING),
         ("1. 1.1\n- 1.1.1 The text", Reason.NO_RATING),
+        ("The form is only available for forms with a score of 1.", Reason.NO_RATING),
         ("I cannot give 5 out of 5", Reason.REFUSAL),
         ("This does not deserve a 5.", Reason.NO_RATING),
         ("The score of the match was 3 to 1.", Reason.TWO_RATINGS),
