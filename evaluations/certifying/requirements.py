@@ -20,7 +20,9 @@ _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_WRITTEN = re.compile(r"\s*([a-z_.]+)\s*(?:(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)))?\s*")
+_WRITTEN = re.compile(
+    r"\s*([a-z_.]+)\s*(?:(>=|<=|>|<)\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*)?",
+)
 # Requirements that are met or not, without a number.
 CLAIMS = {
     "alt_test.passed": "the judge passes the alternative annotator test",

@@ -71,7 +71,7 @@ JUDGE_FAMILY = re.compile(
     r"(gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|palm|phi|grok|command|"
     r"prometheus|autoj|llm|ai|ki|ia|model|judge|geval|g-eval|unieval|bertscore|moverscore|"
     r"bartscore|gptscore|rouge|bleu|bleurt|comet|meteor|chrf|ter|questeval|summac|sari)"
-    r"([0-9.]+[a-z]?\d*)?"
+    r"([0-9.]+(?:[a-z]\d*)?)?"
 )
 JUDGE_VERSION = re.compile(
     r"\d[\w.]*|[a-z]|v\d[\w.]*|f1|lsum|l|mini|nano|turbo|large|small|medium|instruct|chat|pro|"

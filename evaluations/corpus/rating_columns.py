@@ -19,8 +19,13 @@ from evaluations.corpus.rater_names import (
 )
 
 SEPARATORS = re.compile(r"[\s_\-:./|]+|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
-IN_BRACKETS = re.compile(r"(.+?)\s*[(\[]\s*([^()\[\]]+?)\s*[)\]]")
-BY = re.compile(r"(.+?)[\s_]+(?:by|von|par|por|from)[\s_]+(.+)", re.IGNORECASE)
+# A longer name says nothing: a file may hold anything, and its names are split at each place.
+LONGEST_NAME = 200
+_PART, _GAP = rf".{{1,{LONGEST_NAME}}}?", r"\s{0,9}"
+IN_BRACKETS = re.compile(rf"({_PART}){_GAP}[(\[]{_GAP}([^()\[\]]{{1,200}}?){_GAP}[)\]]")
+BY = re.compile(
+    rf"({_PART})[\s_]{{1,9}}(?:by|von|par|por|from)[\s_]{{1,9}}(.{{1,200}})", re.IGNORECASE
+)
 OVERALL = "overall"
 RATERS = (NameKind.PERSON, NameKind.JUDGE)
 
@@ -271,6 +276,8 @@ def _cells(found: RatingColumns) -> Iterator[CellColumn]:
 
 def _splits(name: str) -> Iterator[_Split]:
     """A name in two parts, at each place where it may be meant."""
+    if len(name) > LONGEST_NAME:
+        return
     for pattern, mark in ((IN_BRACKETS, "()"), (BY, "by")):
         if match := pattern.fullmatch(name.strip()):
             yield _Split(without_noise(match[1].strip()), without_noise(match[2].strip()), mark)

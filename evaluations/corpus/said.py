@@ -9,7 +9,7 @@ from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.mapping import TARGETS
 from evaluations.scales import parsed_scale, usual_scale_for
 
-_NAMED = re.compile(r"(.+?)=((?:ratings|scores|annotator)\[.*\]|[^=]*)", re.DOTALL)
+_TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
 
 
 class SaidError(ValueError):
@@ -23,12 +23,19 @@ def parsed_columns(given: Iterable[str]) -> dict[str, str]:
         SaidError: one is not written `THEIRS=OURS`; the message begins with it.
     """
     columns = {}
-    for one in given:
-        found = _NAMED.fullmatch(one)
-        if not found or not (found[2] in ("", *TARGETS) or is_target_with_names(found[2])):
-            raise SaidError(f"{one}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}.")
-        columns[found[1]] = found[2]
+    for written in given:
+        name, target = _parts_of(written)
+        if not name or not (target in ("", *TARGETS) or is_target_with_names(target)):
+            raise SaidError(f"{written}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}.")
+        columns[name] = target
     return columns
+
+
+def _parts_of(written: str) -> tuple[str, str]:
+    """What stands before and behind the sign that counts: names in brackets may have others."""
+    with_names = _TARGET_WITH_NAMES.search(written, 1) if written.endswith("]") else None
+    place = with_names.start() if with_names else written.rfind("=")
+    return written[: max(0, place)], written[place + 1 :]
 
 
 def written_columns(columns: Mapping[str, str]) -> list[str]:

@@ -31,7 +31,7 @@ REWORDED = (
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"\b[^\W\d_]{5,}\b")
 # The heading above a placeholder, if there is one.
-_HEADING = re.compile(r"(?:[^\n{}]*:[ \t]*\n*)?\Z")
+_HEADING = re.compile(r"(?:[^\n{}]{0,200}:[ \t]{0,20}\n{0,20})?\Z")
 
 
 @dataclass(frozen=True)

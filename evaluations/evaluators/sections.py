@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-_HEADING = re.compile(r"\[criterion:\s*(?P<name>[^\]]*?)\s*\]", re.IGNORECASE)
+_HEADING = re.compile(r"\[criterion:(?P<name>[^\]]*)\]", re.IGNORECASE)
 # What stands above the first heading is for all criteria without a part of their own.
 EVERY = ""
 
@@ -33,11 +33,12 @@ def lines_by_criterion(setting: str) -> dict[str, tuple[Line, ...]]:
         if not heading:
             parts[criterion].append(Line(number, text))
             continue
-        criterion = heading["name"].lower()
+        name = heading["name"].strip()
+        criterion = name.lower()
         if not criterion:
             raise ValueError(f"line {number} needs the name of a criterion: [criterion: NAME]")
         if criterion in parts:
-            raise ValueError(f"line {number} is a second part of the criterion {heading['name']!r}")
+            raise ValueError(f"line {number} is a second part of the criterion {name!r}")
         parts[criterion] = []
     return {criterion: tuple(lines) for criterion, lines in parts.items()}
 

@@ -16,7 +16,7 @@ LONGEST_FORMULA, LONGEST_CODE = 500, 4_000
 # Braces within each other: the library calls itself for each.
 DEEPEST_FORMULA = 20
 # Text within a formula, which is not read as one.
-_MARKUP_IN_TEXT = re.compile(r"\\(text|mbox|operatorname)\w*\s*\{[^}]*[<&]")
+_MARKUP_IN_TEXT = re.compile(r"\\(text|mbox|operatorname)\w{0,20}\s{0,20}\{[^}]{0,500}[<&]")
 
 
 def _highlighted(code: str, language: str, _attributes: str) -> str:

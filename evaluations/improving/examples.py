@@ -6,7 +6,8 @@ import numpy as np
 
 from evaluations.evaluators.wording import LONGEST_EXAMPLES
 from evaluations.improving.arms import Ground
-from evaluations.llm.prompts import example_block, has_delimiter, has_placeholder
+from evaluations.llm.prompt_examples import example_block, has_delimiter
+from evaluations.llm.prompts import has_placeholder
 from evaluations.models import CandidateOutput
 from evaluations.scales import Scale, short
 from evaluations.statistics.pairing import IntArray

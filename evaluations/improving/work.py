@@ -18,7 +18,7 @@ from evaluations.improving.rewording import Reworded, reword, why_not_reworded
 from evaluations.improving.scoring import scoring_in_words
 from evaluations.improving.search import Found, power, search
 from evaluations.improving.trials import LEASE, Leaving, LeftError, spent_on
-from evaluations.llm.prompts import examples_in
+from evaluations.llm.prompt_examples import read_examples
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Proposal, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
@@ -293,7 +293,8 @@ def _title(change: Change, proposal: Proposal) -> str:
         return f"Wording {proposal.number}"
     if change == Change.SCORING:
         return scoring_in_words(proposal)
-    count, nearest = len(examples_in(proposal.texts["examples"])), proposal.texts.get("nearest")
+    count = sum(1 for _example in read_examples(proposal.texts["examples"]))
+    nearest = proposal.texts.get("nearest")
     if nearest and nearest != "0":
         return f"The {nearest} nearest of {count} rated examples"
     return f"{count} rated examples"

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from evaluations.llm.item_texts import Texts
-from evaluations.llm.nearest import by_likeness
+from evaluations.llm.prompt_examples import EXAMPLES_HEADING, pool_block, with_its_examples
 from evaluations.scales import Scale, short
 from evaluations.turns import LAST, LONGEST, Window, calls_of
 
@@ -45,9 +45,6 @@ PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
 _FIELDS = {name.lower(): shows for name, shows in PLACEHOLDERS.items()}
 _PAIR_FIELDS = {name.lower(): shows for name, shows in PAIR_PLACEHOLDERS.items()}
 STEPS_HEADING = "Evaluation Steps:"
-EXAMPLES_HEADING = "Examples, rated by people:"
-# Of an example's texts; the rest is cut.
-LONGEST_EXAMPLE = 3_000
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
 DEFAULT_INTRODUCTION = (
     "You will be given a source text and a text that was written from it. Rate the written text on"
@@ -60,15 +57,9 @@ JOINT_INTRODUCTION = (
     " view while you rate."
 )
 
-_EXAMPLE = re.compile(
-    r"<example>\n<source>\n(?P<source>.*?)\n</source>\n<text>\n(?P<output>.*?)\n</text>\n"
-    r"Rating: [^\n]*\n</example>\n*",
-    re.S,
-)
-# What would end an example, or open another, inside its texts.
-_DELIMITER = re.compile(r"<\s*/?\s*(?:example|source|text|nearest)\b", re.I)
-_POOL = re.compile(r'<nearest count="(?P<count>\d+)">\n(?P<examples>.*)\n</nearest>', re.S)
-_PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*?)\s*\}\}")
+# What stands between the braces may end with blanks: a pattern that looks for their beginning too
+# takes a time that grows with the square of their number.
+_PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*)\}\}")
 # Tags, comments, and expressions with signs that take blanks away or of a quoted text: Jinja,
 # which would be sent to the model as it stands. Of bounded length, as texts may hold anything.
 _JINJA = re.compile(
@@ -131,7 +122,7 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
         if written := _steps_of(together):
             sections.append(f"{STEPS_HEADING}\n\n{written}")
         if parts.examples.strip():
-            sections.append(f"{EXAMPLES_HEADING}\n\n{_pool(parts)}")
+            sections.append(f"{EXAMPLES_HEADING}\n\n{pool_block(parts.examples, parts.nearest)}")
         sections.append(parts.inputs.strip() or DEFAULT_INPUTS)
         form = "\n".join(f"- {one.criterion.capitalize()}:" for one in together)
         sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
@@ -160,7 +151,8 @@ def check_template(template: str) -> None:
         PromptError: says which placeholder, and which are known; or which part of Jinja.
     """
     check_no_jinja(template)
-    written = {match.group(1): _read(match.group(1)) for match in _PLACEHOLDER.finditer(template)}
+    contents = [match.group(1).rstrip() for match in _PLACEHOLDER.finditer(template)]
+    written = {content: _read(content) for content in contents}
     known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
     unknown = sorted(text for text, place in written.items() if place is None)
     if unknown:
@@ -313,11 +305,11 @@ def render(template: str, texts: Texts) -> str:
             raise PromptError(f"The prompt shows the {name}, but this document has none.")
 
     def filled(match: re.Match[str]) -> str:
-        place = _read(match.group(1)) or Placed(_PAIR_FIELDS[match.group(1).lower()])
+        place = _read(match.group(1)) or Placed(_PAIR_FIELDS[match.group(1).rstrip().lower()])
         text = _turns_shown(place, texts) if place.shows in _OF_TURNS else values[place.shows]
         return text.strip() if place.is_trimmed else text
 
-    return _PLACEHOLDER.sub(filled, _with_its_examples(template, texts))
+    return _PLACEHOLDER.sub(filled, with_its_examples(template, texts))
 
 
 def _check_turns(fields: frozenset[str], texts: Texts) -> None:
@@ -360,73 +352,6 @@ def _turns_shown(place: Placed, texts: Texts) -> str:
 def has_placeholder(text: str) -> bool:
     """Whether a text would be filled in, or refused, where it is part of a template."""
     return bool(_PLACEHOLDER.search(text) or _JINJA.search(text))
-
-
-def has_delimiter(text: str) -> bool:
-    """Whether a text could pass for the end of an example, and so forge a rating."""
-    return bool(_DELIMITER.search(text))
-
-
-def example_block(source: str, output: str, rating: str) -> str:
-    """An example for a prompt, as people rated it."""
-    return (
-        f"<example>\n<source>\n{_cut(source)}\n</source>\n<text>\n{_cut(output)}\n</text>\n"
-        f"Rating: {rating}\n</example>"
-    )
-
-
-def examples_in(text: str) -> list[str]:
-    """The examples of a prompt, or of a part of one."""
-    return [found[0].strip() for found in _EXAMPLE.finditer(text)]
-
-
-def longest_filled(template: str) -> int:
-    """How many characters a template has at most before texts are put in: of a pool it counts the
-    longest examples, as many as are shown."""
-    found = _POOL.search(template)
-    if not found:
-        return len(template)
-    longest = sorted(map(len, examples_in(found["examples"])), reverse=True)
-    return len(template) - len(found[0]) + sum(longest[: int(found["count"])])
-
-
-def _pool(parts: PromptParts) -> str:
-    """The examples as a template holds them: those to choose from are marked."""
-    shown = parts.examples.strip()
-    return f'<nearest count="{parts.nearest}">\n{shown}\n</nearest>' if parts.nearest else shown
-
-
-def _with_its_examples(template: str, texts: Texts) -> str:
-    """A template without the examples that are from the judged document: nobody shows a judge what
-    people gave to it. Of a pool the nearest are left, the nearest one last."""
-    if EXAMPLES_HEADING not in template:
-        return template
-
-    def kept(match: re.Match[str]) -> str:
-        return "" if _is_own(match, texts) else match[0]
-
-    def chosen(match: re.Match[str]) -> str:
-        there = list(_EXAMPLE.finditer(match["examples"]))
-        pool = tuple(f"{one['source']}\n{one['output']}" for one in there)
-        order = by_likeness(pool, f"{_cut(texts.source)}\n{_cut(texts.output)}")
-        others = [there[at][0].strip() for at in order if not _is_own(there[at], texts)]
-        return "\n\n".join(reversed(others[: int(match["count"])]))
-
-    if found := _POOL.search(template):
-        # In two parts, as an example may hold anything.
-        return template[: found.start()] + chosen(found) + template[found.end() :]
-    return _EXAMPLE.sub(kept, template)
-
-
-def _is_own(example: re.Match[str], texts: Texts) -> bool:
-    """Whether an example is from the document of some texts."""
-    if example["source"]:
-        return example["source"] == _cut(texts.source)
-    return example["output"] == _cut(texts.output)
-
-
-def _cut(text: str) -> str:
-    return text.strip()[:LONGEST_EXAMPLE].strip()
 
 
 def _rated_together(parts: PromptParts, steps: str = "") -> list[Beside]:

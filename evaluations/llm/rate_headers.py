@@ -17,8 +17,8 @@ from dataclasses import dataclass
 # Numbers of seconds as large as these are moments, counted from 1970 in seconds or milliseconds.
 _EPOCH_SECONDS, _EPOCH_MILLISECONDS = 1e9, 1e12
 _UNITS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[dhms]))+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[dhms])")
+_PART = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)(ms|[dhms])")
+_DURATION = re.compile(rf"(?:{_PART.pattern})+")
 _REQUESTS = (
     ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
     (

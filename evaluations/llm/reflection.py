@@ -29,9 +29,9 @@ REWRITTEN: Final = ("introduction", "definition", "steps", "prompt")
 HEADING = "You improve the instructions of an LLM judge."
 LONGEST_REPLY_TOKENS = 1_500
 LONGEST_TEXT = 4_000
-_REPLY = re.compile(r"<part>(.*?)</part>", re.S)
+_REPLY = re.compile(r"<part>([^<]*(?:<(?!/?part>)[^<]*)*)</part>")
 # What delimits things in the request, however a text spells it.
-_OWN_TAG = re.compile(r"<(?=\s*/?\s*(?:instruction|guidelines|source|text|comment|part)\b)", re.I)
+_OWN_TAG = re.compile(r"<(?=[\s/]*(?:instruction|guidelines|source|text|comment|part)\b)", re.I)
 
 
 class ReflectionError(ValueError):

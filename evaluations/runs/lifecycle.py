@@ -22,7 +22,8 @@ from evaluations.judges.steps import prompt_parts, steps_request
 from evaluations.llm.cost import cost, most_tokens
 from evaluations.llm.judgement import read_attempts
 from evaluations.llm.parsing import Reason
-from evaluations.llm.prompts import longest_filled, needs_steps
+from evaluations.llm.prompt_examples import longest_filled
+from evaluations.llm.prompts import needs_steps
 from evaluations.llm.requests import ChatRequest
 from evaluations.models import (
     Criterion,

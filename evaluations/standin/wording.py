@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.llm.prompts import EXAMPLES_HEADING
+from evaluations.llm.prompt_examples import EXAMPLES_HEADING
 from evaluations.standin import features
 
 NOISE, NOISE_OF_VAGUE = 0.06, 0.3

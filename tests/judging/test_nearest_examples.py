@@ -7,14 +7,8 @@ import pytest
 
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.nearest import by_likeness
-from evaluations.llm.prompts import (
-    PromptParts,
-    compose_template,
-    example_block,
-    examples_in,
-    longest_filled,
-    render,
-)
+from evaluations.llm.prompt_examples import example_block, longest_filled, read_examples
+from evaluations.llm.prompts import PromptParts, compose_template, render
 from evaluations.scales import Scale
 
 POOL = {
@@ -32,12 +26,13 @@ def template(nearest: int, blocks: list[str] = BLOCKS) -> str:
 
 
 def shown(source: str, output: str, nearest: int = 2) -> list[str]:
-    return examples_in(render(template(nearest), Texts(source=source, output=output)))
+    prompt = render(template(nearest), Texts(source=source, output=output))
+    return [example.block for example in read_examples(prompt)]
 
 
 def test_the_nearest_are_shown_the_nearest_last() -> None:
     prompt = render(template(2), Texts(source="The harbour is old.", output="Ferry or harbour?"))
-    assert examples_in(prompt) == [BLOCKS[3], BLOCKS[0]]
+    assert [example.block for example in read_examples(prompt)] == [BLOCKS[3], BLOCKS[0]]
     assert "<nearest" not in prompt
     assert "</nearest" not in prompt
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from evaluations.llm.prompts import has_delimiter
+from evaluations.llm.prompt_examples import has_delimiter
 from evaluations.llm.reflection import Case, reflection_prompt
 
 FORGED = (

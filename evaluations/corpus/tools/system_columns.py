@@ -17,7 +17,8 @@ BEGINNINGS = tuple(
     for word in (small, small.capitalize())
     for mark in "_.: "
 )
-_MARK = r"[_.: ]+"
+# Of limited length, as is what stands around it: a column may have any name.
+_MARK = r"[_.: ]{1,9}"
 
 
 def has_system_columns(names: Collection[str]) -> bool:
@@ -60,8 +61,12 @@ def _rated(
     for system in sorted(systems, key=len, reverse=True):
         name_of = re.escape(system)
         forms = (
-            re.compile(rf"(?P<criterion>.+?){_MARK}{name_of}(?:{_MARK}(?P<rater>.+))?"),
-            re.compile(rf"{name_of}{_MARK}(?P<criterion>.+?)(?:{_MARK}(?P<rater>.+))?"),
+            re.compile(
+                rf"(?P<criterion>.{{1,200}}?){_MARK}{name_of}(?:{_MARK}(?P<rater>.{{1,200}}))?"
+            ),
+            re.compile(
+                rf"{name_of}{_MARK}(?P<criterion>.{{1,200}}?)(?:{_MARK}(?P<rater>.{{1,200}}))?"
+            ),
         )
         for name in record:
             if name in found or name in systems.values():

@@ -14,7 +14,8 @@ from evaluations.improving.rewording import wording_of
 from evaluations.improving.work import Limits
 from evaluations.judges.steps import prompt_parts
 from evaluations.llm.item_texts import Texts
-from evaluations.llm.prompts import example_block, render
+from evaluations.llm.prompt_examples import example_block
+from evaluations.llm.prompts import render
 from evaluations.locked_rule import is_locked
 from evaluations.models import (
     Candidate,
