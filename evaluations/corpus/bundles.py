@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 import orjson
 from django.conf import settings
 
-from evaluations.corpus.packed import PackedError
+from evaluations.corpus.packed import PackedError, check_unpacked
 from evaluations.corpus.parquet import rows_of_stream
 
 HEADERS = ("header.json", "_journal/start.json")
@@ -62,6 +62,8 @@ def _samples(
 
 
 def _rows(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> Generator[bytes, None, None]:
+    # All of them together: a zip holds thousands of files as easily as one.
+    check_unpacked(sum(info.file_size for info in members))
     for info in members:
         with archive.open(info) as file:
             for row in rows_of_stream(file, info.filename):

@@ -110,8 +110,11 @@ def max_decoded_size(stream: IO[bytes]) -> int:
 
 @contextmanager
 def _unpacked(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    written = 0
     with tempfile.TemporaryFile() as file:
         while chunk := stream.read(2**20):
+            written += len(chunk)
+            check_unpacked(written)
             file.write(chunk)
         yield file
 

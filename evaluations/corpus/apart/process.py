@@ -8,6 +8,7 @@ behind.
 import gc
 import os
 import resource
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -48,18 +49,25 @@ BROKEN = (
 )
 
 
+# The variable with the folder that is this process's alone, for temporary files.
+OWN_FOLDER = "GEVAL_READING_FOLDER"
+
+
 def main() -> None:
     """Do one job after another, each in a child process, until the input ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing printed may mix with the answers
     gc.freeze()
+    folder = Path(os.environ[OWN_FOLDER])
     while (job := next_message(sys.stdin.buffer)) is not None:
         child = os.fork()
         if child == 0:
             _do(job, answers)
         _, status = os.waitpid(child, 0)
+        _empty(folder)
         answers.write(packed_message(Ended(_why(status, job))))
         answers.flush()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _do(job: Job, answers: IO[bytes]) -> None:
@@ -68,6 +76,9 @@ def _do(job: Job, answers: IO[bytes]) -> None:
     try:
         settings.configure(**job.settings)
         resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
+        # A second guard: whatever unpacks into a file counts for itself.
+        most = settings.UNPACKED_LIMIT_BYTES
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         _limit_memory()
         _import_for(job.file.path)
         if job.members:
@@ -88,6 +99,12 @@ def _do(job: Job, answers: IO[bytes]) -> None:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 (the site's log)
     finally:
         os._exit(status)  # nothing of the waiting process may be closed or flushed twice
+
+
+def _empty(folder: Path) -> None:
+    """Remove what a child left behind that was stopped."""
+    for file in folder.glob("*"):
+        file.unlink()
 
 
 MEMORY = 9

@@ -2,9 +2,11 @@
 
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -26,7 +28,7 @@ from evaluations.corpus.apart.messages import (
     packed_message,
     unpacked_message,
 )
-from evaluations.corpus.apart.process import BROKEN, TOO_MUCH_TIME
+from evaluations.corpus.apart.process import BROKEN, OWN_FOLDER, TOO_MUCH_TIME
 from evaluations.corpus.preview import Preview
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
@@ -123,6 +125,8 @@ class _Process:
     """A waiting process and the pipes to it; its session of its own ends it with its child."""
 
     def __init__(self) -> None:
+        # Its own, so that whatever it leaves behind goes with it.
+        self.folder = Path(tempfile.mkdtemp(prefix="reading-", dir=settings.FILE_UPLOAD_TEMP_DIR))
         self.popen = subprocess.Popen(
             [sys.executable, "-m", "evaluations.corpus.apart"],
             stdin=subprocess.PIPE,
@@ -130,7 +134,13 @@ class _Process:
             cwd=CHECKOUT,
             # Arrow's own allocator reserves memory by the gigabyte; the limit is on what is
             # reserved.
-            env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
+            env={
+                **os.environ,
+                "ARROW_DEFAULT_MEMORY_POOL": "system",
+                "OMP_NUM_THREADS": "1",
+                "TMPDIR": str(self.folder),
+                OWN_FOLDER: str(self.folder),
+            },
             start_new_session=True,
         )
         assert self.popen.stdin is not None
@@ -140,6 +150,9 @@ class _Process:
         self.unread = bytearray()
 
     def ask(self, job: Job) -> None:
+        # After a day without a file it may have been cleared away as a leftover.
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        os.utime(self.folder)
         self.input.write(packed_message(job))
         self.input.flush()
 
@@ -177,6 +190,7 @@ class _Process:
         assert self.popen.stdout is not None
         self.popen.stdout.close()
         self.popen.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class _Waiting:
