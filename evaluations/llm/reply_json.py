@@ -53,12 +53,12 @@ def _read(choice: dict[str, Any]) -> ReplyChoice:
                     Token(text, logprob, tuple((other, value) for other, value in alternatives))
                     for text, logprob, alternatives in choice["tokens"]
                 )
-                if "tokens" in choice
+                if choice.get("tokens") is not None
                 else None
             ),
             echoed=(
                 tuple(EchoedToken(*pair) for pair in choice["echoed"])
-                if "echoed" in choice
+                if choice.get("echoed") is not None
                 else None
             ),
         )
