@@ -395,7 +395,16 @@ def import_independent_of(path: str, modules: list[str]) -> None:
 
     changed = path.removesuffix(".py").replace("/", ".")
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
-    others = graph.modules - graph.find_downstream_modules(changed) - {changed}
+    dependent, new = set(), {changed}
+    while new:
+        dependent |= new
+        # Whoever imports a module imports the packages that it is in.
+        new = {
+            name
+            for one in new
+            for name in graph.find_downstream_modules(one) | graph.find_descendants(one)
+        } - dependent
+    others = graph.modules - dependent
     if not others.issuperset(MODELS):
         return
     django.setup()
