@@ -3,10 +3,13 @@
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import AnonymousUser, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from evaluations.models import EvaluationRun, Judge, Project
+from evaluations.models import EvaluationRun, Judge, Project, Role
+from evaluations.people.access import ARCHIVED, why_not_call_out
 
 pytestmark = pytest.mark.django_db
 READ = ["document_list", "criterion_list", "judge_list", "run_list", "report_detail"]
@@ -87,6 +90,38 @@ def test_viewers_see_no_buttons_that_change_and_cannot_press_them_anyway(
     assert "Retry failed items" not in page
     assert client.post(address("run_resume", run.pk), {"failed": "1"}).status_code == 403
     assert client.post(address("run_start"), {}).status_code == 403
+
+
+@pytest.mark.parametrize("role", ["owner", "researcher"])
+def test_an_archived_project_is_read_and_not_changed_until_it_is_restored(
+    as_role: Callable[[str], Client], small_project: Project, role: str
+) -> None:
+    client = as_role(role)
+    form = {"name": "beauty", "scale_min": "1", "scale_max": "5", "scale_step": "1"}
+    Project.objects.update(archived_at=timezone.now())
+
+    refused = client.post(address("criterion_create"), form)
+    page = client.get(address("criterion_list")).content.decode()
+    restored = client.post(address("project_archive"), {"back": "1"})
+    changed = client.post(address("criterion_create"), form)
+
+    assert refused.status_code == 403
+    assert ARCHIVED in refused.content.decode()
+    assert client.head(address("criterion_list")).status_code == 200
+    assert "New criterion" not in page
+    assert restored.status_code == (302 if role == "owner" else 403)
+    assert changed.status_code == (302 if role == "owner" else 403)
+    assert small_project.criteria.filter(name="beauty").exists() is (role == "owner")
+
+
+def test_only_who_may_change_a_project_may_have_the_site_call_out(settings: object) -> None:
+    settings.WHO_MAY_CALL_OUT = "editors"  # type: ignore[attr-defined]
+    nobody = AnonymousUser()
+
+    assert [why_not_call_out(nobody, role) for role in (Role.OWNER, Role.RESEARCHER)] == ["", ""]
+    assert why_not_call_out(User(is_superuser=True), Role.VIEWER) == (
+        "The role viewer cannot do this."
+    )
 
 
 def test_the_list_of_projects_holds_only_ones_own(
