@@ -123,11 +123,12 @@ def _reserved(seat: Seat) -> list[int]:
         if any(is_old for _, is_old in rows):
             cursor.execute(
                 """UPDATE annotations_assignment SET lease_until = now() + make_interval(secs => %s)
-                   WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved'""",
+                   WHERE annotator_id = %s AND campaign_id = %s AND state = 'reserved'
+                   RETURNING id""",
                 [lease * 60, seat.annotator_id, seat.campaign_id],
             )
-            if cursor.rowcount != len(rows):  # some were released between the two statements
-                return _reserved(seat)
+            # Some may have been released between the two statements.
+            return sorted(pk for (pk,) in cursor.fetchall())
     return [pk for pk, _ in rows]
 
 
