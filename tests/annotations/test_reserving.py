@@ -123,6 +123,22 @@ def test_a_reserved_item_has_a_place_less(work: Work) -> None:
     assert list(places) == [2] * 8 + [3]
 
 
+def test_an_annotator_goes_on_from_the_last_item_and_not_from_one_that_was_freed(
+    work: Work,
+) -> None:
+    campaign, seat = work(30, overlap=1)
+    campaign.items.filter(position__in=range(1, 7)).update(places=0)
+    first = queue_of(seat)
+    finish(*first)
+    campaign.items.filter(position=3).update(places=1)
+
+    positions = [
+        sorted(Assignment.objects.filter(pk__in=pks).values_list("item__position", flat=True))
+        for pks in (first, queue_of(seat))
+    ]
+    assert positions == [[0, *range(7, 14)], list(range(14, 22))]
+
+
 def test_the_end_of_the_list_is_followed_by_its_beginning(
     work: Work, seat_of: Callable[..., Seat], annotators: list[User]
 ) -> None:
