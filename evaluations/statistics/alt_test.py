@@ -26,9 +26,6 @@ from evaluations.thresholds import (
     CONFIDENCE,
 )
 
-MOST_EPSILON = 1.0
-STEP = 0.01
-
 
 @dataclass(frozen=True)
 class AltTest:
@@ -162,9 +159,9 @@ def p_of_nearer(
         return None
     mean = float(values.mean())
     sums_of = np.bincount(document, values - mean)
-    clusters = len(np.unique(document))
-    if clusters < 2 or not np.any(np.abs(sums_of) > 1e-9):
+    if not np.any(np.abs(sums_of) > 1e-9):  # as where there is one document
         return None
+    clusters = len(np.unique(document))
     error = float(np.sqrt(clusters / (clusters - 1) * (sums_of**2).sum())) / len(values)
     return float(stats.t.sf(mean / error, clusters - 1))
 
@@ -210,15 +207,9 @@ def _standardised(values: FloatArray, group: IntArray, groups: int) -> FloatArra
     return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 1e-9)
 
 
-def smallest_epsilon(ratings: Ratings, judge: FloatArray, *, step: float = STEP) -> float | None:
-    """The smallest epsilon, in steps, at which the judge passes; None if it passes at none up to
-    1."""
-    return _smallest(_duels(ratings, judge), ALT_TEST_ERROR, step)
-
-
-def _smallest(duels: _Duels, q: float, step: float = STEP) -> float | None:
+def _smallest(duels: _Duels, q: float) -> float | None:
     """By bisection: the larger epsilon, the easier it is to pass."""
-    grid = [round(index * step, 10) for index in range(int(MOST_EPSILON / step) + 1)]
+    grid = [percent / 100 for percent in range(101)]
     place = bisect_left(
         grid, 1, key=lambda epsilon: _winning_rate(duels.p(epsilon), q) >= ALT_TEST_WINNING_RATE
     )
@@ -234,8 +225,8 @@ def _winning_rate(p_values: FloatArray, q: float) -> float:
 def _duels(
     ratings: Ratings,
     judge: FloatArray,
-    documents: IntArray | None = None,
-    least_outputs: int = 2,
+    documents: IntArray | None,
+    least_outputs: int,
 ) -> _Duels:
     if documents is None:
         documents = np.arange(ratings.outputs)
@@ -267,10 +258,9 @@ def _standard_errors(
     sums = np.bincount(of_cluster, differences - mean[rater], minlength=len(of_rater))
     clusters = np.bincount(of_rater, minlength=len(mean))
     squared = np.bincount(of_rater, sums**2, minlength=len(mean))
-    spread = np.bincount(rater, np.abs(differences - mean[rater]), minlength=len(mean))
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.sqrt(clusters / (clusters - 1) * squared) / count
-    varies = (clusters > 1) & (spread > 1e-9)
+    varies = (clusters > 1) & (error > 1e-9)
     return np.where(varies, error, 0.0), np.maximum(1, clusters - 1)
 
 

@@ -109,10 +109,6 @@ def alt_test(ratings: FloatArray, judge: FloatArray, **more: Any) -> alternative
     return alternative.alt_test(Ratings.of_table(ratings), judge, **more)
 
 
-def smallest_epsilon(ratings: FloatArray, judge: FloatArray) -> float | None:
-    return alternative.smallest_epsilon(Ratings.of_table(ratings), judge)
-
-
 def tie_calibrated_accuracy(human: FloatArray, judge: FloatArray) -> pairwise.TieCalibration:
     return pairwise.tie_calibrated_accuracy(*flat(human, judge))
 

@@ -10,7 +10,6 @@ from evaluations.statistics.alt_test import (
     nearest_constant,
     p_of_nearer,
     raters_that_agree,
-    smallest_epsilon,
 )
 from evaluations.statistics.layout import Ratings
 
@@ -110,6 +109,7 @@ def test_where_nothing_can_be_compared_it_says_why(least: int, reason: str) -> N
         assert found == alt_test(Ratings.of_table(people()), np.full(60, np.nan))
     assert found.winning_rate == found.advantage
     assert (found.outputs, found.p, found.passes, found.epsilon) == (0, (), False, 0.2)
+    assert found.smallest_epsilon is None
 
 
 def test_one_annotator_is_enough_unless_more_are_asked_for() -> None:
@@ -147,22 +147,23 @@ def test_distances_that_differ_by_rounding_are_the_same() -> None:
     assert above.p[:2] == (0.0, 0.0)
 
 
-def test_the_smallest_epsilon_is_the_first_of_the_grid_that_passes() -> None:
-    table, judge = people(), people(1, noise=1.2)[0]
-    ratings = Ratings.of_table(table)
+@pytest.mark.parametrize("raters", [2, 3, 4])
+def test_the_smallest_epsilon_is_the_first_percent_at_which_the_judge_passes(raters: int) -> None:
+    """With two and four annotators it is passed where exactly half of them are won."""
+    for noise in np.linspace(0.5, 1.5, 12):
+        ratings, judge = Ratings.of_table(people(raters)), people(1, noise=noise)[0]
 
-    found = smallest_epsilon(ratings, judge)
+        found = alt_test(ratings, judge).smallest_epsilon
 
-    assert found is not None
-    assert found == alt_test(ratings, judge).smallest_epsilon
-    assert 0 < found < 1
-    assert alt_test(ratings, judge, epsilon=found).passes
-    assert not alt_test(ratings, judge, epsilon=round(found - 0.01, 10)).passes
-    coarse = smallest_epsilon(ratings, judge, step=0.1)
-    assert coarse == pytest.approx(np.ceil(found * 10 - 1e-9) / 10)
+        assert found is not None
+        assert round(100 * found) / 100 == found
+        assert alt_test(ratings, judge, epsilon=found).passes
+        assert not alt_test(ratings, judge, epsilon=(round(100 * found) - 1) / 100).passes
 
 
-@pytest.mark.parametrize(("lost", "smallest"), [(0, 0.01), (10, 0.02), (99, 0.1), (1000, None)])
+@pytest.mark.parametrize(
+    ("lost", "smallest"), [(0, 0.01), (10, 0.02), (99, 0.1), (995, 1.0), (1000, None)]
+)
 def test_the_grid_ends_at_one(lost: int, smallest: float | None) -> None:
     # The judge is off on so many of 1,000 outputs of each document, so nothing varies.
     judge = np.tile(np.where(np.arange(1000) < lost, 5.0, 3.0), 2)
@@ -173,10 +174,6 @@ def test_the_grid_ends_at_one(lost: int, smallest: float | None) -> None:
     assert found.smallest_epsilon == smallest
 
 
-def test_where_nothing_can_be_compared_no_epsilon_is_passed() -> None:
-    assert smallest_epsilon(Ratings.of_table(people()), np.full(60, np.nan)) is None
-
-
 def test_a_win_that_is_certain_is_one_at_any_error() -> None:
     ratings = Ratings.of_table(np.full((3, 8), 3.0))
 
@@ -185,24 +182,23 @@ def test_a_win_that_is_certain_is_one_at_any_error() -> None:
     assert (found.p, found.winning_rate.value) == ((0.0, 0.0, 0.0), 1.0)
 
 
-@pytest.mark.parametrize(("shared", "counts"), [(1, False), (2, True)])
-def test_an_annotator_with_one_output_plays_no_part_in_the_smallest_epsilon(
-    shared: int, counts: bool
-) -> None:
-    matters = False
-    for _ in range(30):
-        table, judge = people(3, noise=1.0), people(1, noise=1.0)[0]
-        table[2, shared:] = np.nan
-        ratings = Ratings.of_table(table)
-        with_it, without = (
-            alt_test(ratings, judge, least_outputs=least).smallest_epsilon
-            for least in (shared, shared + 1)
-        )
+def test_of_two_documents_the_error_is_that_of_two() -> None:
+    table, documents = people(3), np.arange(60) // 30
+    judge = people(1)[0]
 
-        assert smallest_epsilon(ratings, judge) == (with_it if counts else without)
-        matters |= with_it != without
+    found = alt_test(Ratings.of_table(table), judge, documents=documents)
 
-    assert matters
+    assert found.p == pytest.approx([duel(table, judge, documents, at, 0.2)[0] for at in range(3)])
+
+
+def test_within_one_document_nothing_is_known_of_the_error() -> None:
+    table, judge = people(3), people(1)[0]
+    losses = [duel(table, judge, np.arange(60), at, 0.2) for at in range(3)]
+
+    found = alt_test(Ratings.of_table(table), judge, documents=np.zeros(60, dtype=int))
+
+    assert found.advantages == pytest.approx([wins for _p, wins, _count in losses])
+    assert set(found.p) <= {0.0, 1.0}
 
 
 def agrees_by_definition(table: np.ndarray, documents: np.ndarray) -> list[bool]:
@@ -261,6 +257,16 @@ def test_of_somebody_who_shares_nothing_it_is_not_said_that_they_disagree() -> N
     assert raters_that_agree(Ratings.of_table(table), np.arange(60) // 3)[2]
 
 
+def test_one_shared_output_shows_no_agreement() -> None:
+    table = people(3)
+    table[2, 1:] = np.nan
+    table[:, 0] = [1.0, 1.0, 1.0]
+
+    found = raters_that_agree(Ratings.of_table(table), np.arange(60) // 3, least_outputs=1)
+
+    assert found.tolist() == [True, True, False]
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_nearer_than_other_scores_is_a_t_test_clustered_by_document(missing: float) -> None:
     table, documents = people(3, missing=missing), np.arange(60) // 3
@@ -317,3 +323,9 @@ def test_the_best_constant_is_the_one_that_is_nearest_most_often() -> None:
     assert best == max(points, key=wins)
     alone = np.array([[1.0, np.nan], [np.nan, 5.0]])
     assert nearest_constant(Ratings.of_table(alone), points) == 1.0
+
+
+def test_a_constant_that_is_what_everybody_says_wins_although_rounding_says_no() -> None:
+    table = np.array([[0.3] * 4, [0.1 + 0.2] * 4, [0.3] * 4])
+
+    assert nearest_constant(Ratings.of_table(table), (1.0, 0.3)) == 0.3

@@ -23,7 +23,6 @@ from tests.statistics.tables import (
     fleiss_kappa,
     intraclass,
     permutation_test,
-    smallest_epsilon,
     tie_calibrated_accuracy,
 )
 
@@ -109,7 +108,7 @@ def test_a_judge_that_copies_the_majority_may_replace_an_annotator_and_a_random_
 
     assert alt_test(ratings, truth, epsilon=0.1).passes
     assert not alt_test(ratings, rng.integers(1, 6, 200).astype(float), epsilon=0.1).passes
-    epsilon = smallest_epsilon(ratings, truth)
+    epsilon = alt_test(ratings, truth).smallest_epsilon
     assert epsilon is not None
     assert epsilon <= 0.1
 

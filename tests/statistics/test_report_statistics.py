@@ -21,7 +21,6 @@ from evaluations.statistics.projection import projections
 from evaluations.statistics.resampling import Interval, bootstrap_samples, draw
 from tests.statistics.tables import (
     alpha_interval,
-    alt_test,
     complete_pairs,
     correlations,
     document_gains,
@@ -32,7 +31,6 @@ from tests.statistics.tables import (
     mean_over_raters,
     permutation_test,
     ppi_table,
-    smallest_epsilon,
     writer_bias,
 )
 
@@ -157,18 +155,6 @@ def test_the_ceiling_is_the_mean_over_annotators_with_its_interval() -> None:
     assert found.interval.high is not None
     assert found.interval.low < np.mean(each) < found.interval.high
     assert human_ceiling(ratings[:1]).estimate.value is None
-
-
-def test_the_smallest_epsilon_is_where_the_test_begins_to_pass() -> None:
-    ratings = some_table(6, (3, 400), missing=0)
-    judge = some_table(7, (400,), missing=0)
-
-    smallest = smallest_epsilon(ratings, judge)
-
-    assert smallest is not None
-    assert alt_test(ratings, judge, epsilon=smallest).passes
-    assert not alt_test(ratings, judge, epsilon=smallest - 0.01).passes
-    assert alt_test(ratings, judge).smallest_epsilon == smallest
 
 
 # Few ratings
