@@ -119,7 +119,7 @@ class Coincidences:
             )
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = (observed / total) / (expected / (total * (total - 1)))
-        return np.where(expected > 1e-9 * np.maximum(total, 1), ratio, np.nan)
+        return np.where(expected > 1e-9 * total, ratio, np.nan)
 
     def _points(self, measurement: Measurement, kept: FloatArray) -> FloatArray:
         """Where values lie, so that disagreement is their squared distance; for ordinal ones it is
@@ -154,8 +154,6 @@ def coincidences(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Coin
     code = np.searchsorted(values, ratings.value).astype(np.int64)
     keys, weights = [np.empty(0, dtype=np.int64)], [np.empty(0)]
     for block in ratings.blocks:
-        if block.size < 2:
-            continue
         apart = ~np.eye(block.size, dtype=bool)
         for part in block.parts():
             own = code[part.members]
@@ -166,8 +164,8 @@ def coincidences(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Coin
             weights.append(count / (block.size - 1))
     key, place = np.unique(np.concatenate(keys), return_inverse=True)
     weight = sums(place, np.concatenate(weights), len(key))
-    rest, second = np.divmod(key, max(1, len(values)))
-    group, first = np.divmod(rest, max(1, len(values)))
+    rest, second = np.divmod(key, len(values))
+    group, first = np.divmod(rest, len(values))
     twice = int(outputs.documents_with(ratings.count > 1).sum())
     return Coincidences(values, documents.groups, group, first, second, weight, twice)
 
@@ -302,7 +300,7 @@ def _behind_in_documents(
         for side in (values[order], ratings.value[order])
     ]
     some = ~np.isnan(sides[0]) | ~np.isnan(sides[1])
-    rater, at = np.divmod(pairs[some], max(1, outputs.documents))
+    rater, at = np.divmod(pairs[some], outputs.documents)
     behind = np.nan_to_num(sides[0][some]) - np.nan_to_num(sides[1][some])
     found = _AgainstOthers(ratings.raters, rater, at, behind)
     estimate = found.estimate(NOBODY_SCORED)
@@ -461,7 +459,7 @@ def _against_others(
         within_pairs, values[order], ratings.others[order], coefficient
     )
     some = ~np.isnan(found)
-    rater, at = np.divmod(pairs[some], max(1, outputs.documents))
+    rater, at = np.divmod(pairs[some], outputs.documents)
     return _AgainstOthers(ratings.raters, rater, at, found[some])
 
 

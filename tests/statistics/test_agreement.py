@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from evaluations.statistics.agreement import MEASUREMENTS, Measurement
 from evaluations.statistics.pairing import FloatArray
-from tests.statistics.tables import human_ceiling, krippendorff_alpha
+from tests.statistics.tables import alpha_interval, human_ceiling, krippendorff_alpha
 
 NAN = math.nan
 RATINGS = hnp.arrays(
@@ -53,6 +53,43 @@ def test_alpha_is_undefined_with_a_reason(ratings: object, reason: str) -> None:
 
     assert found.value is None
     assert reason in found.reason
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_what_one_annotator_alone_rated_plays_no_part(measurement: Measurement) -> None:
+    rng = np.random.default_rng(2)
+    pairs = rng.integers(1, 4, (3, 12, 3)).astype(float)
+    more = np.concatenate([pairs, np.full((3, 5, 3), NAN)], axis=1)
+    more[1, 12:] = rng.integers(1, 9, (5, 3))
+
+    assert krippendorff_alpha(more, measurement) == krippendorff_alpha(pairs, measurement)
+    same = more.copy()
+    same[:, :12] = 3.0
+    assert krippendorff_alpha(same, measurement).reason.startswith("all ratings are the same")
+    of_nine = more.copy()
+    of_nine[:2, :3] = NAN
+    found = alpha_interval(of_nine, measurement)
+    assert found.reason == "fewer than 10 documents count, too few for an interval"
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_two_different_ratings_are_enough_for_an_interval(measurement: Measurement) -> None:
+    ratings = np.random.default_rng(3).integers(0, 2, (3, 20, 3)).astype(float)
+
+    assert alpha_interval(ratings, measurement).ends
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_without_the_only_document_where_ratings_differ_there_is_no_alpha(
+    measurement: Measurement,
+) -> None:
+    ratings = np.full((2, 12, 2), 3.0)
+    ratings[:, 0] = [[1.0, 2], [1, 3]]
+
+    found = alpha_interval(ratings, measurement)
+
+    skewed = "the ratings are skewed"
+    assert found.reason.startswith("without some documents" if measurement == "nominal" else skewed)
 
 
 def test_leave_one_out_ranks_a_rater_against_the_mean_of_the_others() -> None:

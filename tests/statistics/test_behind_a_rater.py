@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.agreement import judge_minus_a_rater
+from evaluations.statistics.agreement import BehindARater, judge_minus_a_rater
 from evaluations.statistics.layout import Outputs, Ratings
 
 DOCUMENTS, SYSTEMS, RATERS = 20, 5, 3
@@ -86,13 +86,139 @@ def test_other_levels_have_it_where_there_are_units_enough(level: str) -> None:
     assert bool(found.reason) == (level == "system")
 
 
-def test_of_fewer_than_ten_documents_there_is_no_interval() -> None:
-    outputs, given, judge = corpus(5, documents=9)
+@pytest.mark.parametrize("level", ["summary", "dataset", "session"])
+@pytest.mark.parametrize(("documents", "is_enough"), [(9, False), (10, True), (11, True)])
+def test_of_fewer_than_ten_documents_there_is_no_interval(
+    documents: int, is_enough: bool, level: str
+) -> None:
+    outputs, given, judge = corpus(5, documents=documents)
 
-    found = judge_minus_a_rater(outputs, Ratings.of_table(given), judge)
+    found = judge_minus_a_rater(outputs, Ratings.of_table(given), judge, level=level)  # type: ignore[arg-type]
 
-    assert found.low(0.95) is None
-    assert "fewer than 10 documents" in found.reason
+    assert found.value is not None
+    assert (found.low(0.95) is not None) is is_enough
+    few = "fewer than 10 documents count, too few for an interval"
+    assert found.reason == ("" if is_enough else few)
+
+
+@pytest.mark.parametrize(("systems", "is_enough"), [(9, False), (10, True)])
+def test_at_system_level_the_interval_is_over_ten_systems(systems: int, is_enough: bool) -> None:
+    rng = np.random.default_rng(7)
+    quality = rng.normal(3, 1, 4 * systems)
+    given = quality + rng.normal(0, 1, (2, 4 * systems))
+    outputs, judge = Outputs.full(4, systems), quality + rng.normal(0, 1, 4 * systems)
+
+    found = judge_minus_a_rater(outputs, Ratings.of_table(given), judge, level="system")
+
+    assert found.value == pytest.approx(at_level(outputs, given, judge, "system"))
+    assert (found.error is not None) is is_enough
+    assert found.freedom == (9 if is_enough else 0)
+    if not is_enough:
+        assert found.reason == "fewer than 10 systems count, too few for an interval"
+        return
+    left_out = np.array([
+        at_level(outputs, given, np.where(outputs.system == one, np.nan, judge), "system")
+        for one in range(10)
+    ])  # fmt: skip
+    assert found.error == pytest.approx(np.sqrt(9 / 10 * ((left_out - left_out.mean()) ** 2).sum()))
+
+
+def at_level(outputs: Outputs, given: np.ndarray, judge: np.ndarray, level: str) -> float:
+    """The mean over raters of the judge's coefficient less the rater's, each over all outputs, or
+    over the means of systems or of systems in documents."""
+    unit = {
+        "dataset": np.arange(len(outputs)), "system": outputs.system,
+        "session": outputs.document * outputs.systems + outputs.system,
+    }[level]  # fmt: skip
+    apart = []
+    for rater in range(len(given)):
+        mean = np.round(np.nanmean(np.delete(given, rater, axis=0), axis=0), 10)
+        at = ~np.isnan(given[rater]) & ~np.isnan(judge) & ~np.isnan(mean)
+        units = np.unique(unit[at])
+        own, theirs, others = (
+            np.array([np.round(side[at & (unit == one)].mean(), 10) for one in units])
+            for side in (judge, given[rater], mean)
+        )
+        ranks = [
+            0.0 if np.ptp(side) == 0 or np.ptp(others) == 0 else stats.spearmanr(side, others)[0]
+            for side in (own, theirs)
+        ]
+        apart.append(ranks[0] - ranks[1])
+    return float(np.mean(apart))
+
+
+@pytest.mark.parametrize("tied", ["nobody", "the judge", "a rater"])
+@pytest.mark.parametrize("level", ["dataset", "system", "session"])
+def test_at_other_levels_who_ties_everything_counts_as_0(level: str, tied: str) -> None:
+    outputs, given, judge = corpus(8)
+    # Two turns of each session: some systems have two outputs in a document.
+    outputs = Outputs(outputs.document, outputs.system // 2, DOCUMENTS, 3)
+    if tied == "the judge":
+        judge = np.where(np.isnan(judge), np.nan, 4.0)
+    if tied == "a rater":
+        given[1] = 4.0
+
+    found = judge_minus_a_rater(outputs, Ratings.of_table(given), judge, level=level)  # type: ignore[arg-type]
+
+    assert found.value == pytest.approx(at_level(outputs, given, judge, level))
+    if level == "dataset":
+        left_out = np.array([
+            at_level(outputs, given, np.where(outputs.document == one, np.nan, judge), level)
+            for one in range(DOCUMENTS)
+        ])  # fmt: skip
+        spread = ((left_out - left_out.mean()) ** 2).sum()
+        assert found.error == pytest.approx(np.sqrt((DOCUMENTS - 1) / DOCUMENTS * spread))
+        assert found.freedom == DOCUMENTS - 1
+
+
+def test_in_documents_who_ties_all_outputs_counts_as_0() -> None:
+    given = np.array([[1.0, 2, 3, 3, 3, 3, 1, 2, 3], [1, 2, 3, 1, 2, 3, 2, 2, 2]])
+    judge = np.array([3.0, 2, 1, 1, 2, 3, 1, 2, 3])
+
+    found = judge_minus_a_rater(Outputs.full(3, 3), Ratings.of_table(given), judge)
+
+    # Against the second rater's ratings: -1 - 1, 1 - 0, nothing. Against the first one's: -1 - 1,
+    # nothing, 1 - 0.
+    assert found == BehindARater(-0.5, None, 0, found.reason)
+    assert found.reason.startswith("fewer than 10 documents")
+
+
+@pytest.mark.parametrize(
+    ("level", "reason"),
+    [
+        ("summary", "no two annotators rated outputs that the judge scored"),
+        ("dataset", "no annotator can be compared with the others at dataset level"),
+        ("system", "no annotator can be compared with the others at system level"),
+    ],
+)
+def test_where_nobody_can_be_compared_there_is_a_reason(level: str, reason: str) -> None:
+    outputs, given, judge = corpus(9)
+
+    for nobody in (given * [[1], [np.nan], [np.nan]], given):
+        scores = judge if nobody is not given else np.full(len(judge), np.nan)
+        found = judge_minus_a_rater(outputs, Ratings.of_table(nobody), scores, level=level)  # type: ignore[arg-type]
+        assert found == BehindARater(None, None, 0, reason)
+        assert found.low(0.95) is None
+
+
+def test_without_a_document_on_which_all_rests_there_is_no_interval() -> None:
+    outputs, given, judge = corpus(10, documents=12)
+    given = np.where(outputs.document == 0, given, 3.0)
+    ratings = Ratings.of_table(given)
+
+    found = judge_minus_a_rater(outputs, ratings, judge, level="dataset")
+
+    assert found.value is not None
+    assert (found.error, found.freedom) == (None, 0)
+    assert found.reason == "without some documents there is no value"
+
+
+def test_the_lower_end_is_students_t_below_the_value() -> None:
+    found = BehindARater(0.1, 0.05, 10)
+
+    assert found.low(0.95) == pytest.approx(0.1 - 1.812461 * 0.05)
+    assert found.low(0.99) == pytest.approx(0.1 - 2.763769 * 0.05)
+    assert BehindARater(0.1, None).low(0.95) is BehindARater(None, 0.05).low(0.95) is None
 
 
 def test_more_judges_compared_bring_the_lower_end_down() -> None:

@@ -56,6 +56,22 @@ def test_at_system_level_means_of_systems_are_compared() -> None:
     assert found.value == pytest.approx(np.mean(raters))
 
 
+def test_at_session_level_the_turns_of_a_system_are_averaged_first() -> None:
+    sessions = Outputs(OUTPUTS.document, np.tile([0, 0, 1, 1, 2], 12), 12, 3)
+    sides = [
+        [np.stack([s[:, :2].mean(1), s[:, 2:4].mean(1), s[:, 4]]).ravel() for s in pair]
+        for pair in zip(TABLES, OTHERS, strict=True)
+    ]
+    expected = [stats.pearsonr(own.round(10), rest.round(10)).statistic for own, rest in sides]
+
+    assert rater_at(sessions, RATINGS, "pearson", "session").value == pytest.approx(
+        np.mean(expected)
+    )
+    assert rater_at(sessions, RATINGS, "pearson", "dataset") == rater_at(
+        OUTPUTS, RATINGS, "pearson", "dataset"
+    )
+
+
 def test_an_output_that_one_person_rated_does_not_count() -> None:
     alone = TABLES.copy()
     alone[1:, 0] = np.nan
