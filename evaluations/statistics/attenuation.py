@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.statistics.jackknife import LeftOut, documents_counting, no_interval
-from evaluations.statistics.layout import Outputs, Ratings, sums
-from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.layout import Outputs, Ratings, mean_of, sums
+from evaluations.statistics.pairing import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import NOISE_DOCUMENTS, NOISE_OUTPUTS, NOISE_RELIABILITY
@@ -24,8 +24,8 @@ NOISY = (
     " can be said of what is behind it"
 )
 SAME = "the mean ratings or the judge's scores are all the same"
-# A variance that is not larger is of rounding: means are known to `DIGITS` decimals.
-LEAST_VARIANCE = 10.0 ** (-2 * DIGITS)
+# A variance that is not larger is of rounding: means are known to ten decimals.
+LEAST_VARIANCE = 1e-20
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,16 @@ def disattenuated(
     weight = None if outputs.weight is None else outputs.weight / outputs.weight[scored].mean()
     parts = _parts(outputs, ratings, judge, scored, documents, weight)
     with np.errstate(invalid="ignore", divide="ignore"):
-        reliability, corrected = _corrected(parts.sum(axis=1, keepdims=True))
-        _, without = _corrected(parts.sum(axis=1, keepdims=True) - parts)
-    if not np.isfinite(reliability[0]):
+        total = parts.sum(axis=1, keepdims=True)
+        reliability, value = (one.item() for one in _corrected(total))
+        _, without = _corrected(total - parts)
+    if not np.isfinite(reliability):
         return _nothing(SAME)
-    reliable = Estimate(float(reliability[0]))
-    if reliability[0] < NOISE_RELIABILITY:
+    reliable = Estimate(reliability)
+    if reliability < NOISE_RELIABILITY:
         return _nothing(NOISY, reliable)
-    if not np.isfinite(corrected[0]):
+    if not np.isfinite(value):
         return _nothing(SAME, reliable)
-    value = float(corrected[0])
     counting = documents_counting(outputs.part(scored))
     return Disattenuated(
         Estimate(value),
@@ -116,7 +116,7 @@ def _raters_of_all(ratings: Ratings, scored: np.ndarray) -> bool:
 
 def _deviations(ratings: Ratings, scored: np.ndarray, weight: FloatArray | None) -> FloatArray:
     """Each rating's distance from its output's mean, free of how strict people are where everybody
-    rated everything; shape (ratings,), 0 for outputs that are not looked at."""
+    rated everything; shape (ratings,), of outputs that are looked at."""
     means = np.zeros(ratings.outputs)
     means[scored] = ratings.total[scored] / ratings.count[scored]
     deviation = np.where(scored[ratings.output], ratings.value - means[ratings.output], 0.0)
@@ -127,10 +127,8 @@ def _deviations(ratings: Ratings, scored: np.ndarray, weight: FloatArray | None)
     if weight is not None:
         given = given * weight[ratings.output]
         own = deviation * weight[ratings.output]
-    strictness = sums(ratings.rater, own, ratings.raters) / np.maximum(
-        1, sums(ratings.rater, given, ratings.raters)
-    )
-    return np.where(given > 0, deviation - strictness[ratings.rater], 0.0)
+    strictness = mean_of(*(sums(ratings.rater, side, ratings.raters) for side in (own, given)))
+    return deviation - strictness[ratings.rater]
 
 
 def _corrected(parts: FloatArray) -> tuple[FloatArray, FloatArray]:

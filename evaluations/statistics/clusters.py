@@ -73,7 +73,7 @@ def largest(values: FloatArray) -> np.ndarray:
     none = np.zeros(len(values), dtype=bool)
     if len(values) < GAP_OUTPUTS:
         return none
-    distinct, counts = np.unique(rounded[rounded > 0], return_counts=True)
+    distinct, counts = np.unique(rounded, return_counts=True)
     reached = np.cumsum(counts[::-1])
     usable = (reached >= GAP_LARGE) & (reached <= min(GAP_MOST_TIED, GAP_MOST_SHARE * len(values)))
     if not usable.any():
@@ -93,17 +93,15 @@ def stratified_test(stratum: IntArray, member: np.ndarray, hit: np.ndarray) -> f
     Args:
         stratum, member, hit: shape (units,); strata are numbered from 0.
     """
-    strata = int(stratum.max(initial=-1)) + 1
     sizes, members, hits = (
-        np.bincount(stratum, weights, minlength=strata).astype(int)
+        np.bincount(stratum, weights).astype(int)
         for weights in (None, member.astype(float), hit.astype(float))
     )
-    open_ = (members > 0) & (members < sizes) & (hits > 0) & (hits < sizes)
-    if not open_.any():
+    if not ((members > 0) & (members < sizes) & (hits > 0) & (hits < sizes)).any():
         return None
-    found = int((member & hit & open_[stratum]).sum())
+    found = int((member & hit).sum())
     chances = np.ones(1)
-    for n, m, k in zip(sizes[open_], members[open_], hits[open_], strict=True):
+    for n, m, k in zip(sizes, members, hits, strict=True):
         chances = np.convolve(chances, _hypergeometric(n, m, k))
     return float(min(1.0, chances[found:].sum()))
 
@@ -111,10 +109,7 @@ def stratified_test(stratum: IntArray, member: np.ndarray, hit: np.ndarray) -> f
 def _hypergeometric(size: int, members: int, hits: int) -> FloatArray:
     """The chances of 0, 1, … of the hits being members; shape (hits + 1,)."""
     x = np.arange(hits + 1)
-    possible = (x <= members) & (hits - x <= size - members)
-    chances = np.zeros(hits + 1)
-    x = x[possible]
-    chances[possible] = np.exp(
+    chances: FloatArray = np.exp(
         _log_choose(members, x)
         + _log_choose(size - members, hits - x)
         - _log_choose(size, np.array(hits))
@@ -123,6 +118,7 @@ def _hypergeometric(size: int, members: int, hits: int) -> FloatArray:
 
 
 def _log_choose(n: int, k: np.ndarray) -> FloatArray:
+    """The logarithm of how many ways there are, minus infinity where there is none."""
     found: FloatArray = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     return found
 

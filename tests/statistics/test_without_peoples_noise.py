@@ -59,6 +59,85 @@ def test_outputs_with_one_two_and_three_ratings_count_with_their_own_noise(rng):
     assert corrected(ratings, judge).estimate.value == pytest.approx(true, abs=0.02)
 
 
+def by_definition(table, judge, weight):
+    """The reliability of the mean, and r over its root: table of shape (raters, outputs), of which
+    not everybody rated everything; weights sum to the number of outputs."""
+    count, mean = (~np.isnan(table)).sum(axis=0), np.nanmean(table, axis=0)
+    n = weight.sum()
+
+    def moment(x, y):
+        return ((weight * x * y).sum() - (weight * x).sum() * (weight * y).sum() / n) / (n - 1)
+
+    noise = (weight * np.nansum((table - mean) ** 2, axis=0)).sum() / (weight * (count - 1)).sum()
+    reliability = 1 - noise * (weight / count).sum() / n / moment(mean, mean)
+    r = moment(mean, judge) / np.sqrt(moment(mean, mean) * moment(judge, judge))
+    return reliability, r / np.sqrt(reliability)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_with_gaps_and_weights_it_is_the_analysis_of_variance_written_out(rng, is_weighted):
+    _, ratings, judge = made(rng, documents=12)
+    table, scores = ratings.reshape(3, 60), judge.ravel()
+    table[1, ::2] = table[2, ::3] = np.nan
+    weight = rng.uniform(1, 5, 60) if is_weighted else np.ones(60)
+    scores[50:] = np.nan
+    outputs = Outputs.full(12, 5).weighted(weight if is_weighted else None)
+
+    found = disattenuated(outputs, Ratings.of_table(table), scores, LeftOut.each(12))
+
+    own = weight[:50] / weight[:50].mean()
+    reliability, r = by_definition(table[:, :50], scores[:50], own)
+    assert found.reliability.value == pytest.approx(reliability, abs=1e-12)
+    assert found.estimate.value == pytest.approx(r, abs=1e-12)
+
+
+def test_strictness_is_a_weighted_mean_where_outputs_count_by_weights(rng):
+    _, ratings, judge = made(rng, documents=12)
+    table, scores, weight = ratings.reshape(3, 60), judge.ravel(), rng.uniform(1, 5, 60)
+    weight /= weight.mean()
+    outputs = Outputs.full(12, 5).weighted(weight)
+
+    found = disattenuated(outputs, Ratings.of_table(table), scores, LeftOut.each(12))
+
+    def moment(x, y):
+        return ((weight * x * y).sum() - (weight * x).sum() * (weight * y).sum() / 60) / 59
+
+    mean = table.mean(axis=0)
+    rest = table - mean
+    rest -= np.average(rest, axis=1, weights=weight)[:, None]
+    noise = (weight * rest**2).sum() / (2 * 60 * (1 - 1 / 60))
+    assert found.reliability.value == pytest.approx(1 - noise / 3 / moment(mean, mean), abs=1e-12)
+
+
+def test_somebody_who_rated_nothing_of_it_changes_nothing(rng):
+    _, ratings, judge = made(rng, documents=60)
+    judge[50:] = np.nan
+    nobody = np.full((1, 60, 5), np.nan)
+    elsewhere = nobody.copy()
+    elsewhere[0, 52:] = 3.0
+    expected = corrected(ratings, judge)
+
+    for other in (nobody, elsewhere):
+        found = corrected(np.concatenate([ratings, other]), judge)
+        assert found.estimate.value == pytest.approx(expected.estimate.value, abs=1e-12)
+        assert found.reliability.value == pytest.approx(expected.reliability.value, abs=1e-12)
+
+
+def test_where_ratings_have_gaps_the_interval_is_exactly_the_jackknife(rng):
+    _, ratings, judge = made(rng, documents=100)
+    ratings[0, :, 0] = np.nan
+
+    found = corrected(ratings, judge)
+
+    without = np.array([
+        corrected(np.delete(ratings, d, axis=1), np.delete(judge, d, axis=0)).estimate.value
+        for d in range(100)
+    ])  # fmt: skip
+    half = 1.984217 * np.sqrt(99 / 100 * ((without - without.mean()) ** 2).sum())
+    value = found.estimate.value
+    assert found.interval.ends == pytest.approx((value - half, value + half), rel=1e-6)
+
+
 def test_outputs_without_a_score_do_not_count(rng):
     _, ratings, judge = made(rng)
     judge[200:] = np.nan
