@@ -4,9 +4,11 @@ of MT-bench) and without (S2)."""
 import itertools
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special, stats
 
 from evaluations.statistics.comparisons import (
     Agreed,
@@ -15,6 +17,7 @@ from evaluations.statistics.comparisons import (
     agreement_of,
     agreement_with,
     decided,
+    share_interval,
 )
 
 CHOICES = st.lists(
@@ -77,6 +80,7 @@ def test_by_hand() -> None:
     found = agreement_among(choices)
 
     assert said(found.with_ties) == (0.25, 4)
+    assert found.with_ties.documents == 1
     assert said(found.without_ties) == (0.5, 2)
 
 
@@ -98,8 +102,41 @@ def test_intervals_need_ten_documents_and_pairs_of_both_kinds() -> None:
     assert 0.5 < interval.low < share < interval.high < 0.85
 
 
+def test_the_interval_of_a_share_is_the_jackknife_on_log_odds() -> None:
+    rng = np.random.default_rng(4)
+    of = rng.integers(1, 6, 12).astype(float)
+    counted = np.minimum(rng.integers(0, 5, 12), of)
+
+    found = share_interval(counted, of)
+
+    def log_odds(kept: np.ndarray) -> float:
+        hits, all_of_them = counted[kept].sum(), of[kept].sum()
+        return float(np.log((hits + 0.5) / (all_of_them - hits + 0.5)))
+
+    every = np.arange(12)
+    left_out = np.array([log_odds(every != at) for at in every])
+    half = stats.t.ppf(0.975, 11) * np.sqrt(11 / 12 * ((left_out - left_out.mean()) ** 2).sum())
+    ends = special.expit([log_odds(every >= 0) - half, log_odds(every >= 0) + half])
+    assert found.ends == pytest.approx(tuple(ends))
+
+
+@pytest.mark.parametrize(
+    ("documents", "reason"),
+    [
+        (9, "fewer than 10 documents count, too few for an interval"),
+        (10, "fewer than 5 documents have a pair that agrees, or one that does not"),
+    ],
+)
+def test_of_ten_documents_that_all_agree_it_is_said_that_none_differs(
+    documents: int, reason: str
+) -> None:
+    assert share_interval(np.ones(documents), np.ones(documents)).reason == reason
+
+
 def test_nothing_to_compare_is_undefined_with_its_reason() -> None:
-    assert agreement_of([]).with_ties.estimate.reason == "no comparison was made by both"
+    nothing = agreement_of([]).with_ties
+    assert nothing.estimate.reason == nothing.interval.reason == "no comparison was made by both"
+    assert (nothing.pairs, nothing.documents) == (0, 0)
     ties = agreement_of([("d", 0, 1)])
     assert ties.with_ties.estimate.value == 0
     assert ties.without_ties.estimate.reason == "every pair of choices has a tie"
@@ -117,6 +154,20 @@ def test_nothing_to_compare_is_undefined_with_its_reason() -> None:
         (0.5, 1.0, None, 0),
         (0.8, 0.1, 0.55, 1),
         (0.55, 0.1, 0.7, 0),  # 0.75 in order, 0.35 exchanged
+        (0.52, 0.0, 0.5, 1),
+        (0.48, 0.0, 0.5, -1),
+        (0.5, 0.0, 0.5, 0),
+        (0.52, 0.0, 0.55, 0),  # 0.57 and 0.47
+        (0.48, 0.0, 0.55, 0),  # 0.53 and 0.43
+        (0.48, 0.0, 0.45, 0),
+        (0.6, 0.4, None, 0),  # the first 0.4, a tie 0.4, the second 0.2
+        (0.605, 0.39, None, 1),  # the first 0.41, a tie 0.39
+        (0.595, 0.41, None, 0),
+        (0.4, 0.4, None, 0),
+        (0.395, 0.39, None, -1),
+        (0.6, 0.4 - 5e-10, None, 0),  # a tie but for rounding
+        (0.5 + 5e-10, 0.0, 0.5, 0),
+        (0.5 - 5e-10, 0.0, 0.5, 0),
     ],
 )
 def test_a_verdict_is_what_both_orders_say(

@@ -141,3 +141,12 @@ def test_ac2_has_an_interval_where_the_ends_of_the_scale_occur() -> None:
     assert without.ac2.estimate.value is not None
     assert without.ac2.interval.reason.startswith("nobody gave one of the scale's ends, 1 and 5")
     assert with_both.ac2.interval.ends
+
+
+@pytest.mark.parametrize("only", [0, 1, 13, 14])
+def test_without_the_only_document_where_annotators_differ_nothing_is_left(only: int) -> None:
+    ratings = np.tile(np.arange(1.0, 6).repeat(3).reshape(15, 1), (3, 1, 1))
+    ratings[0, only] = 3 if ratings[0, only] != 3 else 4
+
+    for found in (found_in(ratings).ac1, found_in(ratings).ac2):
+        assert found.interval.reason == "without some documents there is no value"
