@@ -61,7 +61,7 @@ class LeftOut:
     @classmethod
     def each(cls, units: int, unit: str = "documents") -> "LeftOut":
         groups = min(units, MOST_GROUPS)
-        return cls(np.arange(units) % max(groups, 1), groups, unit)
+        return cls(np.arange(units) % groups, groups, unit)
 
     def sums(self, by_unit: FloatArray) -> FloatArray:
         """The sum over units with each group left out; shape (groups,) for (units,)."""
@@ -324,16 +324,14 @@ def over_systems(
     shifts = _difference(without)[:, used] - values[used] - (left_out - estimate)[:, None]
     if weight is not None:
         shifts = shifts * weight[used] / np.sqrt((weight[used] ** 2).mean())
-        shared = (groups - 1) / groups * np.nansum(shifts**2) / (used.sum() * (n - 1))
-    else:
-        shared = (groups - 1) / groups * np.nansum(shifts**2) / (n * (n - 1))
+    shared = (groups - 1) / groups * np.nansum(shifts**2) / (used.sum() * (n - 1))
     variance = max(of_documents + of_systems - shared, of_documents, of_systems)
     if not variance:
         return ALL_THE_SAME.format("document")
     freedom = variance**2 / (
         of_documents**2 / documents.freedom(n) + of_systems**2 / systems.freedom(counting)
     )
-    return Spread(estimate, float(variance), max(1.0, float(freedom)))
+    return Spread(estimate, float(variance), float(freedom))
 
 
 def _difference(sides: Sequence[Any]) -> Any:
@@ -378,23 +376,20 @@ def _system(
     here, so that "both" is the same."""
     if over == "documents":
         return no_interval("intervals at system level are given over systems")
-    means = system_means(outputs, human, judge)
-    units = LeftOut.each(len(means[0]), "systems")
-    found = coefficient_of(*means, coefficient).value
-    if found is None or len(means[0]) < INTERVAL_SYSTEMS:
+    x, y = system_means(outputs, human, judge)
+    units = LeftOut.each(len(x), "systems")
+    found = coefficient_of(x, y, coefficient).value
+    if found is None or len(x) < INTERVAL_SYSTEMS:
         return no_interval(TOO_FEW.format(INTERVAL_SYSTEMS, "systems"))
     if abs(found) >= NEARLY_1:
         return no_interval("the order is the same, so nothing is known of how much it varies")
     left_out = _numbers(
-        [
-            coefficient_of(means[0][kept], means[1][kept], coefficient).value
-            for kept in units.without_each()
-        ]
+        [coefficient_of(x[kept], y[kept], coefficient).value for kept in units.without_each()]
     )
     if coefficient == "kendall":
-        return units.interval(found, left_out, counting=len(means[0]), least=INTERVAL_SYSTEMS)
+        return units.interval(found, left_out, counting=len(x), least=INTERVAL_SYSTEMS)
     if coefficient == "pearson":
-        error = 1 / np.sqrt(len(means[0]) - 3)
+        error = 1 / np.sqrt(len(x) - 3)
     else:
         error = np.sqrt(units.variance(_z(left_out)))
     half = float(stats.norm.ppf((1 + CONFIDENCE) / 2) * error)
