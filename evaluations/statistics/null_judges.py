@@ -55,11 +55,11 @@ def length_scores(scores: FloatArray, words: FloatArray) -> FloatArray:
     """
     dealt = np.full(len(scores), np.nan)
     present = np.flatnonzero(~np.isnan(scores))
-    lengths, place, count = np.unique(words[present], return_inverse=True, return_counts=True)
+    _lengths, place, count = np.unique(words[present], return_inverse=True, return_counts=True)
     ordered = np.sort(scores[present])
     ends = np.cumsum(count)
     begins = ends - count
     totals = np.append(0.0, np.cumsum(ordered))
-    means = (totals[ends] - totals[begins]) / np.maximum(count, 1) if len(lengths) else lengths
+    means = (totals[ends] - totals[begins]) / count
     dealt[present] = means[place]
     return dealt

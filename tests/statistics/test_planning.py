@@ -16,6 +16,8 @@ from evaluations.statistics.planning import (
     for_width,
     power_of,
 )
+from evaluations.statistics.projection import documents_for, half_width_with, projections
+from evaluations.statistics.resampling import Interval
 
 
 def with_spread(mean: float, spread: float, count: int = 60) -> np.ndarray:
@@ -112,3 +114,87 @@ def test_a_wider_goal_never_takes_more_documents(width: float, spread: float) ->
         if narrow is not None:
             assert wide is not None
             assert wide <= narrow
+
+
+# Another number of documents like these
+
+
+@pytest.mark.parametrize("freedom", [1.0, 0.5, 0.1])
+@pytest.mark.parametrize(("documents", "wanted"), [(20, 50), (20, 21), (3, 40), (12, 5)])
+def test_the_width_with_more_documents_is_by_students_t_and_fishers_f(
+    documents: int, wanted: int, freedom: float
+) -> None:
+    """In a promise each document tells of how much they vary by so much (method.md)."""
+
+    def t(tells: float) -> float:
+        return float(stats.t.ppf(0.975, max(tells - 1, 1)))
+
+    shrink = np.sqrt(documents / wanted)
+    likely = half_width_with(0.3, documents=documents, wanted=wanted, freedom=freedom)
+    assert likely == pytest.approx(0.3 * shrink * t(wanted) / t(documents))
+
+    promised = half_width_with(
+        0.3, documents=documents, wanted=wanted, assurance=0.9, freedom=freedom
+    )
+    m, n = documents * freedom, wanted * freedom
+    expected = 0.3 * shrink * t(n) / t(m)
+    if wanted > documents:
+        old, new = max(m - 1, 1), n - m
+        expected *= np.sqrt((old + new * stats.f.ppf(0.9, new, old)) / (old + new))
+    assert promised == pytest.approx(expected)
+
+
+def test_as_many_documents_promise_the_width_that_there_is() -> None:
+    assert half_width_with(0.3, documents=20, wanted=20, assurance=0.92) == 0.3
+
+
+def test_two_documents_are_the_fewest_and_a_million_the_most() -> None:
+    def found(goal: float) -> int | None:
+        return documents_for(0.3, documents=20, goal=goal)
+
+    last, beyond = (
+        half_width_with(0.3, documents=20, wanted=wanted) for wanted in (1_000_000, 1_000_001)
+    )
+    assert found(100.0) == 2
+    assert found(half_width_with(0.3, documents=20, wanted=50)) == 50
+    assert found(last) == 1_000_000
+    assert found((last + beyond) / 2) is None
+    assert found(beyond) is None
+
+
+def test_documents_that_all_count_alike_are_the_default_of_a_promise() -> None:
+    plain, alike, unequal = (
+        documents_for(0.3, documents=20, goal=0.1, assurance=0.92, **more)
+        for more in ({}, {"freedom": 1.0}, {"freedom": 0.5})
+    )
+
+    assert plain == alike
+    assert plain is not None
+    assert unequal is not None
+    assert plain < unequal
+
+
+def test_only_numbers_that_can_be_promised_are_shown() -> None:
+    """Of 62,100 documents 993,600 would likely bring a quarter, and more than a million surely."""
+    shown = projections(Interval(0.0, 1.0), documents=62_100, ratings_per_document=1)
+
+    assert [projection.half_width for projection in shown] == [0.375, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("interval", "documents", "count"),
+    [
+        (Interval(0.0, 0.4), 2, 3), (Interval(0.0, 0.4), 1, 0), (Interval(0.3, 0.3), 20, 0),
+        (Interval(None, None), 20, 0),
+    ],
+)  # fmt: skip
+def test_what_has_no_width_cannot_be_narrowed(
+    interval: Interval, documents: int, count: int
+) -> None:
+    shown = projections(interval, documents=documents, ratings_per_document=2.5)
+
+    assert isinstance(shown, tuple)
+    assert len(shown) == count
+    for projection in shown:
+        assert projection.ratings == np.ceil(2.5 * projection.documents)
+        assert projection.promised_ratings == np.ceil(2.5 * projection.promised_documents)
