@@ -96,7 +96,7 @@ def test_what_comes_nearer_than_both_is_proven_and_the_gain_over_the_constant_ha
     ("ends", "outcome"),
     [((-0.1, 0.1), Outcome.NOT_PROVEN), ((0.0, 0.1), Outcome.NOT_PROVEN),
      ((0.01, 0.1), Outcome.PROVEN), ((-0.1, 0.0), Outcome.NOT_PROVEN),
-     ((-0.1, -0.01), Outcome.WORSE)],
+     ((-0.1, -0.01), Outcome.WORSE), ((None, None), Outcome.NOT_PROVEN)],
 )  # fmt: skip
 def test_an_interval_that_begins_or_ends_at_0_proves_nothing(ends, outcome):
     nothing = Estimate(0.0)
@@ -124,6 +124,34 @@ def test_without_outputs_there_is_no_constant_to_beat():
     found = gain_in_distance(outputs, human, nothing, worse, confidence=0.95, constant=3.0)
     assert found.constant is None
     assert found.outcome == Outcome.NOT_PROVEN
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_the_gain_in_distance_has_the_t_interval_of_documents_means(is_weighted):
+    rng = np.random.default_rng(8)
+    document = np.repeat(np.arange(30), rng.integers(1, 6, 30))
+    place = np.arange(len(document)) - np.searchsorted(document, document)
+    human, candidate, today = rng.normal(3, 1, (3, len(document)))
+    weight = rng.uniform(1, 4, len(document)) if is_weighted else np.ones(len(document))
+    outputs = Outputs(document, place, 30, 5).weighted(weight if is_weighted else None)
+
+    found = gain_in_distance(outputs, human, candidate, today, confidence=0.9)
+
+    apart = np.abs(today - human) - np.abs(candidate - human)
+    of_document, total = np.array([
+        (np.average(apart[document == at], weights=weight[document == at]),
+         weight[document == at].sum())
+        for at in range(30)
+    ]).T  # fmt: skip
+    total = total if is_weighted else np.ones(30)
+    left_out = np.array([
+        np.average(np.delete(of_document, at), weights=np.delete(total, at)) for at in range(30)
+    ])  # fmt: skip
+    error = np.sqrt(29 / 30 * ((left_out - left_out.mean()) ** 2).sum())
+    half = stats.t.ppf(0.95, int(total.sum() ** 2 / (total**2).sum()) - 1) * error
+    middle = np.average(of_document, weights=total)
+    assert found.interval.ends == pytest.approx((middle - half, middle + half))
+    assert found.gain.value == pytest.approx(np.average(apart, weights=weight))
 
 
 def test_too_few_locked_documents_prove_nothing_and_say_why():
@@ -155,6 +183,24 @@ def test_the_smallest_gain_is_proven_in_about_four_of_five_tries():
     tries = rng.normal(gain, 0.2, (4000, 40))
     low = tries.mean(axis=1) - stats.t.ppf(0.995, 39) * tries.std(axis=1, ddof=1) / np.sqrt(40)
     assert (low > 0).mean() == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(("documents", "counted"), [(0, 1), (1, 1), (2, 2), (3, 3), (40, 40)])
+def test_the_smallest_gain_is_by_students_t_of_the_documents(documents, counted):
+    freedom = max(counted - 1, 1)
+    needed = stats.t.ppf(0.995, freedom) + stats.t.ppf(0.8, freedom)
+    found = smallest_gain(0.2, documents, confidence=0.99)
+    assert found == pytest.approx(needed * 0.2 / np.sqrt(counted))
+
+
+@pytest.mark.parametrize("documents", [10, 11, 20, 33, 40])
+def test_documents_that_just_prove_a_gain_are_enough(documents):
+    gain = smallest_gain(0.2, documents, confidence=0.95)
+    assert documents_for(0.2, gain, confidence=0.95) == documents
+
+
+def test_no_looks_and_no_criteria_are_as_one():
+    assert confidence_of(0, 0) == confidence_of(1, 1) == 0.95
 
 
 @pytest.mark.parametrize("gain", [0.02, 0.05, 0.2, 5.0])
