@@ -1,0 +1,167 @@
+"""Intraclass correlations and kappas, held to their definitions with gaps, with few outputs, and
+where nothing differs."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.statistics.layout import Ratings
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.reliability import (
+    SAME,
+    Weights,
+    cohen_kappa,
+    fleiss_kappa,
+    intraclass,
+    one_way,
+)
+
+seeds = st.integers(0, 10_000)
+NAN = np.nan
+FEW = "fewer than two raters, or fewer than two outputs that all of them rated"
+
+
+def some_ratings(seed: int, raters: int, outputs: int, missing: float) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    table = rng.integers(1, 5, (raters, outputs)).astype(float)
+    table[rng.random(table.shape) < missing] = NAN
+    return table
+
+
+@given(seeds, st.integers(2, 4), st.integers(2, 8))
+def test_two_way_correlations_are_shrout_and_fleiss_over_what_all_rated(
+    seed: int, raters: int, outputs: int
+) -> None:
+    table = some_ratings(seed, raters, outputs + 3, 0.0)
+    table[0, outputs] = table[raters - 1, outputs + 1 :] = NAN  # these do not count
+    whole = table[:, :outputs]
+
+    found = intraclass(Ratings.of_table(table))
+
+    grand = whole.mean()
+    rows = raters * ((whole.mean(axis=0) - grand) ** 2).sum() / (outputs - 1)
+    columns = outputs * ((whole.mean(axis=1) - grand) ** 2).sum() / (raters - 1)
+    rest = whole - whole.mean(axis=0) - whole.mean(axis=1, keepdims=True) + grand
+    error = (rest**2).sum() / ((outputs - 1) * (raters - 1))
+    single = rows + (raters - 1) * error + raters * (columns - error) / outputs
+    mean = rows + (columns - error) / outputs
+    for estimate, below in ((found.icc2_1, single), (found.icc2_k, mean)):
+        if abs(below) < 1e-12:
+            assert estimate.reason == SAME
+        else:
+            assert estimate.value == pytest.approx((rows - error) / below, abs=1e-9)
+    assert found.icc1 == one_way(Ratings.of_table(table))
+
+
+@given(seeds)
+def test_the_order_in_which_raters_come_changes_nothing(seed: int) -> None:
+    table = some_ratings(seed, 3, 6, 0.0)
+    ratings = Ratings.of_table(table)
+    order = np.random.default_rng(seed).permuted(np.tile(np.arange(3), (6, 1)), axis=1)
+    at = (np.arange(6)[:, None] * 3 + order).ravel()
+
+    shuffled = Ratings(ratings.output, ratings.rater[at], ratings.value[at], 6, 3)
+
+    one, two = intraclass(ratings), intraclass(shuffled)
+    assert two.icc2_1.value == pytest.approx(one.icc2_1.value)
+    assert two.icc2_k.value == pytest.approx(one.icc2_k.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "is_known"),
+    [
+        ([[1.0, 2.0], [1.0, 3.0]], True),
+        ([[1.0, 2.0], [1.0, NAN]], False),
+        ([[1.0, 2.0]], False),
+        ([[1.0, 2.0], [NAN, NAN]], False),
+    ],
+)
+def test_two_outputs_that_two_rated_have_a_two_way_correlation(
+    table: list[list[float]], is_known: bool
+) -> None:
+    found = intraclass(Ratings.of_table(np.array(table)))
+
+    assert (found.icc2_1.value is not None) is (found.icc2_k.value is not None) is is_known
+    assert is_known or found.icc2_1.reason == found.icc2_k.reason == FEW
+
+
+@given(seeds, st.integers(2, 4))
+def test_the_one_way_correlation_takes_any_number_of_ratings_an_output(
+    seed: int, raters: int
+) -> None:
+    table = some_ratings(seed, raters, 8, 0.3)
+    twice = [column[~np.isnan(column)] for column in table.T if (~np.isnan(column)).sum() > 1]
+
+    found = one_way(Ratings.of_table(table))
+
+    if len(twice) < 2:
+        assert found.reason == "fewer than two outputs were rated twice"
+        return
+    count = np.array([len(own) for own in twice])
+    every = np.concatenate(twice)
+    within = sum(((own - own.mean()) ** 2).sum() for own in twice) / (count.sum() - len(twice))
+    between = sum(len(own) * (own.mean() - every.mean()) ** 2 for own in twice) / (len(twice) - 1)
+    each = (count.sum() - (count**2).sum() / count.sum()) / (len(twice) - 1)
+    below = between + (each - 1) * within
+    if abs(below) < 1e-12:
+        assert found.reason == SAME
+    else:
+        assert found.value == pytest.approx((between - within) / below, abs=1e-9)
+
+
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
+@given(seed=seeds)
+def test_cohens_kappa_compares_with_what_the_two_would_agree_on_by_chance(
+    weights: Weights, seed: int
+) -> None:
+    first, second = some_ratings(seed, 2, 9, 0.2) ** 2  # levels need not be evenly spaced
+
+    found = cohen_kappa(first, second, weights)
+
+    both = ~np.isnan(first) & ~np.isnan(second)
+    a, b = first[both], second[both]
+    apart = {
+        "none": lambda x, y: float(x != y),
+        "linear": lambda x, y: abs(x - y),
+        "quadratic": lambda x, y: (x - y) ** 2,
+    }[weights]
+    if not len(a):
+        assert found.reason == "the two rated nothing in common"
+        return
+    seen = np.mean([apart(x, y) for x, y in zip(a, b, strict=True)])
+    chance = np.mean([apart(x, y) for x, y in itertools.product(a, b)])
+    if not chance:
+        assert found.reason == "both gave every output the same rating"
+    else:
+        assert found.value == pytest.approx(1 - seen / chance, abs=1e-9)
+
+
+@given(seeds, st.integers(2, 4))
+def test_fleiss_kappa_is_over_the_outputs_that_most_rated(seed: int, raters: int) -> None:
+    table = some_ratings(seed, raters + 1, 7, 0.25)
+
+    found = fleiss_kappa(Ratings.of_table(table))
+
+    columns = [column[~np.isnan(column)] for column in table.T]
+    most = max(len(own) for own in columns)
+    if most < 2:
+        assert found.reason == "no output was rated twice"
+        return
+    units = np.array([own for own in columns if len(own) == most])
+    agreeing = [np.mean([a == b for a, b in itertools.combinations(own, 2)]) for own in units]
+    chance = sum(np.mean(units == value) ** 2 for value in np.unique(units))
+    if chance == 1:
+        assert found.reason == SAME
+    else:
+        assert found.value == pytest.approx((np.mean(agreeing) - chance) / (1 - chance), abs=1e-9)
+
+
+def test_without_ratings_there_is_no_kappa() -> None:
+    assert (
+        fleiss_kappa(Ratings.of_table(np.full((2, 3), NAN))).reason == "no output was rated twice"
+    )
+    single = np.array([[1.0, NAN], [NAN, 2.0]])
+    assert fleiss_kappa(Ratings.of_table(single)).reason == "no output was rated twice"
