@@ -1,6 +1,7 @@
 """How steady a judge is, from repeated replies: against simulation, hand-made cases, and the
 recorded replies of Topical-Chat."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from benchmarks.instrument import RECORDED, SCALES, predicted_and_observed, recorded_replies
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import Repeatability, repeatability
+from evaluations.statistics.results import Estimate
 from evaluations.thresholds import REPLIES_ITEMS
 
 RNG = np.random.default_rng(4)
@@ -77,11 +79,97 @@ def test_pairs_of_replies_are_counted_one_by_one() -> None:
     assert found.flips.value == pytest.approx(np.mean(flips))
 
 
-def test_few_items_say_nothing() -> None:
-    found = of_table(RNG.normal(size=(REPLIES_ITEMS - 1, 5)))
+def test_with_gaps_every_component_is_that_of_the_definition() -> None:
+    replies = RNG.normal(3, 1, (40, 1)) + RNG.normal(0, 1, (40, 5))
+    replies[RNG.random(replies.shape) < 0.3] = np.nan
+    replies[3, 1:] = np.nan  # one reply says nothing of how far replies differ
+    human = RNG.normal(3, 1, 40) + np.nanmean(replies, axis=1)
+    human[5:9] = np.nan
 
-    assert found.icc.value is None
-    assert "fewer than 20 items" in found.icc.reason
+    found = of_table(replies, human)
+
+    count = (~np.isnan(replies)).sum(axis=1)
+    again = count > 1
+    means, own = np.nanmean(replies, axis=1), count[again]
+    squared = np.nansum((replies[again] - means[again, None]) ** 2)
+    within = squared / (own.sum() - again.sum())
+    noise = within * (1 / own).mean()
+    between = means[again].var(ddof=1) - noise
+    assert (found.items, found.replies) == (again.sum(), pytest.approx(own.mean()))
+    assert found.reply_error.value == pytest.approx(np.sqrt(within))
+    assert found.score_error.value == pytest.approx(np.sqrt(noise))
+    known = again & ~np.isnan(human)
+    r = np.corrcoef(means[known], human[known])[0, 1]
+    assert found.pearson.value == pytest.approx(r)
+    for k in (1, 3, 50):
+        expected = r * np.sqrt((between + noise) / (between + within / k))
+        assert found.pearson_with(k).value == pytest.approx(expected)
+
+
+def test_no_prediction_is_beyond_one() -> None:
+    found = of_table(np.arange(40.0)[:, None] + RNG.normal(0, 8, (40, 2)), None)
+
+    for r, end in ((0.99, 1.0), (-0.99, -1.0)):
+        nearly_one = replace(found, pearson=Estimate(r))
+        assert nearly_one.pearson_with(1000).value == end
+        assert abs(nearly_one.pearson_with(1).value or 0) < 0.99
+
+
+def test_replies_that_differ_as_much_as_items_do_predict_nothing() -> None:
+    # Every item has the same mean, so that nothing lies between items.
+    replies = np.tile([[1.0, 5.0]], (30, 1))
+
+    found = of_table(replies, np.arange(30.0))
+
+    assert found.pearson.reason == "all scores, or all ratings, are the same"
+    flat = replace(found, pearson=Estimate(0.5))
+    assert (found.between, found.noise) == (0.0, 4.0)
+    assert flat.pearson_with(2).value == pytest.approx(0.5)
+    nothing = replace(flat, noise=0.0, within=0.0)
+    for empty in (nothing, replace(flat, noise=0.0), replace(flat, within=0.0)):
+        reason = empty.pearson_with(2).reason
+        assert reason == "replies differ as much within items as between them"
+
+
+@pytest.mark.parametrize(("items", "is_known"), [(19, False), (20, True), (21, True)])
+def test_few_items_say_nothing(items: int, is_known: bool) -> None:
+    assert REPLIES_ITEMS == 20
+    table = RNG.normal(size=(40, 5))
+    table[items:, 1:] = np.nan
+
+    found = of_table(table)
+
+    few = "fewer than 20 items have two replies or more"
+    assert (found.icc.value is not None) is (found.flips.reason != few) is is_known
+    assert found.items == items
+    if not is_known:
+        estimates = (found.icc, found.reply_error, found.score_error, found.differ, found.flips)
+        assert {estimate.reason for estimate in (*estimates, found.pearson)} == {few}
+        assert (found.replies, found.pearson_with(2)) == (0.0, found.pearson)
+
+
+@pytest.mark.parametrize(("rated", "is_known"), [(19, False), (20, True), (21, True)])
+def test_twenty_rated_items_have_a_correlation(rated: int, is_known: bool) -> None:
+    human = np.where(np.arange(40) < rated, np.arange(40.0), np.nan)
+    table = RNG.normal(size=(40, 2))
+
+    few = "fewer than 20 of the items are rated by people"
+    assert of_table(table, human).pearson.reason == ("" if is_known else few)
+    assert of_table(table).pearson.reason == few
+    constant = np.where(np.isnan(human), np.nan, 3.0)
+    if is_known:
+        same = "all scores, or all ratings, are the same"
+        assert of_table(table, constant).pearson.reason == same
+
+
+def test_an_order_of_two_outputs_takes_two_askings_of_both() -> None:
+    table = RNG.normal(size=(40, 2))
+
+    found = of_table(table, systems=1)
+    assert found.flips.reason == "no document has two outputs that were asked about twice"
+    table[::2, 1] = np.nan  # the first output of each document was asked about once
+    few = of_table(table, systems=2)
+    assert few.flips.reason == "no document has two outputs that were asked about twice"
 
 
 def test_items_that_nobody_rated_have_no_correlation() -> None:
