@@ -9,6 +9,7 @@ from benchmarks.defects import FINDS, found_in
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.sensitivity import Finding, sensitivity
 from evaluations.statistics.significance import holm
+from evaluations.thresholds import PROBE_RELIABILITY, PROBE_SPREAD
 
 OUTPUTS = Outputs.full(12, 1)
 RNG = np.random.default_rng(1)
@@ -53,6 +54,155 @@ def test_checks_are_plain_ratios() -> None:
     within = ((PLAIN[:, 1] - PLAIN[:, 0]) ** 2 / 2).mean()
     between = 2 * judge.var(ddof=1)
     assert of(found, "noise").value == pytest.approx((between - within) / (between + within))
+
+
+def left_out_of(values: np.ndarray) -> tuple[float, float]:
+    """The standard error by values with each document left out, and half of a 95 % interval."""
+    count = len(values)
+    error = float(np.sqrt((count - 1) / count * ((values - values.mean()) ** 2).sum()))
+    return error, float(stats.t.ppf(0.975, count - 1)) * error
+
+
+DOCUMENTS = np.repeat(np.arange(14), [1, 2, 3, 4, 2, 3, 5, 1, 2, 3, 4, 2, 3, 2])
+UNEVEN = Outputs(DOCUMENTS, np.arange(37) - np.searchsorted(DOCUMENTS, DOCUMENTS), 16, 5)
+
+
+def askings(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two askings about the outputs, shape (outputs, 2), some without an answer, and ratings."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(3, 1, 37)
+    scores = quality[:, None] + rng.normal(0, 0.8, (37, 2))
+    scores[3, 1] = scores[9] = np.nan
+    human = quality + rng.normal(0, 1, 37)
+    human[18] = np.nan
+    return scores, human
+
+
+def test_effects_and_checks_of_few_and_many_outputs_a_document_leave_documents_out() -> None:
+    scores, human = askings(4)
+    plain = np.nanmean(np.where(np.isnan(scores).all(axis=1)[:, None], 0, scores), axis=1)
+    plain[9] = np.nan
+    padded = plain + np.random.default_rng(5).normal(0.3, 0.5, 37)
+
+    found = sensitivity(UNEVEN, scores, {"padded": padded}, human)
+
+    gaps = {
+        "padded": padded - plain, "repeated": scores[:, 1] - scores[:, 0],
+        "severity": plain - human,
+    }  # fmt: skip
+    for name, gap in gaps.items():
+        there, finding = ~np.isnan(gap), of(found, name)
+        without = np.array([gap[there & (at != DOCUMENTS)].mean() for at in range(14)])
+        error, half = left_out_of(without)
+        assert (finding.outputs, finding.documents) == (there.sum(), 14)
+        assert finding.value == pytest.approx(gap[there].mean())
+        assert finding.p == pytest.approx(2 * stats.t.sf(abs(finding.value or 0) / error, 13))
+        assert finding.interval is not None
+        assert finding.interval.ends == pytest.approx(
+            (gap[there].mean() - half, gap[there].mean() + half)
+        )
+
+
+def test_the_spread_is_tested_on_its_logarithm_and_noise_on_fishers_z() -> None:
+    scores, human = askings(6)
+    plain = np.nanmean(np.where(np.isnan(scores).all(axis=1)[:, None], 0, scores), axis=1)
+
+    found = sensitivity(UNEVEN, scores, {}, human)
+
+    def log_ratio(kept: np.ndarray) -> float:
+        return float(np.log(plain[kept].std() / human[kept].std()))
+
+    def reliability(kept: np.ndarray) -> float:
+        pairs = scores[kept]
+        within = ((pairs[:, 1] - pairs[:, 0]) ** 2 / 2).mean()
+        between = 2 * pairs.mean(axis=1).var(ddof=1)
+        return float(np.arctanh((between - within) / (between + within)))
+
+    checks = (
+        ("spread", ~np.isnan(scores).all(axis=1) & ~np.isnan(human), log_ratio, np.exp),
+        ("noise", ~np.isnan(scores).any(axis=1), reliability, np.tanh),
+    )
+    for name, there, measured, back in checks:
+        finding, value = of(found, name), measured(there)
+        without = np.array([measured(there & (at != DOCUMENTS)) for at in range(14)])
+        error, half = left_out_of(without)
+        least = np.log(PROBE_SPREAD) if name == "spread" else np.arctanh(PROBE_RELIABILITY)
+        assert finding.value == pytest.approx(back(value))
+        assert finding.p == pytest.approx(stats.t.cdf((value - least) / error, 13))
+        assert finding.interval is not None
+        assert finding.interval.ends == pytest.approx((back(value - half), back(value + half)))
+        assert (finding.outputs, finding.documents) == (there.sum(), 14)
+
+
+def test_without_ratings_people_are_not_compared_with() -> None:
+    nobody = np.full(12, np.nan)
+
+    for human in (None, nobody):
+        names = [one.name for one in sensitivity(OUTPUTS, PLAIN, {}, human)]
+        assert names == ["repeated", "noise"]
+
+
+def test_people_who_gave_every_output_the_same_have_no_spread() -> None:
+    human = np.full(12, 3.0)
+    finding = of(sensitivity(OUTPUTS, PLAIN, {}, human), "spread")
+    assert (finding.value, finding.p, finding.adjusted, finding.is_found) == (
+        None,
+        None,
+        None,
+        False,
+    )
+    assert finding.reason == "people gave every output the same"
+    assert (finding.outputs, finding.documents) == (12, 12)
+
+    human[0] = 4.0  # and without the first document they do
+    assert of(sensitivity(OUTPUTS, PLAIN, {}, human), "spread").reason == finding.reason
+
+
+def test_a_judge_that_always_gives_the_same_has_hardly_a_spread() -> None:
+    human, flat = RNG.normal(3, 1, 12), np.full((12, 2), 3.0)
+
+    found = sensitivity(OUTPUTS, flat, {}, human)
+
+    assert of(found, "spread").value == pytest.approx(np.sqrt(1e-9) / human.std())
+    assert of(found, "spread").is_found
+    assert of(found, "noise").value == pytest.approx(0.999)  # nothing differs within either
+    assert of(found, "noise").p == 1.0
+
+
+def test_what_is_the_same_in_every_document_is_certain() -> None:
+    same = np.repeat(PLAIN[:, :1], 2, axis=1)
+
+    found = sensitivity(OUTPUTS, same, {"up": same[:, 0] + 1, "down": same[:, 0] - 1})
+
+    assert [(one.name, one.p) for one in found] == [
+        ("up", 0.0), ("down", 0.0), ("repeated", 1.0), ("noise", 1.0)
+    ]  # fmt: skip
+    up, down = found[0].interval, found[1].interval
+    assert up is not None
+    assert down is not None
+    assert (up.ends, down.ends) == (pytest.approx((1, 1)), pytest.approx((-1, -1)))
+    # Two askings that say opposite things of every output have no reliability at all.
+    opposite = np.array([[1.0, 5.0], [5.0, 1.0]] * 6)
+    assert of(sensitivity(OUTPUTS, opposite, {}), "noise").p == 0.0
+
+
+@pytest.mark.parametrize(("documents", "is_enough"), [(9, False), (10, True), (11, True)])
+def test_ten_documents_are_enough_for_every_finding(documents: int, is_enough: bool) -> None:
+    holes = np.where(np.arange(12)[:, None] < 12 - documents, np.nan, PLAIN)
+
+    found = sensitivity(OUTPUTS, holes, {"padded": holes[:, 0] + RNG.normal(0, 1, 12)}, PLAIN[:, 1])
+
+    assert [one.name for one in found] == ["padded", "repeated", "severity", "spread", "noise"]
+    for one in found:
+        assert (one.value is not None) is is_enough
+        assert one.reason == ("" if is_enough else f"{documents} documents count; 10 are needed")
+        assert (one.outputs, one.documents) == (documents, documents)
+
+
+@pytest.mark.parametrize(("adjusted", "is_found"), [(0.049, True), (0.05, True), (0.051, False)])
+def test_something_is_found_at_five_percent(adjusted: float, is_found: bool) -> None:
+    assert Finding("padded", 12, 12, 0.3, adjusted=adjusted).is_found is is_found
+    assert Finding("padded", 12, 12, 0.3).is_found is False
 
 
 def test_outputs_of_a_document_that_move_together_are_not_taken_for_many() -> None:
