@@ -7,6 +7,7 @@ variable. Corrections for many comparisons.
 """
 
 import itertools
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -35,6 +36,8 @@ MOST_MANY_CELLS = 10_000_000
 EXACT_UP_TO = 2**12
 # Below it, Williams' t is what rounding has left of 0 by 0, such as for a judge and its reverse.
 LEAST_DENOMINATOR = 1e-12
+# Twelve names (`LETTERED_JUDGES`) need 81 letters at most.
+LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
 # Swapping systems needs tables of documents and systems.
 MOST_CELLS = 2_000_000
 _BLOCK_CELLS = 2_000_000
@@ -248,7 +251,7 @@ def _as_large(differences: FloatArray, observed: float) -> int:
 def _many_patterns(bits: int) -> FloatArray:
     """Which of `bits` units are swapped, 0 or 1, the same for every test; shape (orderings,
     bits)."""
-    orderings = max(PERMUTATIONS, min(MANY_PERMUTATIONS, MOST_MANY_CELLS // bits))
+    orderings = min(MANY_PERMUTATIONS, MOST_MANY_CELLS // bits)
     return (np.random.default_rng(MANY_SEED).random((orderings, bits)) < 0.5).astype(float)
 
 
@@ -316,11 +319,8 @@ def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]
             if alike and not any(set(group) <= clique for clique in cliques):
                 cliques.append(set(group))
     cliques.sort(key=lambda clique: sorted(names.index(name) for name in clique))
-    alphabet = "abcdefghijklmnopqrstuvwxyz"
     return {
-        name: "".join(
-            alphabet[index % 26] for index, clique in enumerate(cliques) if name in clique
-        )
+        name: "".join(LETTERS[index] for index, clique in enumerate(cliques) if name in clique)
         for name in names
     }
 

@@ -1,0 +1,372 @@
+"""Tests of two judges by swapping them, held to enumerations of all orderings, and corrections for
+many comparisons, held to their definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluations.statistics import significance
+from evaluations.statistics.layout import Outputs
+from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.significance import (
+    NOT_COMPARED,
+    PairTest,
+    benjamini_yekutieli,
+    holm,
+    letters,
+    new_systems_test,
+    paired_bootstrap_p,
+    permutation_test,
+    permutation_tests,
+    williams_test,
+)
+
+NAN = np.nan
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def share_as_large(differences: FloatArray, weight: FloatArray, swaps: np.ndarray) -> int:
+    """In how many orderings the mean difference is as large as the observed one, where a swap
+    turns the sign of a document's."""
+    there = ~np.isnan(differences)
+    apart = (differences * weight)[there]
+    sums = np.where(swaps[:, there], -apart, apart).sum(axis=1)
+    return int((np.abs(sums) >= abs(apart.sum()) - 1e-9).sum())
+
+
+def all_swaps(bits: int) -> np.ndarray:
+    return np.array(list(itertools.product((False, True), repeat=bits)))
+
+
+# Over documents
+
+
+@pytest.mark.parametrize("documents", [1, 4, 12])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_up_to_twelve_documents_all_orderings_are_counted(
+    documents: int, is_weighted: bool
+) -> None:
+    rng = generator(documents)
+    differences = [rng.integers(-2, 4, documents) / 4 for _ in range(3)]
+    differences[1][0] = NAN
+    weight = rng.integers(1, 4, documents).astype(float) if is_weighted else np.ones(documents)
+
+    tests = permutation_tests(
+        differences, rng=generator(), weights=[weight if is_weighted else None] * 3
+    )
+
+    for found, apart in zip(tests, differences, strict=True):
+        there = ~np.isnan(apart)
+        if not there.any():
+            assert found == NOT_COMPARED
+            continue
+        count = share_as_large(apart, weight, all_swaps(documents))
+        assert found.observed == pytest.approx(np.average(apart[there], weights=weight[there]))
+        assert found.p == count / 2**documents
+        assert (found.orderings, found.exact, found.reason) == (2**documents, True, "")
+        assert found.method == "permutation"
+
+
+def test_of_thirteen_documents_some_orderings_are_drawn() -> None:
+    apart = generator(2).normal(0.1, 1, 13)
+
+    (found,) = permutation_tests([apart], rng=generator(5))
+
+    swaps = generator(5).random((1000, 13)) < 0.5
+    count = share_as_large(apart, np.ones(13), swaps)
+    assert found == PairTest(pytest.approx(apart.mean()), (count + 1) / 1001, 1000, False)
+
+
+@pytest.mark.parametrize(
+    ("orderings", "is_small"), [(209, True), (199, True), (189, False), (198, False)]
+)
+def test_a_p_of_one_percent_is_looked_at_again_among_ten_thousand_orderings(
+    orderings: int, is_small: bool
+) -> None:
+    """Where one ordering in so many is as large: 2 of 200 are 1 %, 2 of 190 are more."""
+    for seed in itertools.count():
+        apart = generator(seed).normal(0.75, 1, 14)
+        first = generator(7).random((orderings, 14)) < 0.5
+        if share_as_large(apart, np.ones(14), first) == 1:
+            break
+
+    (found,) = permutation_tests([apart], rng=generator(7), permutations=orderings)
+
+    if not is_small:
+        assert (found.p, found.orderings) == (2 / (orderings + 1), orderings)
+        return
+    many = generator(1).random((10_000, 14)) < 0.5
+    count = share_as_large(apart, np.ones(14), many)
+    assert (found.p, found.orderings) == ((count + 1) / 10_001, 10_000)
+
+
+def test_an_exact_p_is_not_looked_at_again() -> None:
+    (found,) = permutation_tests([np.full(10, 0.5)], rng=generator())
+
+    assert (found.p, found.orderings, found.exact) == (2 / 1024, 1024, True)
+
+
+def test_only_the_pairs_with_a_small_p_are_looked_at_again() -> None:
+    rng = generator(3)
+    clear, none = rng.normal(2, 1, 20), rng.normal(0, 1, 20)
+
+    nobody, looked_at, left = permutation_tests([np.full(20, NAN), clear, none], rng=generator(4))
+
+    assert nobody == NOT_COMPARED
+    assert (looked_at.orderings, left.orderings) == (10_000, 1000)
+    many = generator(1).random((10_000, 20)) < 0.5
+    assert looked_at.p == (share_as_large(clear, np.ones(20), many) + 1) / 10_001
+
+
+def test_of_many_documents_fewer_orderings_fit_and_documents_are_swapped_in_groups() -> None:
+    apart = np.append(np.full(2000, 1.0), np.full(500, -0.2))
+
+    (found,) = permutation_tests([apart], rng=generator())
+
+    assert found.orderings == 5_000  # ten million swaps of two thousand groups
+    assert found.p == 1 / 5_001
+
+
+def test_more_documents_than_groups_are_swapped_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "MOST_GROUPS", 4)
+    apart = generator(6).normal(0.2, 1, 11)
+
+    (found,) = permutation_tests([apart], rng=generator())
+
+    count = share_as_large(apart, np.ones(11), all_swaps(4)[:, np.arange(11) % 4])
+    assert (found.p, found.orderings) == (count / 16, 16)
+
+
+def test_without_documents_nothing_is_compared() -> None:
+    assert permutation_tests([np.full(3, NAN)] * 2, rng=generator()) == [NOT_COMPARED] * 2
+    assert NOT_COMPARED.reason == "in no document do people rank outputs that both judges scored"
+
+
+# Over systems, and both
+
+
+def mean_difference(human: FloatArray, a: FloatArray, b: FloatArray, of: str) -> float:
+    """Over documents in which people rank anything, ties of a judge counted as 0."""
+    coefficient = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}[of]
+    apart = []
+    for x, first, second in zip(human, a, b, strict=True):
+        there = ~np.isnan(x)
+        if np.ptp(x[there]):
+            values = [
+                coefficient(x[there], side[there])[0] if np.ptp(side[there]) else 0.0
+                for side in (first, second)
+            ]
+            apart.append(values[0] - values[1])
+    return float(np.mean(apart))
+
+
+@pytest.mark.parametrize("of", ["spearman", "pearson"])
+@pytest.mark.parametrize("over", ["systems", "both"])
+@pytest.mark.parametrize("cells", [2_000_000, 7])
+def test_over_systems_standardised_scores_are_swapped(
+    over: str, of: str, cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(significance, "_BLOCK_CELLS", cells)
+    rng = generator(8)
+    human = rng.integers(1, 5, (4, 5)).astype(float)
+    human[3] = 2.0  # there people rank nothing
+    first, second = 10 * human + rng.normal(0, 5, (4, 5)), rng.normal(3, 1, (4, 5))
+    second[1] = 3.0
+    human[0, 2] = first[2, 4] = NAN
+    there = ~np.isnan(human) & ~np.isnan(first)
+
+    found = permutation_test(
+        Outputs.full(4, 5), human.ravel(), first.ravel(), second.ravel(), of, over,  # type: ignore[arg-type]
+        rng=generator(),
+    )  # fmt: skip
+
+    a, b = (
+        np.where(there, (side - side[there].mean()) / side[there].std(), NAN)
+        for side in (first, second)
+    )
+    own = np.where(there, human, NAN)
+    observed = mean_difference(own, a, b, of)
+    count = 0
+    orderings = all_swaps(5 if over == "systems" else 9)
+    for swap in orderings:
+        documents = swap[:4] if over == "both" else np.zeros(4, dtype=bool)
+        taken = documents[:, None] ^ swap[-5:]
+        mixed = mean_difference(own, np.where(taken, b, a), np.where(taken, a, b), of)
+        count += abs(mixed) >= abs(observed) - 1e-9
+    assert found.observed == pytest.approx(observed)
+    assert (found.p, found.exact) == (count / len(orderings), True)
+    assert found.orderings == len(orderings)
+
+
+@pytest.mark.parametrize(("systems", "is_exact"), [(11, True), (12, True), (13, False)])
+def test_up_to_twelve_systems_all_orderings_are_counted(systems: int, is_exact: bool) -> None:
+    rng = generator(9)
+    human, first, second = rng.normal(size=(3, 3 * systems))
+
+    found = permutation_test(
+        Outputs.full(3, systems), human, first, second, "kendall", "systems", rng=generator(),
+        permutations=50,
+    )  # fmt: skip
+
+    assert found.exact is is_exact
+    assert found.orderings == (2**systems if is_exact else 50)
+    assert found.p is not None
+    assert is_exact or (found.p * 51) == pytest.approx(round(found.p * 51))
+
+
+def test_drawn_swaps_of_systems_are_the_generators() -> None:
+    rng = generator(10)
+    human = rng.normal(size=(2, 14))
+    first, second = human + rng.normal(0, 0.6, (2, 14)), rng.normal(size=(2, 14))
+
+    found = permutation_test(
+        Outputs.full(2, 14), human.ravel(), first.ravel(), second.ravel(), "spearman", "both",
+        rng=generator(11), permutations=30,
+    )  # fmt: skip
+
+    a, b = ((side - side.mean()) / side.std() for side in (first, second))
+    observed, count = mean_difference(human, a, b, "spearman"), 0
+    for swap in generator(11).random((30, 16)) < 0.5:
+        taken = swap[:2, None] ^ swap[2:]
+        mixed = mean_difference(human, np.where(taken, b, a), np.where(taken, a, b), "spearman")
+        count += abs(mixed) >= abs(observed) - 1e-9
+    assert found.p == (count + 1) / 31
+
+
+def over_systems_test(outputs: Outputs, *sides: FloatArray) -> PairTest:
+    return permutation_test(outputs, *sides, "spearman", "systems", rng=generator())
+
+
+def test_what_cannot_be_swapped_over_systems_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = generator(12)
+    human, first, second = rng.normal(size=(3, 20))
+    outputs, flat = Outputs.full(5, 4), np.ones(20)
+    same = "a judge's scores are all the same"
+
+    assert over_systems_test(outputs, human, flat, second).reason == same
+    assert over_systems_test(outputs, human, first, flat).reason == same
+    assert over_systems_test(outputs, flat, first, second) == NOT_COMPARED
+    turns = Outputs(outputs.document, outputs.system // 2, 5, 2)
+    assert over_systems_test(turns, human, first, second).reason == (
+        "over systems, a session needs one output of each system"
+    )
+    monkeypatch.setattr(significance, "MOST_CELLS", 20)
+    assert over_systems_test(outputs, human, first, second).p is not None
+    assert (
+        new_systems_test(outputs, human, first, second, "spearman", "systems").reason
+        == "fewer than 10 documents count, too few for an interval"
+    )
+    monkeypatch.setattr(significance, "MOST_CELLS", 19)
+    many = "over systems, at most 19 cells are tested"
+    assert over_systems_test(outputs, human, first, second).reason == many
+    new = new_systems_test(outputs, human, first, second, "spearman", "systems")
+    assert new == PairTest(None, None, 0, False, many, "jackknife")
+
+
+# The paired bootstrap, Williams' test
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p"),
+    [
+        ([0.3, 0.4, 0.5], [0.1, 0.4, 0.6], 3 / 4),  # a tie is no advantage
+        ([0.3, 0.4, 0.5], [0.1, 0.2, 0.3], 1 / 4),
+        ([0.3, NAN, 0.5], [0.1, 0.2, NAN], 1 / 2),
+        ([NAN], [0.1], None),
+        ([], [], None),
+    ],
+)
+def test_the_paired_bootstrap_counts_resamples_without_an_advantage(
+    first: list[float], second: list[float], p: float | None
+) -> None:
+    assert paired_bootstrap_p(np.array(first), np.array(second)) == p
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "both", "n"), [(0.6, 0.3, 0.4, 4), (0.2, 0.5, -0.1, 12), (0.5, 0.5, 0.3, 30)]
+)
+def test_williams_t_is_by_his_formula(one: float, two: float, both: float, n: int) -> None:
+    determinant = np.linalg.det([[1, one, two], [one, 1, both], [two, both, 1]])
+    below = 2 * determinant * (n - 1) / (n - 3) + ((one + two) / 2) ** 2 * (1 - both) ** 3
+
+    found = williams_test(one, two, both, n)
+
+    t = (one - two) * np.sqrt((n - 1) * (1 + both) / below)
+    assert found.t == pytest.approx(t)
+    assert found.p_two_sided == pytest.approx(2 * stats.t.sf(abs(t), n - 3))
+    assert found.p_one_sided == pytest.approx(stats.t.sf(t, n - 3))
+
+
+# Corrections for many comparisons
+
+P_VALUES = st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.02, 0.04, 0.3, 0.9, 1.0]), max_size=6)
+
+
+@given(P_VALUES)
+def test_holm_rejects_what_its_steps_reject(p: list[float]) -> None:
+    """At each level: the smallest p-values, while each is at most the level over those left."""
+    adjusted = holm(p)
+
+    for level in (0.005, 0.05, 0.1, 0.5, 0.999):
+        rejected = set()
+        for step, index in enumerate(sorted(range(len(p)), key=lambda at: p[at])):
+            if p[index] * (len(p) - step) > level + 1e-12:
+                break
+            rejected.add(index)
+        assert {at for at, value in enumerate(adjusted) if value <= level + 1e-12} == rejected
+    assert all(0 <= value <= 1 for value in adjusted)
+
+
+@given(P_VALUES)
+def test_benjamini_and_yekutieli_reject_the_largest_step_that_holds(p: list[float]) -> None:
+    adjusted = benjamini_yekutieli(p)
+
+    factor = sum(1 / rank for rank in range(1, len(p) + 1))
+    ordered = sorted(p)
+    for level in (0.005, 0.05, 0.1, 0.5, 0.999):
+        held = [
+            value
+            for rank, value in enumerate(ordered, 1)
+            if value * len(p) * factor / rank <= level + 1e-12
+        ]
+        last = max(held, default=-1.0)
+        expected = [value <= last for value in p]
+        assert [bool(value <= level + 1e-12) for value in adjusted] == expected
+    assert all(0 <= value <= 1 for value in adjusted)
+
+
+@given(st.integers(0, 7), st.randoms(use_true_random=False))
+def test_names_share_a_letter_if_and_only_if_they_do_not_differ(count: int, random: object) -> None:
+    names = "ABCDEFG"[:count]
+    pairs = [frozenset(pair) for pair in itertools.combinations(names, 2)]
+    differ = {pair for pair in pairs if random.random() < 0.5}  # type: ignore[attr-defined]
+
+    found = letters(names, differ)
+
+    for pair in pairs:
+        one, two = pair
+        assert bool(set(found[one]) & set(found[two])) is (pair not in differ)
+    assert not count or found["A"].startswith("a")
+    used = sorted(set("".join(found.values())))
+    assert used == list("abcdefghijklmnopqrstuvwxyz"[: len(used)])
+
+
+def test_twelve_names_may_need_eighty_one_letters() -> None:
+    """Four groups of three that differ among themselves: every choice of one of each is alike."""
+    names = [f"{group}{member}" for group in range(4) for member in range(3)]
+    differ = {
+        frozenset(pair) for pair in itertools.combinations(names, 2) if pair[0][0] == pair[1][0]
+    }
+
+    found = letters(names, differ)
+
+    assert len(set("".join(found.values()))) == 81
+    for one, two in itertools.combinations(names, 2):
+        assert set(found[one]).isdisjoint(found[two]) is (frozenset((one, two)) in differ)
