@@ -103,7 +103,7 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
         reason = ONE_VALUE
     elif len(values) > RATING_VALUES:
         reason = MANY_VALUES
-    elif linked.sum() < 2:
+    elif not linked.any():
         reason = ALONE
     if reason:
         nobody = (RaterSeverity.undefined(reason),) * ratings.raters
@@ -179,7 +179,7 @@ class _Patterns:
             rows = np.column_stack([raters, codes.sum(axis=1)])
             patterns, at = np.unique(rows, axis=0, return_inverse=True)
             blocks.append(
-                _Block(patterns[:, :-1], patterns[:, -1], block.groups, at.reshape(-1), codes)
+                _Block(patterns[:, :-1], patterns[:, -1], block.groups, at.ravel(), codes)
             )
         return cls(tuple(blocks), ratings.raters, len(values))
 
@@ -220,7 +220,8 @@ class _Conditional:
         self.size = patterns.raters + patterns.codes - 2
 
     def fitted(self) -> tuple[FloatArray, FloatArray]:
-        """Severities of shape (raters,), which sum to 0, and what each code adds, (codes,)."""
+        """Severities of shape (raters,), which sum to 0, as the prior wants of those that the data
+        do not tell apart, and what each code adds, (codes,)."""
         found = optimize.minimize(
             self._loss, np.zeros(self.size), jac=True, method="BFGS", options={"gtol": 1e-6}
         )
@@ -228,7 +229,7 @@ class _Conditional:
 
     def _parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
         severity, inner = np.split(parameters, [self.patterns.raters])
-        return severity - severity.mean(), np.concatenate([[0.0], inner, [0.0]])
+        return severity, np.concatenate([[0.0], inner, [0.0]])
 
     def _loss(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         severity, steps = self._parts(parameters)
@@ -268,11 +269,11 @@ class _Conditional:
         inverse = np.linalg.inv(information)[:raters]
         moved = inverse @ by_document.T
         # The data say nothing of all severities together, which are 0 on average.
-        known = inverse[:, :raters]
-        known = known - known.mean(axis=0) - known.mean(axis=1, keepdims=True) + known.mean()
+        centre = np.eye(raters) - 1 / raters
+        known = np.diagonal(centre @ inverse[:, :raters] @ centre)
         return _Errors(
             np.sqrt((moved**2).sum(axis=1) * telling / max(1, telling - 1)),
-            np.sqrt(np.maximum(0, np.diagonal(known))),
+            np.sqrt(np.maximum(0, known)),
             telling,
         )
 

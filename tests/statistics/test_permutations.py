@@ -261,7 +261,7 @@ def test_what_cannot_be_swapped_over_systems_says_why(monkeypatch: pytest.Monkey
     assert over_systems_test(outputs, human, first, second).p is not None
     assert (
         new_systems_test(outputs, human, first, second, "spearman", "systems").reason
-        == "fewer than 10 documents count, too few for an interval"
+        == "fewer than 60 outputs count, too few for an interval"
     )
     monkeypatch.setattr(significance, "MOST_CELLS", 19)
     many = "over systems, at most 19 cells are tested"

@@ -11,18 +11,21 @@ from scipy import optimize, stats
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.severity import (
     ALIKE,
+    ALONE,
     CHANGE,
     EXTREME,
     FEW_DOCUMENTS,
     FEW_SHARED,
-    GRID,
     MANY_VALUES,
-    MOST_ROUNDS,
     ONE_VALUE,
-    RIDGE,
     UNLINKED,
+    _Conditional,
+    _Patterns,
     many_facets,
 )
+
+RIDGE = 0.01
+GRID = np.linspace(-10, 10, 61)
 
 
 def alone(outputs: int) -> Outputs:
@@ -85,6 +88,54 @@ def test_two_annotators_and_two_values_have_a_closed_form() -> None:
     assert strict.logits_interval.ends == pytest.approx((half - error, half + error), abs=2e-3)
 
 
+def test_of_few_differences_the_prior_takes_a_little() -> None:
+    """Of four outputs on which two differ, three are for one: the half of the difference, under a
+    normal prior of precision 0.01 on each severity."""
+    first = [1.0] * 3 + [0.0] * 1 + [1.0] * 8 + [0.0] * 8
+    second = [0.0] * 3 + [1.0] * 1 + [1.0] * 8 + [0.0] * 8
+
+    lenient, strict = many_facets(alone(20), Ratings.of_table(np.array([first, second]))).raters
+
+    def slope(half: float) -> float:
+        return 2 * RIDGE * half - 2 * (3 - 4 / (1 + exp(-2 * half)))
+
+    expected = optimize.brentq(slope, 0, 2, xtol=1e-12)
+    assert strict.logits.value == pytest.approx(expected, abs=1e-5)
+    assert lenient.logits.value == pytest.approx(-expected, abs=1e-5)
+
+
+def model_of(table: np.ndarray) -> _Conditional:
+    ratings = Ratings.of_table(table)
+    return _Conditional(_Patterns.of(ratings, np.unique(ratings.value)))
+
+
+def test_the_slope_is_that_of_the_loss() -> None:
+    table = drawn([-0.6, 0.0, 0.9], outputs=12)
+    table[0, :4] = np.nan
+    model, at = model_of(table), np.array([-0.5, 0.1, 0.7, 0.3])
+
+    _loss, slope = model._loss(at)
+
+    for place, step in enumerate(1e-5 * np.eye(4)):
+        rise = (model._loss(at + step)[0] - model._loss(at - step)[0]) / 2e-5
+        assert slope[place] == pytest.approx(rise, abs=1e-6)
+    # Raising both: the ridge is all that says which severities are 0 on average.
+    assert slope[:3].sum() == pytest.approx(RIDGE * at[:3].sum())
+
+
+def test_errors_by_information_are_those_of_the_difference_of_two() -> None:
+    first = [1.0] * 30 + [0.0] * 12 + [1.0] * 40
+    second = [0.0] * 30 + [1.0] * 12 + [1.0] * 40
+    model = model_of(np.array([first, second]))
+
+    errors = model.errors(*model.fitted(), alone(82))
+
+    half = sqrt(1 / 30 + 1 / 12) / 2
+    assert errors.by_information == pytest.approx([half, half], rel=0.005)
+    assert errors.clustered == pytest.approx([half * sqrt(42 / 41)] * 2, rel=0.005)
+    assert errors.documents == 42
+
+
 def test_adjusted_ratings_are_posterior_means_of_what_an_average_annotator_gives() -> None:
     table = drawn([-0.8, 0.0, 0.8], outputs=45)
     table[0, :20] = table[2, 25:] = np.nan
@@ -102,7 +153,7 @@ def test_adjusted_ratings_are_posterior_means_of_what_an_average_annotator_gives
         if not np.isnan(value):
             likelihood[at] *= [probability(q, severity[rater])[int(value) - 1] for q in GRID]
     share = np.full(len(GRID), 1 / len(GRID))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(500):
         posterior = likelihood * share
         posterior /= posterior.sum(axis=1, keepdims=True)
         before, share = share, posterior.mean(axis=0)
@@ -168,6 +219,12 @@ def test_without_differences_without_an_ordinal_scale_or_documents_there_is_no_s
     few = many_facets(Outputs.full(6, 10), Ratings.of_table(drawn([-0.5, 0.5])))
 
     assert (same.reason, continuous.reason) == (ONE_VALUE, MANY_VALUES)
+    assert same.values.size == same.steps.size == 0
+    nobody = many_facets(alone(30), Ratings.of_table(np.where(np.eye(2, 30) > 0, 1.0, np.nan)))
+    assert nobody.reason == ONE_VALUE
+    apart = np.full((2, 60), np.nan)
+    apart[0, :30], apart[1, 30:] = np.arange(30) % 3, np.arange(30) % 2
+    assert many_facets(alone(60), Ratings.of_table(apart)).reason == ALONE
     assert np.isnan(same.adjusted).all()
     assert few.raters[0].points.value is not None
     assert few.raters[0].points_interval.reason == FEW_DOCUMENTS
