@@ -38,9 +38,8 @@ EXACT_UP_TO = 2**12
 LEAST_DENOMINATOR = 1e-12
 # Twelve names (`LETTERED_JUDGES`) need 81 letters at most.
 LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
-# Swapping systems needs tables of documents and systems.
+# Swapping systems needs tables of documents and systems; so many cells of them at once.
 MOST_CELLS = 2_000_000
-_BLOCK_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -93,9 +92,10 @@ def permutation_test(
     outputs, (human, a, b) = complete(outputs, human, first, second)
     same = on_same_documents(outputs, human, a, b, coefficient)
     if over == "documents":  # whose correlations are the same for standardised scores
-        return permutation_tests(
+        (test,) = permutation_tests(
             [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
-        )[0]
+        )
+        return test
     observed = float(np.subtract(*replace(same, weight=None).means))
     if np.isnan(observed):
         return NOT_COMPARED
@@ -371,7 +371,7 @@ def _differences_by_cell(
         else np.zeros((documents, len(patterns)), dtype=bool)
     )
     found = []
-    at_once = max(1, _BLOCK_CELLS // max(1, human.size))
+    at_once = MOST_CELLS // human.size
     for start in range(0, len(patterns), at_once):
         block = slice(start, start + at_once)
         mixed, opposite = _mixed_coefficients(human, a, b, of_systems[block], coefficient)
@@ -379,7 +379,7 @@ def _differences_by_cell(
         # A mixture that ties all outputs of a document counts as 0, as a judge does.
         apart = np.nan_to_num(mixed) - np.nan_to_num(opposite)
         found.append(np.where(swapped, -apart, apart).mean(axis=0))
-    return np.concatenate(found) if found else np.empty(0)
+    return np.concatenate(found)
 
 
 def _mixed_coefficients(

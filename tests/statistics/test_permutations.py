@@ -169,16 +169,17 @@ def mean_difference(human: FloatArray, a: FloatArray, b: FloatArray, of: str) ->
 
 @pytest.mark.parametrize("of", ["spearman", "pearson"])
 @pytest.mark.parametrize("over", ["systems", "both"])
-@pytest.mark.parametrize("cells", [2_000_000, 7])
+@pytest.mark.parametrize("cells", [2_000_000, 60])
 def test_over_systems_standardised_scores_are_swapped(
     over: str, of: str, cells: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(significance, "_BLOCK_CELLS", cells)
+    monkeypatch.setattr(significance, "MOST_CELLS", cells)
     rng = generator(8)
     human = rng.integers(1, 5, (4, 5)).astype(float)
     human[3] = 2.0  # there people rank nothing
     first, second = 10 * human + rng.normal(0, 5, (4, 5)), rng.normal(3, 1, (4, 5))
     second[1] = 3.0
+    second[2] = [0, 1, 0, 1, 1]
     human[0, 2] = first[2, 4] = NAN
     there = ~np.isnan(human) & ~np.isnan(first)
 
@@ -268,6 +269,27 @@ def test_what_cannot_be_swapped_over_systems_says_why(monkeypatch: pytest.Monkey
     assert over_systems_test(outputs, human, first, second).reason == many
     new = new_systems_test(outputs, human, first, second, "spearman", "systems")
     assert new == PairTest(None, None, 0, False, many, "jackknife")
+
+
+def test_scores_that_differ_by_one_point_are_not_the_same() -> None:
+    rng = generator(13)
+    human, first = rng.normal(size=(2, 20))
+    passes = (human > 0).astype(float)
+
+    assert over_systems_test(Outputs.full(5, 4), human, passes, first).p is not None
+    assert over_systems_test(Outputs.full(5, 4), human, first, passes).p is not None
+
+
+@pytest.mark.parametrize(
+    ("documents", "systems", "is_tested"), [(1_000_000, 2, True), (666_667, 3, False)]
+)
+def test_two_million_cells_are_tested(documents: int, systems: int, is_tested: bool) -> None:
+    outputs = Outputs(np.arange(4), np.zeros(4, dtype=int), documents, systems)
+    human, first, second = generator(14).normal(size=(3, 4))
+
+    found = new_systems_test(outputs, human, first, second, "spearman", "systems")
+
+    assert (found.reason != "over systems, at most 2,000,000 cells are tested") is is_tested
 
 
 # The paired bootstrap, Williams' test
