@@ -28,13 +28,12 @@ def intraclass(ratings: Ratings) -> Icc:
     """ICC(1) over all outputs that were rated twice, whoever rated them; ICC(2,1) and ICC(2,k) over
     those that every rater rated."""
     k = ratings.raters
-    members = [block.members for block in ratings.blocks if block.size == k]
-    if k < 2 or not members or len(members[0]) < 2:
+    rows = next((block.members for block in ratings.blocks if block.size == k), np.empty((0, k)))
+    if k < 2 or len(rows) < 2:
         missing = Estimate.undefined(
             "fewer than two raters, or fewer than two outputs that all of them rated"
         )
         return Icc(one_way(ratings), missing, missing)
-    rows = members[0]
     # Raters of an output come in any order.
     order = np.argsort(ratings.rater[rows], axis=1)
     given = np.take_along_axis(ratings.value[rows], order, axis=1)
@@ -97,9 +96,9 @@ def cohen_kappa(first: FloatArray, second: FloatArray, weights: Weights) -> Esti
 
 def fleiss_kappa(ratings: Ratings) -> Estimate:
     """Fleiss' kappa (1971) over outputs that as many raters rated as any."""
-    most = int(ratings.count.max(initial=0))
-    if most < 2:
+    if not (ratings.count > 1).any():
         return Estimate.undefined("no output was rated twice")
+    most = int(ratings.count.max())
     units = ratings.value[ratings.blocks[-1].members]  # the largest come last
     agreeing, chance = np.zeros(len(units)), 0.0
     for level in np.unique(units):

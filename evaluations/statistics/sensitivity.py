@@ -200,10 +200,11 @@ def _tested(
 
 def _brought_back(found: Finding, back: np.ufunc) -> Finding:
     """A finding that was made on another scale, on its own."""
-    interval = found.interval
-    if found.value is None or interval is None or interval.low is None or interval.high is None:
-        return found
-    ends = Interval(float(back(interval.low)), float(back(interval.high)))
+    assert found.value is not None
+    assert found.interval is not None
+    assert found.interval.ends is not None
+    low, high = found.interval.ends
+    ends = Interval(float(back(low)), float(back(high)))
     return replace(found, value=float(back(found.value)), interval=ends)
 
 

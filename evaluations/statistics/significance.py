@@ -42,6 +42,9 @@ LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψω
 MOST_CELLS = 2_000_000
 
 
+Method = Literal["permutation", "jackknife"]
+
+
 @dataclass(frozen=True)
 class PairTest:
     """The observed difference (first judge minus second), its two-sided p-value, and how many
@@ -56,10 +59,14 @@ class PairTest:
     orderings: int
     exact: bool
     reason: str = ""
-    method: Literal["permutation", "jackknife"] = "permutation"
+    method: Method = "permutation"
 
 
-NOT_COMPARED = PairTest(None, None, 0, False, NOTHING_RANKED)
+def _untested(reason: str, method: Method = "permutation") -> PairTest:
+    return PairTest(None, None, 0, False, reason, method)
+
+
+NOT_COMPARED = _untested(NOTHING_RANKED)
 
 
 @dataclass(frozen=True)
@@ -100,18 +107,14 @@ def permutation_test(
     if np.isnan(observed):
         return NOT_COMPARED
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return PairTest(None, None, 0, False, "a judge's scores are all the same")
+        return _untested("a judge's scores are all the same")
     counting = int(outputs.documents_ranked(human).sum())
     a, b = _standardised(a), _standardised(b)
     documents, systems = outputs.documents, outputs.systems
     if not outputs.has_cells:
-        return PairTest(
-            None, None, 0, False, "over systems, a session needs one output of each system"
-        )
+        return _untested("over systems, a session needs one output of each system")
     if documents * systems > MOST_CELLS:
-        return PairTest(
-            None, None, 0, False, f"over systems, at most {MOST_CELLS:,} cells are tested"
-        )
+        return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
     human, a, b = (outputs.table(side) for side in (human, a, b))
     bits = systems if over == "systems" else documents + systems
     exact = 2**bits <= EXACT_UP_TO
@@ -202,20 +205,17 @@ def new_systems_test(
     """
     outputs, (human, *judges) = complete(outputs, human, first, second)
     if outputs.documents * outputs.systems > MOST_CELLS:
-        return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
+        many = f"over systems, at most {MOST_CELLS:,} cells are tested"
+        return _untested(many, "jackknife")
     same = on_same_documents(outputs, human, judges[0], judges[1], coefficient)
     among_documents = interval_of_difference(same)
     if among_documents.low is None:
-        return _untested(among_documents.reason)
+        return _untested(among_documents.reason, "jackknife")
     sides = (same.first, same.second)
     found = over_systems(outputs, human, judges, sides, coefficient, over)
     if isinstance(found, str):
-        return _untested(found)
+        return _untested(found, "jackknife")
     return PairTest(found.estimate, found.p, 0, False, method="jackknife")
-
-
-def _untested(reason: str) -> PairTest:
-    return PairTest(None, None, 0, False, reason, "jackknife")
 
 
 def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTest:

@@ -179,6 +179,15 @@ def test_a_group_that_varies_within_half_of_the_outputs_documents_is_compared_wi
     assert found.total == (80 if over == "outputs" else 40)
 
 
+def test_documents_with_one_output_count_as_others_do() -> None:
+    outputs = Outputs.full(40, 1)
+
+    found = group_test(outputs, Group("word", "sea", outputs.document < 12), outputs.document < 9)
+
+    assert found is not None
+    assert (found.over, found.inside, found.members, found.total) == ("documents", 9, 12, 40)
+
+
 def test_a_word_of_most_documents_is_compared_over_documents() -> None:
     outputs = Outputs.full(40, 2)
 

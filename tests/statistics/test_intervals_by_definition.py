@@ -44,6 +44,21 @@ def corpus(seed: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     return human, first, second, np.repeat(rng.uniform(1, 4, DOCUMENTS), SYSTEMS)
 
 
+def contrary(seed: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """The same where the first judge ranks the outputs of every third document in reverse, and one
+    system in all of them, so that documents and systems both vary for themselves."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(3, 1, DOCUMENTS * SYSTEMS)
+    human = np.clip(np.round(quality + rng.normal(0, 0.3, len(quality))), 1, 5)
+    first = np.where(OUTPUTS.document % 3 == 0, -1, 1) * quality
+    first += rng.normal(0, 0.3, len(quality))
+    human[OUTPUTS.system == 0], first[OUTPUTS.system == 0] = 5.0, -9.0
+    second = quality + rng.normal(0, 1.5, len(quality))
+    second[OUTPUTS.document < 2] = 3.0
+    human[rng.random(len(quality)) < 0.1] = np.nan
+    return human, first, second, np.repeat(rng.uniform(1, 4, DOCUMENTS), SYSTEMS)
+
+
 def jackknife(left_out: FloatArray) -> float:
     """The variance by values with each unit left out."""
     return float((len(left_out) - 1) / len(left_out) * ((left_out - left_out.mean()) ** 2).sum())
@@ -78,11 +93,12 @@ def mean(values: FloatArray, weight: FloatArray) -> float:
 @pytest.mark.parametrize("judges", [1, 2])
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("made", [corpus, contrary])
 def test_over_systems_and_over_both_variances_are_those_of_leaving_out(
-    over: Over, judges: int, is_weighted: bool, coefficient: Coefficient
+    over: Over, judges: int, is_weighted: bool, coefficient: Coefficient, made: Any
 ) -> None:
-    human, first, second, weights = corpus(1)
-    sides = [second] if judges == 1 else [first, second]
+    human, first, second, weights = made(1)
+    sides = [second if made == corpus else first] if judges == 1 else [first, second]
     weight = weights[::SYSTEMS] if is_weighted else np.ones(DOCUMENTS)
     known = ~np.isnan(human)
     outputs = OUTPUTS.weighted(weights if is_weighted else None).part(known)
@@ -117,6 +133,8 @@ def test_over_systems_and_over_both_variances_are_those_of_leaving_out(
     shared = (SYSTEMS - 1) / SYSTEMS * np.nansum(apart[:, used] ** 2)
     shared /= used.sum() * (counting - 1)
     variance = max(of_documents + of_systems - shared, of_documents, of_systems)
+    if made == contrary and coefficient != "pearson":
+        assert variance > max(of_documents, of_systems)
     assert found.variance == pytest.approx(variance)
     freedom = variance**2 / (of_documents**2 / (counting - 1) + of_systems**2 / (SYSTEMS - 1))
     assert found.freedom == pytest.approx(freedom)

@@ -165,3 +165,24 @@ def test_without_ratings_there_is_no_kappa() -> None:
     )
     single = np.array([[1.0, NAN], [NAN, 2.0]])
     assert fleiss_kappa(Ratings.of_table(single)).reason == "no output was rated twice"
+
+
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
+def test_why_two_raters_have_no_kappa(weights: Weights) -> None:
+    first = np.array([1.0, NAN, 3.0, 3.0])
+
+    nothing = cohen_kappa(first, np.array([NAN, 2.0, NAN, NAN]), weights)
+    same = cohen_kappa(first, np.array([NAN, 2.0, 3.0, 3.0]), weights)
+
+    assert (nothing.value, nothing.reason) == (None, "the two rated nothing in common")
+    assert (same.value, same.reason) == (None, "both gave every output the same rating")
+
+
+def test_fleiss_kappa_of_two_raters_by_hand() -> None:
+    table = np.array([[1.0, 1, 2, 2], [1, 2, 2, 2]])
+
+    found = fleiss_kappa(Ratings.of_table(table))
+
+    # They agree on 3 of 4; of eight ratings three are 1 and five are 2.
+    chance = (3 / 8) ** 2 + (5 / 8) ** 2
+    assert found.value == pytest.approx((3 / 4 - chance) / (1 - chance))

@@ -79,12 +79,15 @@ def test_pairs_of_replies_are_counted_one_by_one() -> None:
     assert found.flips.value == pytest.approx(np.mean(flips))
 
 
-def test_with_gaps_every_component_is_that_of_the_definition() -> None:
-    replies = RNG.normal(3, 1, (40, 1)) + RNG.normal(0, 1, (40, 5))
-    replies[RNG.random(replies.shape) < 0.3] = np.nan
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_with_gaps_every_component_is_that_of_the_definition(scale: float) -> None:
+    rng = np.random.default_rng(9)
+    replies = rng.normal(3, 1, (40, 1)) + rng.normal(0, 1, (40, 5))
+    replies[:, 1:][rng.random((40, 4)) < 0.4] = np.nan
     replies[3, 1:] = np.nan  # one reply says nothing of how far replies differ
-    human = RNG.normal(3, 1, 40) + np.nanmean(replies, axis=1)
+    human = rng.normal(3, 2, 40) + np.nanmean(replies, axis=1)
     human[5:9] = np.nan
+    replies *= scale
 
     found = of_table(replies, human)
 

@@ -390,6 +390,15 @@ def test_a_document_tells_as_much_as_the_judge_tells_its_outputs_apart() -> None
     assert gains[1:].tolist() == [0.0, pytest.approx(2 / 3)]
 
 
+def test_of_one_output_nothing_is_told_apart_and_of_two_all_or_nothing() -> None:
+    human = np.full((3, 2), np.nan)
+    judge = np.array([[1.0, np.nan], [4.0, 4.0], [1.0, 2.0]])
+
+    gains = document_gains(human, judge)
+
+    np.testing.assert_array_equal(gains, [np.nan, 0.0, 1.0])
+
+
 def test_an_undefined_alpha_says_why() -> None:
     assert krippendorff_alpha(np.full((2, 3, 2), 4.0), "ordinal").reason
     assert alpha_interval(np.full((2, 3, 2), 4.0), "ordinal").reason

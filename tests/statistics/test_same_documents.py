@@ -66,6 +66,19 @@ def test_documents_count_by_their_weights() -> None:
     )
 
 
+def test_some_documents_are_taken_in_an_order() -> None:
+    weighted = OUTPUTS.weighted(np.repeat([1.0, 2.0, 3.0, 4.0], 3))
+
+    for outputs in (OUTPUTS, weighted):
+        same = on_same_documents(outputs, HUMAN, FIRST, SECOND)
+        part = same.at([2, 0, 3])
+        assert part.first.tolist() == pytest.approx([-1, 1, NAN], nan_ok=True)
+        assert part.second.tolist() == pytest.approx([0, 0.5, NAN], nan_ok=True)
+        assert (part.counting.tolist(), part.counts.tolist()) == ([True, True, False], [3, 3, 3])
+        assert (part.weight is None) is (outputs is OUTPUTS)
+        assert part.weight is None or part.weight.tolist() == [3.0, 1.0, 4.0]
+
+
 def test_published_correlations_leave_such_documents_out_as_before() -> None:
     estimate = correlations(OUTPUTS, HUMAN, FIRST).estimates["spearman"]["summary"]
 

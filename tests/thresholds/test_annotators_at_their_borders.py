@@ -122,6 +122,12 @@ def test_documents_for_the_interval_of_a_severity(value: int, expected: bool) ->
     assert (found.points_interval.ends is not None) is expected
 
 
+def test_the_interval_of_a_severity_is_students_t_of_its_documents() -> None:
+    low, high = 0.4 - 2.022691 * 0.3, 0.4 + 2.022691 * 0.3  # t of 39 degrees of freedom
+
+    assert severity(documents=40).logits_interval.ends == pytest.approx((low, high), abs=1e-6)
+
+
 @pins("SPAN_OUTPUTS", {9: False, 10: True, 11: True})
 def test_outputs_that_two_people_marked(value: int, expected: bool) -> None:
     texts = [MarkedText(at, 60, {0: [Mark(0, 10 + at)], 1: [Mark(4, 14)]}) for at in range(value)]
