@@ -59,7 +59,6 @@ class _Picked:
     item: int
     position: int
     outputs: list[int]
-    ordinary: bool
 
 
 def refuse_if_not_open(campaign: Campaign) -> None:
@@ -191,7 +190,7 @@ def _pick_ordinary(seat: Seat) -> list[_Picked]:
             more = {"document": rows[0][1], "after": rows[0][2], "most": DOCUMENT_PACK - 1}
             cursor.execute(_OF_DOCUMENT, values | more)
             rows += cursor.fetchall()
-    return [_Picked(pk, position, outputs, True) for pk, _document, position, outputs in rows]
+    return [_Picked(pk, position, outputs) for pk, _document, position, outputs in rows]
 
 
 def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_Picked]:
@@ -213,9 +212,7 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_
                 "most": most,
             },
         )
-        return [
-            _Picked(pk, position, outputs, False) for pk, position, outputs in cursor.fetchall()
-        ]
+        return [_Picked(*row) for row in cursor.fetchall()]
 
 
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
