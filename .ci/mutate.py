@@ -232,7 +232,8 @@ class Tracer:
         self._calls: dict[str, set[int]] = defaultdict(set)
         self._test = ""  # while modules are imported, and in fixtures of several tests
 
-    def pytest_sessionstart(self) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self) -> None:
         threading.settrace(self._trace)
         sys.settrace(self._trace)
 
@@ -384,6 +385,8 @@ def survivors_among(mutants: list[Mutant], tests: list[str], jobs: int) -> list[
                 print(f"survived: {mutant}", flush=True)
         file.write_text(json.dumps(survived))
         status = 0
+    except Exception:
+        traceback.print_exc()
     finally:
         os._exit(status)
 

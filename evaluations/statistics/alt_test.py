@@ -213,12 +213,10 @@ def _smallest(duels: _Duels, q: float) -> float | None:
     place = bisect_left(
         grid, 1, key=lambda epsilon: _winning_rate(duels.p(epsilon), q) >= ALT_TEST_WINNING_RATE
     )
-    return grid[place] if len(duels) and place < len(grid) else None
+    return grid[place] if place < len(grid) else None
 
 
 def _winning_rate(p_values: FloatArray, q: float) -> float:
-    if not len(p_values):
-        return 0.0
     return float((benjamini_yekutieli(p_values) <= q).mean())
 
 

@@ -45,7 +45,7 @@ def test_over_systems_p_is_that_of_leaving_each_out_by_hand() -> None:
 
     assert found.observed == pytest.approx(difference)
     assert found.p == pytest.approx(2 * stats.t.sf(difference / error, SYSTEMS - 1))
-    assert (found.method, found.orderings) == ("jackknife", 0)
+    assert (found.method, found.orderings, found.exact) == ("jackknife", 0, False)
 
 
 @pytest.mark.parametrize("over", ["systems", "both"])

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import re
+import runpy
 
 import pytest
 
@@ -17,6 +18,15 @@ def test_the_page_of_the_docs_is_the_table() -> None:
     assert (CHECKOUT / "docs/thresholds.md").read_text() == markdown(), (
         "write it again: python -m evaluations.thresholds > docs/thresholds.md"
     )
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+def test_the_module_prints_the_page_as_a_command_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_module(thresholds.__name__)
+    assert capsys.readouterr().out == ""
+
+    runpy.run_module(thresholds.__name__, run_name="__main__")
+    assert capsys.readouterr().out == markdown()
 
 
 def test_every_threshold_is_tested_below_at_and_above() -> None:
