@@ -1,5 +1,7 @@
 """The docs at /docs/, for sites without internet: the site that `make docs` built."""
 
+import errno
+
 from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -17,6 +19,15 @@ def docs_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
     Where they were not built, a checkout shows its Markdown files; without them, any address leads
     to a page that says how to build them.
     """
+    try:
+        return _docs_page(request, page)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise Http404("The docs have no page with so long a name.") from None
+
+
+def _docs_page(request: HttpRequest, page: str) -> HttpResponseBase:
     folder = settings.DOCS_SITE
     if not (folder / "index.html").is_file():
         has_pages = (settings.DOCS_PAGES / "method.md").is_file()

@@ -1,8 +1,7 @@
 """A certificate as a badge: a small SVG for a README or a dashboard."""
 
-from html import escape
-
 from evaluations.certifying.requirements import Outcome
+from evaluations.texts import for_xml
 
 # Widths of Verdana at 11 pixels are about so wide.
 _CHARACTER, _PADDING, _HEIGHT = 6.6, 8, 20
@@ -23,13 +22,13 @@ def badge(judge: str, criterion: str, outcome: str, *, fits: bool = True) -> str
     is_known = fits and outcome in set(Outcome)
     colour = _COLOURS[Outcome(outcome) if is_known else Outcome.CANNOT_SAY]
     first, second = (round(_CHARACTER * len(text)) + 2 * _PADDING for text in (left, right))
-    name = escape(f"{left}: {right}")
+    name = for_xml(f"{left}: {right}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{first + second}" height="{_HEIGHT}"'
         f' role="img" aria-label="{name}"><title>{name}</title>'
         f'<rect width="{first}" height="{_HEIGHT}" rx="3" fill="#444"/>'
         f'<rect x="{first}" width="{second}" height="{_HEIGHT}" rx="3" fill="{colour}"/>'
         '<g fill="#fff" text-anchor="middle" font-family="Verdana,Geneva,sans-serif"'
-        f' font-size="11"><text x="{first / 2}" y="14">{escape(left)}</text>'
-        f'<text x="{first + second / 2}" y="14">{escape(right)}</text></g></svg>\n'
+        f' font-size="11"><text x="{first / 2}" y="14">{for_xml(left)}</text>'
+        f'<text x="{first + second / 2}" y="14">{for_xml(right)}</text></g></svg>\n'
     )

@@ -1,5 +1,7 @@
 """What HTML may be left of a text, whoever wrote it: formatting, and nothing that loads or acts."""
 
+import re
+
 import nh3
 from pygments.token import STANDARD_TYPES
 
@@ -23,6 +25,8 @@ _ATTRIBUTES = {
 # The colours of code; no other class is left.
 _CLASSES = {"span": {f"code-{name}" for name in STANDARD_TYPES.values() if name}}
 _SCHEMES = {"http", "https", "mailto"}
+# "//host": browsers read a backslash as a slash, and skip blanks before and line breaks within.
+_NAMES_A_HOST = re.compile(r"[\x00-\x20]*[/\\][\t\r\n]*[/\\]")
 
 
 def cleaned(html: str) -> str:
@@ -39,9 +43,15 @@ def cleaned_with_links(html: str) -> str:
         attributes=_ATTRIBUTES | {"a": {"href"}},
         allowed_classes=_CLASSES,
         url_schemes=_SCHEMES,
+        attribute_filter=_without_other_hosts,
         link_rel="noopener noreferrer nofollow",
     )
     return str(safe)
+
+
+def _without_other_hosts(_tag: str, name: str, value: str) -> str | None:
+    """Leave out the address of a link that leads to another host without naming a scheme."""
+    return None if name == "href" and _NAMES_A_HOST.match(value) else value
 
 
 def as_text(text: str) -> str:

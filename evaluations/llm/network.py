@@ -62,17 +62,28 @@ def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
 
 
 def spellings(secret: str) -> re.Pattern[bytes]:
-    r"""A key as JSON may spell it: each character as it is, behind a backslash, or as \u and its
-    number."""
+    r"""A key as JSON may spell it, or JSON within texts of JSON, as proxies write it: each
+    character as it is, behind backslashes, or as \u and its number.
+
+    Backslashes are counted to a bound and never tried again, so that a reply full of them takes
+    time in proportion to its length.
+    """
     each = (
-        (
-            rf"(?:\\?{re.escape(character)}|\\u(?i:{ord(character):04x}))"
-            if ord(character) < 2**16
-            else re.escape(character)
-        )
-        for character in secret
+        _BACKSLASHES.format(16 * len(part))
+        if part.startswith("\\")
+        else rf"\\{{0,16}}+(?:{re.escape(part)}|{_as_numbers(part)})"
+        for part in re.findall(r"\\+|[^\\]", secret, re.DOTALL)
     )
-    return re.compile("".join(each).encode())
+    return re.compile(f"{re.escape(secret)}|{''.join(each)}".encode())
+
+
+# A backslash of the key itself, or several.
+_BACKSLASHES = r"\\{{1,{0}}}+(?:u(?i:005c)\\{{0,{0}}}+){{0,{0}}}+"
+
+
+def _as_numbers(character: str) -> str:
+    units = character.encode("utf-16-be").hex()
+    return r"\\{1,16}+".join(f"u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4))
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):

@@ -290,17 +290,21 @@ def loads(content: bytes) -> Any:
     Texts are cleaned of what PostgreSQL cannot hold.
 
     Raises:
-        MalformedError: it is no JSON.
+        MalformedError: it is no JSON, or nested so deeply that Python cannot walk through it.
     """
     try:
         found = orjson.loads(content)
+        is_clean = b"\\u0000" not in content
     except orjson.JSONDecodeError:
+        is_clean = False
         try:
             found = json.loads(content.decode("utf-8", "replace"), strict=False)
         except (ValueError, RecursionError):
             raise MalformedError("it is no JSON") from None
-        return _cleaned(found)
-    return _cleaned(found) if b"\\u0000" in content else found
+    try:
+        return found if is_clean else _cleaned(found)
+    except RecursionError:
+        raise MalformedError("its JSON is nested too deeply") from None
 
 
 def _cleaned(found: Any) -> Any:

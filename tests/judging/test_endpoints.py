@@ -4,7 +4,8 @@ import asyncio
 import datetime
 import email.utils
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -150,17 +151,51 @@ def test_a_key_that_comes_back_in_an_error_is_masked(
 
 
 def as_numbers(text: str) -> str:
-    return "".join(f"\\u{ord(character):04X}" for character in text)
+    return "".join(f"\\u{unit.hex().upper()}" for unit in units(text))
 
 
-@pytest.mark.parametrize("escape", [str, lambda key: key.replace("/", "\\/"), as_numbers])
-def test_a_key_is_masked_however_json_spells_it(escape: Callable[[str], str]) -> None:
-    key = "sk-secret/AAAA+BBBB.1234"
-    body = f'{{"error": {{"message": "bad key {escape(key)}."}}}}'.encode()
+def units(text: str) -> Iterator[bytes]:
+    encoded = text.encode("utf-16-be")
+    return (encoded[at : at + 2] for at in range(0, len(encoded), 2))
 
-    masked = spellings(key).sub(MASK, body)
 
-    assert json.loads(masked)["error"]["message"] == "bad key [key hidden]."
+@pytest.mark.parametrize("times", range(4), ids="{} times in JSON of JSON".format)
+@pytest.mark.parametrize("key", ["sk-secret/AAAA+BBBB.1234", "sk-\\secret\\\\AAAA-\U0001f511é"])
+@pytest.mark.parametrize(
+    "escape",
+    [
+        lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+        lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),
+        as_numbers,
+    ],
+    ids=["plain", "slashes", "numbers"],
+)
+def test_a_key_is_masked_however_json_spells_it(
+    key: str, escape: Callable[[str], str], times: int
+) -> None:
+    body = f'"bad key {escape(key)}."'
+    for _ in range(times):
+        body = json.dumps(body)
+
+    read = spellings(key).sub(MASK, body.encode()).decode()
+
+    for _ in range(times + 1):
+        read = json.loads(read)
+    assert read == "bad key [key hidden]."
+
+
+@pytest.mark.parametrize("key", ["sk-secret", "\\" * 30 + "secret", "u005c" * 30 + "\\" * 3])
+@pytest.mark.parametrize("piece", [b"\\", b"\\u005c", b"sk-secre\\", b"\\" * 16 + b"u005c"])
+def test_masking_takes_time_in_proportion_to_a_replys_length(key: str, piece: bytes) -> None:
+    pattern = spellings(key)
+
+    def seconds(length: int) -> float:
+        body = piece * (length // len(piece))
+        begun = time.process_time()
+        pattern.sub(MASK, body)
+        return time.process_time() - begun
+
+    assert seconds(400_000) < 20 * seconds(40_000) + 0.2
 
 
 def test_what_is_stored_of_a_reply_comes_back_the_same() -> None:

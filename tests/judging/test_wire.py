@@ -61,6 +61,20 @@ def test_an_answer_that_is_no_completion(content: bytes) -> None:
         read_chat_answer(content)
 
 
+@pytest.mark.parametrize("deep", [90, 400, 500, 1000, 100_000])
+@pytest.mark.parametrize("text", [rb"\u0000", rb"\ud83d", b"plain"])
+def test_an_answer_of_many_brackets_is_read_or_malformed(text: bytes, deep: int) -> None:
+    odd = b'"' + text + b'", ' + b"[" * deep + b"]" * deep
+    content = b'{"choices": [{"message": {"content": "4"}}], "more": [' + odd + b"]}"
+
+    try:
+        reply = read_chat_answer(content)
+    except MalformedError:
+        assert deep > 90
+    else:
+        assert reply.choices[0].text == "4"
+
+
 @pytest.mark.parametrize("odd", [4, {"a": 1}, ["x"], None, True])
 def test_what_only_describes_a_reply_is_left_out_where_it_is_odd(odd: Any) -> None:
     content = json.dumps(answer(id=odd, model=odd)).encode()

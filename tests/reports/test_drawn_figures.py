@@ -240,8 +240,11 @@ def test_a_shared_report_has_the_figures_and_no_way_to_the_texts(
     assert visitor.get(f"{ADDRESS}drawings/").status_code == 302
 
 
-def test_names_are_text_in_every_figure(project: Project, load: Load) -> None:
-    name = '<script>alert(1)</script>"&'
+@pytest.mark.parametrize(
+    "odd", ["", "\x1b[31m\x01\x7f\x85\ufffe\uffff\n\t"], ids=["plain", "control"]
+)
+def test_names_are_text_in_every_figure(project: Project, load: Load, odd: str) -> None:
+    name = f'<script>alert(1)</script>"&{odd}'
     load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"fair": FAIR})})
     Judge.objects.update(name=name)
     found = shown_figure_numbers(project, ReportOptions(), project.criteria.get())

@@ -1,8 +1,7 @@
 """A drawing as SVG: for a page, in the colours of its theme, and as a file, in those of paper."""
 
-from html import escape
-
 from evaluations.reports.drawings.shapes import COLUMN_MM, Box, Dot, Drawing, Line, Shape, Words
+from evaluations.texts import for_xml
 
 # The light theme of static/css/tokens.css.
 PAPER = {
@@ -25,7 +24,7 @@ def as_page_part(drawing: Drawing) -> str:
     leads_on = any(isinstance(shape, Dot) and shape.address for shape in drawing.shapes)
     role = "group" if leads_on else "img"
     head = f'<svg class="drawing" viewBox="{_box(drawing)}" role="{role}">'
-    return f"{head}<title>{escape(drawing.title)}</title>{_shapes(drawing, on_page=True)}</svg>"
+    return f"{head}<title>{for_xml(drawing.title)}</title>{_shapes(drawing, on_page=True)}</svg>"
 
 
 def as_file(drawing: Drawing) -> str:
@@ -34,8 +33,8 @@ def as_file(drawing: Drawing) -> str:
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{COLUMN_MM}mm" height="{height:.2f}mm"'
-        f' viewBox="{_box(drawing)}" font-family="{escape(FONT)}">'
-        f"<title>{_plain(drawing.title)}</title><desc>{_plain(drawing.caption)}</desc>"
+        f' viewBox="{_box(drawing)}" font-family="{for_xml(FONT)}">'
+        f"<title>{for_xml(drawing.title)}</title><desc>{for_xml(drawing.caption)}</desc>"
         f"{_shapes(drawing, on_page=False)}</svg>\n"
     )
 
@@ -71,11 +70,12 @@ def _dot(dot: Dot, on_page: bool) -> str:
     else:
         colours = f'fill="{PAPER[dot.role]}"'
         outline = f' stroke="{PAPER[dot.outline]}"' if dot.outline else ""
-    hint = f"<title>{_plain(dot.hint)}</title>" if dot.hint else ""
+    hint = f"<title>{for_xml(dot.hint)}</title>" if dot.hint else ""
     circle = f"<circle {place} {colours}{outline}>{hint}</circle>"
     if not (on_page and dot.address):
         return circle
-    return f'<a href="{escape(dot.address)}" aria-label="{escape(dot.hint)}">{circle}</a>'
+    address, label = for_xml(dot.address), for_xml(dot.hint)
+    return f'<a href="{address}" aria-label="{label}">{circle}</a>'
 
 
 def _words(words: Words, on_page: bool) -> str:
@@ -83,17 +83,12 @@ def _words(words: Words, on_page: bool) -> str:
     return (
         f'<text x="{_n(words.x)}" y="{_n(words.y)}" {_colour("fill", words.role, on_page)}'
         f' font-size="{_n(words.size)}" text-anchor="{words.anchor}"{bold}>'
-        f"{_plain(words.text)}</text>"
+        f"{for_xml(words.text)}</text>"
     )
 
 
 def _colour(what: str, role: str, on_page: bool) -> str:
     return f'class="{what}-{role}"' if on_page else f'{what}="{PAPER[role]}"'
-
-
-def _plain(text: str) -> str:
-    """A text for XML, which has no control characters."""
-    return escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 
 def _n(value: float) -> str:
