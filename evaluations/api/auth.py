@@ -68,6 +68,11 @@ def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: boo
             change=request.method not in SAFE,
             calls_out=calls_out,
         )
+    elif token and request.method not in SAFE and (token.project_id or not token.may_change):
+        raise ForbiddenError(
+            "This token is limited to one project or to reading; create projects with another "
+            "token."
+        )
 
 
 def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Project:

@@ -9,7 +9,8 @@ from evaluations.corpus.rows import is_text
 
 
 class In(Schema):
-    """A request's body or query. Texts with NUL or invalid Unicode are refused."""
+    """A request's body or query. Texts with NUL or invalid Unicode are refused, and values that are
+    nested too deeply to look through."""
 
     @model_validator(mode="before")
     @classmethod
@@ -17,7 +18,11 @@ class In(Schema):
         inner = getattr(values, "_obj", values)
         if isinstance(inner, dict):
             for name, value in inner.items():
-                if not storable(value):
+                try:
+                    is_storable = storable(value)
+                except RecursionError:
+                    raise ValueError(f"{name} is nested too deeply") from None
+                if not is_storable:
                     raise ValueError(
                         f"{name} contains a character that cannot be stored (NUL or a lone "
                         "surrogate)"
