@@ -3,9 +3,14 @@
 import importlib.util
 import os
 import secrets
+import stat
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import platformdirs
+
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 
 
 def default_data_dir() -> Path:
@@ -23,10 +28,10 @@ def local_secret_key(data_dir: Path) -> str:
         return path.read_text(encoding="ascii")
     except FileNotFoundError:
         pass
-    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(data_dir)
     draft = path.with_name(f"secret_key.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_text(secrets.token_urlsafe(48), encoding="ascii")
+    with open_private(draft, empty=True) as file:
+        file.write(secrets.token_urlsafe(48).encode("ascii"))
     try:
         os.link(draft, path)  # atomic: if two commands start at once, they use the same key
     except FileExistsError:
@@ -34,6 +39,27 @@ def local_secret_key(data_dir: Path) -> str:
     finally:
         draft.unlink()
     return path.read_text(encoding="ascii")
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder for its owner alone, whatever the umask, if there is none; its parents are made
+    as usual."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=PRIVATE_FOLDER)
+        if stat.S_IMODE(folder.stat().st_mode) & PRIVATE_FOLDER != PRIVATE_FOLDER:
+            folder.chmod(PRIVATE_FOLDER)  # the umask took rights of the owner
+
+
+def open_private(path: Path, *, empty: bool = False) -> IO[bytes]:
+    """A file to write to at its end, for its owner alone: a new one is made so, an old one of ours
+    becomes so, and `empty` if asked for."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if empty else 0)
+    number = os.open(path, flags, PRIVATE_FILE)
+    about = os.fstat(number)
+    if stat.S_IMODE(about.st_mode) != PRIVATE_FILE and about.st_uid == os.geteuid():
+        os.fchmod(number, PRIVATE_FILE)
+    return os.fdopen(number, "ab")
 
 
 def packaged_folder(package: str) -> Path:
@@ -55,7 +81,8 @@ def temporary_folder(data_dir: Path) -> Path | None:
     """
     folder = data_dir / "temporary"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(data_dir)
+        private_folder(folder)
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from geval_site import environment
-from geval_site.datafolder import default_data_dir
+from geval_site.datafolder import default_data_dir, private_folder
 
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _made: list[Path] = []
@@ -20,13 +20,15 @@ def share_metrics() -> None:
     """Give this server and its future workers a folder for their counters, unless there is one."""
     if os.environ.get(VARIABLE):
         return
-    folders = environment.folder("GEVAL_DATA_DIR", default=default_data_dir()) / "metrics"
+    data_dir = environment.folder("GEVAL_DATA_DIR", default=default_data_dir())
+    folders = data_dir / "metrics"
     try:
-        folders.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(data_dir)
+        private_folder(folders)
         _remove_those_of_ended_servers(folders)
         made = folders / str(os.getpid())
         shutil.rmtree(made, ignore_errors=True)
-        made.mkdir(mode=0o700)
+        private_folder(made)
     except OSError:  # a site on another database may have no data folder
         made = Path(tempfile.mkdtemp(prefix="geval-metrics-"))
     _made.append(made)

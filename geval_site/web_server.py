@@ -3,6 +3,7 @@
 https://docs.gunicorn.org/en/stable/settings.html
 """
 
+import os
 from typing import Any
 
 from geval_site.metrics_folder import remove_metrics, share_metrics
@@ -20,6 +21,8 @@ timeout = 120
 loglevel = "warning"
 logger_class = "geval_site.web_log.WebLogger"
 
+# What libraries write, such as counters, is for the site's own user alone.
+os.umask(0o077)
 # Now, because the application may be loaded before any hook is called.
 share_metrics()
 

@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
 from geval_site import environment
+from geval_site.datafolder import private_folder
 from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
 
@@ -144,7 +145,9 @@ def start_model(processes: Processes, command: str, *options: str, port: int) ->
 
 def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen[str]:
     """Start the web server for this machine; static files are served from their sources."""
-    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    private_folder(settings.DATA_DIR)
+    if settings.STATIC_ROOT.is_relative_to(settings.DATA_DIR):
+        private_folder(settings.STATIC_ROOT)
     return processes.start(
         web_command(f"{host}:{port}"),
         env={"GEVAL_MODE": os.environ.get("GEVAL_MODE", "local")},

@@ -4,6 +4,7 @@ import datetime
 import os
 import shutil
 import socket
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,8 @@ from evaluations.operations.readiness import (
 )
 from evaluations.operations.waiting import stale_leases
 from evaluations.sealing import SealError
+from geval_site.datafolder import PRIVATE_FOLDER
+from geval_site.embedded.paths import cluster_dir
 from geval_site.embedded.upgrade import kept_folders
 from geval_site.program import command
 from geval_site.version import __version__
@@ -65,6 +68,7 @@ def examine() -> Iterator[Finding]:
     yield from settings_findings()
     yield from version_findings()
     yield from disk_findings()
+    yield from open_folder_findings()
     database = database_part()
     yield _from_part(
         database, "Is PostgreSQL running, and DATABASE_URL right? The log of the embedded one is"
@@ -126,6 +130,20 @@ def disk_findings() -> Iterator[Finding]:
     for kept in kept_folders(settings.DATA_DIR):
         seen = f"data from before an upgrade of PostgreSQL are in {kept}"
         yield Finding("disk", Severity.WARNING, seen, "Delete that folder when all is well.")
+
+
+def open_folder_findings() -> Iterator[Finding]:
+    """A data folder with secrets that other users of the machine may enter or read. New ones are
+    made private; one that exists may hold other things, so its rights are left to the operator."""
+    folder = settings.DATA_DIR
+    if not ((folder / "secret_key").exists() or cluster_dir(folder).exists()):
+        return
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    # As root, PostgreSQL's account passes through it by its group.
+    if mode & ~(PRIVATE_FOLDER | stat.S_IXGRP):
+        seen = f"other users of this machine may enter {folder} (its mode is {mode:o})"
+        advice = f"chmod go-rw,o-x '{folder}', then start the site again."
+        yield Finding("data folder", Severity.WARNING, seen, advice)
 
 
 def postgres_version() -> Finding:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from pwd import struct_passwd
 
+from geval_site.datafolder import PRIVATE_FOLDER, open_private, private_folder
 from geval_site.embedded.account import AccountError, system_account
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.programs import Programs
@@ -32,19 +33,54 @@ class Runner:
         Raises:
             EmbeddedServerError: there is none and it cannot be made.
         """
-        self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self.data_dir)
         if self.as_root:
             try:
                 self._account = system_account(SYSTEM_USER)
             except AccountError as error:
                 raise EmbeddedServerError(f"PostgreSQL cannot run as root, and {error}") from None
 
-    def make_folder(self, folder: Path) -> None:
-        """A private folder that the programs may write, and reach."""
-        folder.mkdir(exist_ok=True, mode=0o700)
+    def make_folder(self, folder: Path, *, is_own: bool = False) -> None:
+        """A private folder that the programs may write, and reach.
+
+        Args:
+            is_own: whether it must be a folder of this user or of the programs' account, because
+                others may have made it before: it is in a place where everybody may write.
+
+        Raises:
+            EmbeddedServerError: it is somebody else's, or a link.
+        """
+        private_folder(folder)
+        if is_own:
+            self._check_owner(folder)
         if self._account:
             os.chown(folder, self._account.pw_uid, -1)
-            _let_others_pass(folder.parent)
+            self._let_account_pass(folder.parent)
+
+    def _check_owner(self, folder: Path) -> None:
+        about = folder.lstat()
+        owners = {os.geteuid()} | ({self._account.pw_uid} if self._account else set())
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid not in owners:
+            raise EmbeddedServerError(
+                f"{folder} belongs to another user, or is a link; remove it, or set"
+                " XDG_RUNTIME_DIR to your own folder."
+            )
+        if about.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            folder.chmod(PRIVATE_FOLDER)
+
+    def _let_account_pass(self, folder: Path) -> None:
+        """Give the account the right to pass through (not to read) a folder and its parents where
+        it is missing: in the data folder to it alone, by its group."""
+        assert self._account is not None
+        for place in (folder, *folder.parents):
+            about = place.stat()
+            if about.st_mode & stat.S_IXOTH:
+                continue
+            if place.is_relative_to(self.data_dir):
+                os.chown(place, -1, self._account.pw_gid)
+                place.chmod(stat.S_IMODE(about.st_mode) | stat.S_IXGRP)
+            else:
+                place.chmod(stat.S_IMODE(about.st_mode) | stat.S_IXOTH)
 
     @contextmanager
     def locked(self, name: str) -> Iterator[None]:
@@ -52,7 +88,7 @@ class Runner:
 
         The next process to take it waits until they, and what they started, have ended.
         """
-        with (self.data_dir / name).open("ab") as lock:
+        with open_private(self.data_dir / name) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._held = (lock.fileno(),)
             try:
@@ -70,7 +106,7 @@ class Runner:
         # instead.
         report = self.data_dir / f"{name}.{os.getpid()}.out"
         try:
-            with report.open("wb") as output:
+            with open_private(report, empty=True) as output:
                 done = subprocess.run(
                     [str(self.folder_of(programs) / name), *arguments],
                     stdin=subprocess.DEVNULL,
@@ -103,22 +139,14 @@ class Runner:
         if not copy.exists():
             draft = copy.with_name(f"{copy.name}.{os.getpid()}")
             shutil.copytree(programs.folder.parent, draft, symlinks=True)
+            assert self._account is not None
             for path in [draft, *draft.rglob("*")]:
                 if not path.is_symlink():
-                    path.chmod(
-                        path.stat().st_mode
-                        | (0o055 if path.is_dir() or path.stat().st_mode & 0o100 else 0o044)
-                    )
+                    os.chown(path, -1, self._account.pw_gid)
+                    mode = path.stat().st_mode
+                    path.chmod(0o750 if path.is_dir() or mode & stat.S_IXUSR else 0o640)
             draft.rename(copy)
         return copy / "bin"
-
-
-def _let_others_pass(folder: Path) -> None:
-    """Give the right to pass through (not to read) a folder and its parents if it is missing."""
-    for place in (folder, *folder.parents):
-        mode = place.stat().st_mode
-        if not mode & stat.S_IXOTH:
-            place.chmod(mode | stat.S_IXOTH)
 
 
 def _others_can_pass(folder: Path) -> bool:

@@ -22,6 +22,7 @@ from typing import IO
 import psycopg
 from psycopg import sql
 
+from geval_site.datafolder import open_private
 from geval_site.embedded.cluster import Cluster, is_listening, major_of
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.paths import DATABASE, SOCKET_NAME, USER, cluster_dir, socket_dir
@@ -71,19 +72,19 @@ class EmbeddedServer:
             with self._exclusive():
                 self._lease.close()
                 self._lease, self._lease_pid = None, 0
-                with (self.data_dir / "users.lock").open("ab") as users, suppress(BlockingIOError):
+                with open_private(self.data_dir / "users.lock") as users, suppress(BlockingIOError):
                     fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     self._stop()
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        with (self.data_dir / "server.lock").open("ab") as lock:
+        with open_private(self.data_dir / "server.lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def _take_lease(self) -> None:
         # A forked child takes its own lease; its copy of the parent's file keeps the parent's lock.
-        self._lease = (self.data_dir / "users.lock").open("ab")
+        self._lease = open_private(self.data_dir / "users.lock")
         fcntl.flock(self._lease, fcntl.LOCK_SH)
         self._lease_pid = os.getpid()
         atexit.register(self.release)
@@ -94,13 +95,8 @@ class EmbeddedServer:
 
     def _prepare_folders(self) -> None:
         self.runner.prepare()
-        for folder in (self.folder, self.socket_dir):
-            self.runner.make_folder(folder)
-        if not self.runner.as_root and self.socket_dir.stat().st_uid != os.geteuid():
-            raise EmbeddedServerError(
-                f"{self.socket_dir} belongs to another user; set XDG_RUNTIME_DIR to your own "
-                "folder."
-            )
+        self.runner.make_folder(self.folder)
+        self.runner.make_folder(self.socket_dir, is_own=True)
 
     def _start(self) -> None:
         cluster = self._cluster()

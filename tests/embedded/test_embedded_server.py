@@ -2,6 +2,7 @@
 after a crash."""
 
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from geval_site.embedded.paths import LONGEST_SOCKET_PATH, SOCKET_NAME, socket_dir
+from geval_site.embedded.runner import SYSTEM_USER
 from tests.conftest import CHECKOUT
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
@@ -142,6 +144,100 @@ def test_what_keeps_it_from_starting_is_said(root: Path) -> None:
     assert process.returncode != 0
     assert "EmbeddedServerError" in err
     assert "nonsense" in err
+
+
+def open_to_others(folder: Path) -> list[str]:
+    """What of a data folder others than its owner, or as root than PostgreSQL's account, may
+    read, write or enter; folders and sockets in folders that are closed count as well."""
+    found = []
+    for path in [folder, *folder.rglob("*")]:
+        about = path.lstat()
+        allowed = 0o010 if path.is_dir() and os.geteuid() == 0 and path == folder else 0
+        if not path.is_symlink() and not path.is_socket() and about.st_mode & 0o077 & ~allowed:
+            found.append(f"{path.relative_to(folder)} {about.st_mode & 0o777:o}")
+    if os.geteuid() == 0:
+        account = pwd.getpwnam(SYSTEM_USER)
+        assert folder.stat().st_gid == account.pw_gid
+    return found
+
+
+WRITES = (
+    "import django; django.setup(); from geval_site.metrics_folder import share_metrics;"
+    " share_metrics(); from evaluations.management import services; from unittest.mock import Mock;"
+    " services.start_web(Mock(), host='127.0.0.1', port=1); "
+)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
+@pytest.mark.parametrize("key", ["", "a-secret-key"], ids=["its own key", "a key from outside"])
+def test_everything_in_the_data_folder_is_private_whatever_the_umask(
+    root: Path, monkeypatch: pytest.MonkeyPatch, umask: int, key: str
+) -> None:
+    folder = root / "d"
+    monkeypatch.setenv("GEVAL_SECRET_KEY", key)
+
+    running = start(folder, f"import os; os.umask({umask}); {WRITES}{QUERY}; input()")
+    first_count(running)
+    while_running = open_to_others(folder)
+    running.communicate("\n", timeout=60)
+
+    assert while_running == []
+    assert open_to_others(folder) == []
+    assert {"temporary", "metrics", "static", "server.lock"} <= {
+        one.name for one in folder.iterdir()
+    }
+
+
+def test_files_that_earlier_versions_left_open_are_closed(root: Path) -> None:
+    folder = root / "d"
+    rows(folder)
+    for name in ("server.lock", "users.lock"):
+        (folder / name).chmod(0o644)
+
+    rows(folder)
+
+    assert open_to_others(folder) == []
+
+
+@pytest.fixture
+def outside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the socket of a data folder whose path is too long for one."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(root))
+    return socket_dir(root / "d,e")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of others")
+@pytest.mark.parametrize("kind", ["folder", "link to root's folder", "link to nothing"])
+def test_a_socket_folder_that_somebody_else_made_is_refused(
+    root: Path, outside: Path, kind: str
+) -> None:
+    if kind == "folder":
+        outside.mkdir(mode=0o777)
+        os.chown(outside, 65534, 65534)
+    else:
+        target = root / "target"
+        if kind == "link to root's folder":
+            target.mkdir()
+        outside.symlink_to(target)
+        os.chown(outside, 65534, 65534, follow_symlinks=False)
+
+    _, err = start(root / "d,e", QUERY).communicate(timeout=90)
+
+    assert f"{outside} belongs to another user, or is a link" in err
+    assert kind != "folder" or outside.stat().st_uid == 65534
+    assert kind != "link to root's folder" or (root / "target").stat().st_uid == 0
+
+
+def test_a_socket_folder_of_ones_own_is_closed_to_others(root: Path, outside: Path) -> None:
+    outside.mkdir()
+    outside.chmod(0o777)
+
+    running = start(root / "d,e", QUERY + "; input()")
+    first_count(running)
+    mode = outside.stat().st_mode & 0o777
+    running.communicate("\n", timeout=60)
+
+    assert mode == 0o700
 
 
 @pytest.mark.parametrize("length", [1, 40, 60, 200])

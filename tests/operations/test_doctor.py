@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Callable
+from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any, NamedTuple
 
@@ -75,6 +76,25 @@ class Disk(NamedTuple):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("mode", "kept", "warns"),
+    [
+        (0o755, "secret_key", True), (0o711, "secret_key", True), (0o740, "postgres", True),
+        (0o710, "secret_key", False), (0o700, "postgres", False), (0o755, "temporary", False),
+    ],
+)  # fmt: skip
+def test_a_data_folder_that_others_may_enter(
+    tmp_path: Path, settings: Any, mode: int, kept: str, warns: bool
+) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / kept).mkdir()
+    tmp_path.chmod(mode)
+
+    seen = list(doctor.open_folder_findings())
+
+    assert [finding.severity for finding in seen] == [Severity.WARNING] * warns
+
+
 def test_a_disk_that_is_nearly_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: Disk(2**40, 2**40, 2**20))
 
