@@ -32,13 +32,18 @@ _OWN = re.compile(
     re.I,
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+# What a variable with a key of an LLM server is called, unless it is a well-known one. Passwords,
+# addresses and secrets of other services are in the same environment, and a list of all their names
+# could never be complete.
+_OF_AN_LLM = re.compile(r"\w*(API|LLM)_?(KEY|TOKEN)", re.I)
 
 
 def key_names(listed: Iterable[str]) -> frozenset[str]:
     """The names in `GEVAL_ENDPOINT_KEYS`.
 
     Raises:
-        ImproperlyConfigured: a name is invalid, or is a variable that the site itself uses.
+        ImproperlyConfigured: a name is invalid, is a variable that the site itself uses, or is not
+            called as a key of an LLM server is.
     """
     names = frozenset(listed)
     for name in sorted(names):
@@ -51,6 +56,12 @@ def key_names(listed: Iterable[str]) -> frozenset[str]:
                 f"GEVAL_ENDPOINT_KEYS has {name}, which this site itself uses: users could have it "
                 "sent to their own server. Remove it, and keep each endpoint's key in a separate "
                 "variable."
+            )
+        if name not in WELL_KNOWN and not _OF_AN_LLM.fullmatch(name):
+            raise ImproperlyConfigured(
+                f"GEVAL_ENDPOINT_KEYS has {name}, which is not called as a key of an LLM server is:"
+                " users could have it sent to their own server. If it is one, give it to the"
+                " workers under a name that ends in _API_KEY or _LLM_KEY, and list that."
             )
     return names
 

@@ -13,12 +13,12 @@ from django.test import Client
 
 from evaluations.archive.read import read_archive
 from evaluations.archive.write import write_archive
-from evaluations.evaluators.processes import passed_on
 from evaluations.judges.clients import client_for
 from evaluations.judges.judges import EndpointDraft, endpoint_at, save_endpoint
 from evaluations.key_names import WELL_KNOWN, key_names
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import Endpoint, Project
+from geval_site.child_environment import passed_on
 
 ADDRESS = "http://127.0.0.1:9/v1"
 OURS = (
@@ -39,6 +39,20 @@ def test_what_the_site_runs_on_cannot_be_listed(name: str) -> None:
         key_names(["OPENAI_API_KEY", name])
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "RABBITMQ_PASSWORD", "RABBITMQ_DEFAULT_PASS", "REDIS_URL", "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN", "SENTRY_DSN", "SMTP_PASSWORD", "GITHUB_TOKEN", "STRIPE_SECRET_KEY",
+        "SSH_PRIVATE_KEY", "MINIO_ROOT_PASSWORD", "KUBECONFIG", "a_secret_of_tomorrow",
+        "OTEL_EXPORTER_OTLP_HEADERS", "API_KEY_FILE", "LLM_KEYRING",
+    ],
+)  # fmt: skip
+def test_a_secret_that_is_not_called_a_key_of_an_llm_cannot_be_listed(name: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=f"{name}, which is not called as a key"):
+        key_names(["OPENAI_API_KEY", name])
+
+
 @pytest.mark.parametrize("name", ["A KEY", "1KEY", "KEY=x", ""])
 def test_what_is_no_name_cannot_be_listed(name: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="not a variable's name"):
@@ -47,7 +61,8 @@ def test_what_is_no_name_cannot_be_listed(name: str) -> None:
 
 def test_well_known_names_are_fine() -> None:
     assert key_names(WELL_KNOWN) == set(WELL_KNOWN)
-    assert key_names(["PGVECTOR_API_KEY", "MY_VLLM_KEY"]) == {"PGVECTOR_API_KEY", "MY_VLLM_KEY"}
+    others = {"PGVECTOR_API_KEY", "MY_VLLM_KEY", "OUR_LLM_TOKEN", "API_KEY", "team_api_key"}
+    assert key_names(others) == others
 
 
 @pytest.mark.django_db

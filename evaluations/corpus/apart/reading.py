@@ -34,6 +34,7 @@ from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileErrors, Row
 from evaluations.corpus.zipped_records import ZippedRecords
+from geval_site.child_environment import passed_on
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20
@@ -135,7 +136,7 @@ class _Process:
             # Arrow's own allocator reserves memory by the gigabyte; the limit is on what is
             # reserved.
             env={
-                **os.environ,
+                **passed_on(os.environ),
                 "ARROW_DEFAULT_MEMORY_POOL": "system",
                 "OMP_NUM_THREADS": "1",
                 "TMPDIR": str(self.folder),
