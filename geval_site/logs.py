@@ -134,7 +134,7 @@ def kind_of(error: BaseException) -> str:
         said = error.strerror or ""
     else:
         said = f"SQL state {state}" if state else ""
-    return f"{name}: {_clean(said)}" if said else name
+    return f"{name}: {clean(said)}" if said else name
 
 
 def without_texts_and_secrets(
@@ -237,7 +237,7 @@ def route_of(request: Any) -> str:
 
 def _clean_entries(entries: Mapping[Any, Any], *, most: int = MOST_ENTRIES) -> dict[str, Any]:
     return {
-        _clean(str(key)): REMOVED if _is_private(str(key), value) else _plain(value)
+        clean(str(key)): REMOVED if _is_private(str(key), value) else _plain(value)
         for key, value in list(entries.items())[:most]
     }
 
@@ -256,19 +256,19 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return _clean(value)
+        return clean(value)
     if isinstance(value, Mapping):
         return _clean_entries(value)
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(entry) for entry in list(value)[:MOST_ENTRIES]]
     if isinstance(value, datetime.date | datetime.time | datetime.timedelta | uuid.UUID | Path):
-        return _clean(str(value))
+        return clean(str(value))
     if isinstance(value, decimal.Decimal):
         return str(value)
     return kind_of(value) if isinstance(value, BaseException) else f"<{type(value).__name__}>"
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Shortened, masked, and on one line."""
     shown = _masked(text[: 4 * MOST_CHARACTERS])[:MOST_CHARACTERS]
     shown = CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), shown)

@@ -2,7 +2,8 @@
 
 Both follow the log's rule: never a text of a document, a key or a token. Of a span its name, times
 and the attributes named here leave the site; of an error its types and places, without messages,
-variables and addresses. The extra `telemetry` brings the libraries.
+variables and addresses. What is kept is named here, and every text of it passes the log's filter.
+The extra `telemetry` brings the libraries.
 """
 
 import os
@@ -12,6 +13,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 
 from geval_site import environment
+from geval_site.logs import clean
 from geval_site.version import __version__
 
 INSTALL = "{} is set, but {} is not installed: pip install 'geval-site[telemetry]'."
@@ -45,15 +47,29 @@ OF_AN_EVENT = frozenset(
         "platform",
         "release",
         "environment",
-        "transaction",
         "logger",
-        "exception",
-        "threads",
         "sdk",
-        "tags",
         "server_name",
         "modules",
-        "fingerprint",
+    }
+)
+# An address as its pattern, and a task by its name; else it is what a visitor sent.
+NAMED_BY_CODE = frozenset({"route", "view", "component", "task"})
+TAGS = frozenset({"celery_task_id"})
+OF_AN_ERROR = frozenset({"type", "module", "thread_id"})
+OF_A_THREAD = frozenset({"id", "name", "crashed", "current"})
+# Lines of code are in the log, too.
+OF_A_FRAME = frozenset(
+    {
+        "filename",
+        "abs_path",
+        "function",
+        "module",
+        "lineno",
+        "in_app",
+        "pre_context",
+        "context_line",
+        "post_context",
     }
 )
 
@@ -97,9 +113,30 @@ def _send_errors(dsn: str) -> None:
 
 def discreet_event(event: Any, _hint: Mapping[str, Any] | None = None) -> Any:
     """An event of Sentry with types and places of errors alone."""
-    kept = {name: value for name, value in event.items() if name in OF_AN_EVENT}
-    for error in kept.get("exception", {}).get("values", ()):
-        error.pop("value", None)
+    kept = _named(event, OF_AN_EVENT)
+    for name, fields in (("exception", OF_AN_ERROR), ("threads", OF_A_THREAD)):
+        if name in event:
+            entries = event[name].get("values") or ()
+            kept[name] = {"values": [_discreet_trace(entry, fields) for entry in entries]}
+    if (event.get("transaction_info") or {}).get("source") in NAMED_BY_CODE:
+        kept["transaction"] = clean(str(event.get("transaction", "")))
+    if isinstance(event.get("tags"), Mapping):
+        kept["tags"] = {
+            name: clean(str(value)) for name, value in _named(event["tags"], TAGS).items()
+        }
+    return kept
+
+
+def _named(entries: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in entries.items() if name in names}
+
+
+def _discreet_trace(entry: Mapping[str, Any], fields: frozenset[str]) -> dict[str, Any]:
+    """An error or a thread, with the places in its trace and without their variables."""
+    kept = _named(entry, fields)
+    if entry.get("stacktrace"):
+        frames = entry["stacktrace"].get("frames") or ()
+        kept["stacktrace"] = {"frames": [_named(frame, OF_A_FRAME) for frame in frames]}
     return kept
 
 
@@ -133,18 +170,22 @@ def _send_traces() -> None:
 
 
 def discreet_span(span: Any) -> Any:
-    """A span with the attributes named above, and without events: these hold errors' messages."""
+    """A span with the attributes named above, through the log's filter, and without events and
+    links' attributes: these hold errors' messages, and anything."""
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.trace import Status
+    from opentelemetry.trace import Link, Status
 
-    kept = {name: value for name, value in span.attributes.items() if name in ATTRIBUTES}
+    kept = {
+        name: clean(value) if isinstance(value, str) else value
+        for name, value in _named(span.attributes, ATTRIBUTES).items()
+    }
     return ReadableSpan(
-        name=span.name,
+        name=clean(span.name),
         context=span.context,
         parent=span.parent,
         resource=span.resource,
         attributes=kept,
-        links=span.links,
+        links=[Link(link.context) for link in span.links],
         kind=span.kind,
         status=Status(span.status.status_code),
         start_time=span.start_time,

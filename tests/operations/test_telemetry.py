@@ -14,6 +14,8 @@ import brotli
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.trace import Link, SpanContext, Status, StatusCode
 
 from geval_site import telemetry
 from tests.conftest import CHECKOUT
@@ -149,6 +151,91 @@ def test_nothing_is_sent_or_loaded_unless_asked_for(tmp_path: object) -> None:
     )  # fmt: skip
 
     assert done.stdout.strip().endswith("set()"), done.stderr
+
+
+def event(**more: Any) -> dict[str, Any]:
+    """What Sentry's library hands over, with a secret wherever it may hold any text."""
+    frame = {"function": "f", "lineno": 3, "vars": {"text": SECRET}, "data": {"a": SECRET}}
+    trace = {"frames": [frame], "registers": {"a": SECRET}}
+    return {
+        "level": "error",
+        "exception": {"values": [{"type": "ValueError", "value": SECRET, "stacktrace": trace,
+                                  "mechanism": {"data": {"a": SECRET}}}]},
+        "threads": {"values": [{"id": 1, "current": True, "stacktrace": trace, "held": SECRET}]},
+        "transaction": f"/shared/{SECRET}/nowhere",
+        "transaction_info": {"source": "url"},
+        "tags": {"document": SECRET, "celery_task_id": "7", "url": SECRET},
+        "fingerprint": [SECRET],
+        "extra": {"a": SECRET},
+        "contexts": {"trace": {"data": SECRET}},
+        "request": {"url": SECRET},
+        "user": {"username": SECRET},
+        "breadcrumbs": {"values": [{"message": SECRET}]},
+        "message": SECRET,
+        "logentry": {"params": [SECRET]},
+        "vars": {"text": SECRET},
+        "a_field_of_tomorrow": SECRET,
+    } | more  # fmt: skip
+
+
+def test_no_field_of_an_error_carries_texts() -> None:
+    sent = telemetry.discreet_event(event())
+
+    assert SECRET not in json.dumps(sent)
+    assert sent["tags"] == {"celery_task_id": "7"}
+    (error,), (thread,) = sent["exception"]["values"], sent["threads"]["values"]
+    assert (error["type"], error["stacktrace"]["frames"]) == (
+        "ValueError",
+        [{"function": "f", "lineno": 3}],
+    )
+    assert thread == {"id": 1, "current": True, "stacktrace": error["stacktrace"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "sent"),
+    [
+        ("/p/{slug}/report/", "route", "/p/{slug}/report/"),
+        ("evaluations.tasks.run", "task", "evaluations.tasks.run"),
+        (f"/shared/{SECRET}/", "route", "/shared/…"),
+        (f"/p/{SECRET}/", "url", None),
+        (SECRET, "custom", None),
+        (SECRET, None, None),
+    ],
+)
+def test_where_an_error_happened_is_named_by_code_alone(
+    name: str, source: str | None, sent: str | None
+) -> None:
+    about = {"source": source} if source else None
+
+    found = telemetry.discreet_event(event(transaction=name, transaction_info=about))
+
+    assert found.get("transaction") == sent
+
+
+def test_no_part_of_a_span_carries_texts() -> None:
+    context = SpanContext(1, 2, is_remote=False)
+    span = ReadableSpan(
+        name=f"GET /shared/{SECRET}/",
+        context=context,
+        attributes={
+            "http.method": "GET",
+            "http.route": f"/invitation/{SECRET}/",
+            "db.statement": f"SELECT 1 -- postgresql://geval:{SECRET}@db/geval",
+            "http.url": SECRET,
+        },
+        events=[Event("exception", {"exception.message": SECRET})],
+        links=[Link(context, {"document": SECRET})],
+        status=Status(StatusCode.ERROR, SECRET),
+    )
+
+    sent = telemetry.discreet_span(span)
+
+    assert SECRET not in sent.to_json()
+    assert sent.attributes == {
+        "http.method": "GET",
+        "http.route": "/invitation/…",
+        "db.statement": "SELECT 1 -- postgresql://…@db/geval",
+    }
 
 
 def test_an_address_that_is_none_is_an_error_that_names_the_setting(
