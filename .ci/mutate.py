@@ -40,7 +40,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 GOAL = 0.9
 # What tells the line of a change that changes nothing from others.
 KEYS = ("path", "function", "text")
-# A mutant may take this many times as long as the tests do without it, and not less than this.
+# A mutant may take this many times as long as its tests do without it, and not less than this.
 TIMES, LEAST_SECONDS = 4, 20
 NOT_NOTICED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 PACKAGES = ("evaluations", "annotations", "geval_site")
@@ -225,12 +225,15 @@ Calls = dict[str, list[int]]
 
 class Tracer:
     """A plugin of pytest that tells which tests call which functions of a module, by the lines at
-    which these begin, and which modules they import."""
+    which these begin, which modules they import, and how many seconds each takes; those under ""
+    every test needs first, if it comes alone."""
 
     def __init__(self, path: str, file: Path) -> None:
         self._source, self._file = str(CHECKOUT / path), file
         self._calls: dict[str, set[int]] = defaultdict(set)
         self._test = ""  # while modules are imported, and in fixtures of several tests
+        self._seconds: Counter[str] = Counter()
+        self._begin = time.monotonic()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self) -> None:
@@ -244,18 +247,27 @@ class Tracer:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef
     ) -> Generator[None, object, object]:
-        test = self._test
+        test, begin = self._test, time.monotonic()
         self._test = test if fixturedef.scope == "function" else ""
         try:
             return (yield)
         finally:
+            if not self._test:
+                self._seconds[""] += time.monotonic() - begin
             self._test = test
+
+    def pytest_collection_finish(self) -> None:
+        self._seconds[""] += time.monotonic() - self._begin
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._seconds[report.nodeid] += report.duration
 
     def pytest_sessionfinish(self) -> None:
         sys.settrace(None)
         calls = {test: sorted(of) for test, of in self._calls.items()}
         modules = [name for name in sys.modules if name.startswith(PACKAGES)]
-        self._file.write_text(json.dumps({"calls": calls, "modules": modules}))
+        trace = {"calls": calls, "modules": modules, "seconds": self._seconds}
+        self._file.write_text(json.dumps(trace))
 
     def _trace(self, frame: FrameType, _event: str, _arg: object) -> None:
         if frame.f_code.co_filename == self._source:
@@ -325,9 +337,13 @@ class Job:
 
 
 def run(
-    mutants: list[Mutant], tests: list[str], calls: Calls, *, seconds: float, jobs: int
+    mutants: list[Mutant], tests: list[str], calls: Calls, seconds: dict[str, float], *, jobs: int
 ) -> Iterator[tuple[Mutant, bool]]:
-    """Run mutants of a module, some at a time; yields each with whether it was killed."""
+    """Run mutants of a module, some at a time; yields each with whether it was killed.
+
+    Args:
+        seconds: how long each test takes, and under "" what comes before any.
+    """
     waiting, running = list(reversed(mutants)), []
     free = list(range(jobs))
     while waiting or running:
@@ -343,7 +359,9 @@ def run(
                 files = [file for file in tests if any(name.startswith(file) for name in names)]
             slot = free.pop()
             pid = in_a_process(mutant, files, slot, plugins)
-            running.append(Job(mutant, pid, slot, time.monotonic() + seconds))
+            usual = sum(of for name, of in seconds.items() if names is None or name in {"", *names})
+            limit = max(LEAST_SECONDS, TIMES * jobs * usual)
+            running.append(Job(mutant, pid, slot, time.monotonic() + limit))
         time.sleep(0.02)
         for job in list(running):
             done, status = os.waitpid(job.pid, os.WNOHANG)
@@ -362,11 +380,9 @@ def survivors_among(mutants: list[Mutant], tests: list[str], jobs: int) -> list[
     All of it happens in a copy of this process, which imports what the module does not change.
     """
     path, file = mutants[0].path, Path(LOG + ".json")
-    begin = time.monotonic()
     _pid, status = os.waitpid(in_a_process(None, tests, 0, [Tracer(path, file)]), 0)
     if status:
         sys.exit(f"The tests of {path} fail as they are, see {LOG}: {' '.join(tests)}")
-    seconds = max(LEAST_SECONDS, TIMES * jobs * (time.monotonic() - begin))
     trace = json.loads(file.read_text())
     if pid := os.fork():
         _pid, status = os.waitpid(pid, 0)
@@ -379,7 +395,8 @@ def survivors_among(mutants: list[Mutant], tests: list[str], jobs: int) -> list[
     try:
         import_independent_of(path, trace["modules"])
         survived = []
-        for mutant, is_killed in run(mutants, tests, trace["calls"], seconds=seconds, jobs=jobs):
+        calls, seconds = trace["calls"], trace["seconds"]
+        for mutant, is_killed in run(mutants, tests, calls, seconds, jobs=jobs):
             if not is_killed:
                 survived.append(mutant.number)
                 print(f"survived: {mutant}", flush=True)
