@@ -28,7 +28,7 @@ class HumanScores:
     annotators: tuple[str, ...]
     ratings: Ratings
     mean: FloatArray
-    in_sight: int = 0
+    in_sight: int
     annotator_ids: tuple[int, ...] = ()
     weight: FloatArray | None = None
     top: np.ndarray | None = None

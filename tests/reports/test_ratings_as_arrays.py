@@ -19,10 +19,8 @@ NAN = float("nan")
 
 def made(mean: list[float], top: list[bool] | None = None) -> HumanScores:
     """Two raters, ada and ben, of four outputs."""
-    ids, chosen = (7, 9), None if top is None else np.array(top)
-    return HumanScores(
-        ("ada", "ben"), Ratings.of_table(TABLE), np.array(mean), annotator_ids=ids, top=chosen
-    )
+    ratings, chosen = Ratings.of_table(TABLE), None if top is None else np.array(top)
+    return HumanScores(("ada", "ben"), ratings, np.array(mean), 2, (7, 9), top=chosen)
 
 
 @pytest.mark.parametrize(("annotator", "name", "row"), [(7, "ada", 0), (9, "ben", 1)])
@@ -31,7 +29,7 @@ def test_of_one_annotator_only_the_own_ratings_and_their_means_are_left(
 ) -> None:
     part = made([1.5, 4.0, 3.0, 2.5]).among(np.array([True] * 3 + [False]), frozenset({annotator}))
 
-    assert (part.annotators, part.annotator_ids) == ((name,), (annotator,))
+    assert (part.annotators, part.annotator_ids, part.in_sight) == ((name,), (annotator,), 2)
     assert part.mean == pytest.approx(TABLE[row, :3], nan_ok=True)
     assert len(part.ratings) == 2
 
