@@ -28,6 +28,7 @@ from evaluations.instrument.asking import ask_what_is_due, record_what_ended
 from evaluations.models import (
     Batch,
     EvaluationRun,
+    RequestCount,
     RunItem,
     RunState,
     Transport,
@@ -133,6 +134,10 @@ def _remove_projects() -> None:
         log.info("project removed", project=gone.slug, rows=gone.rows)
 
 
+def _remove_counts() -> None:
+    RequestCount.objects.ended().delete()
+
+
 def _tidy() -> None:
     for due in tidy(policy_of_site()):
         log.info("tidied", project=due.slug, replies=due.replies, entries=due.entries)
@@ -153,6 +158,7 @@ JOBS = (
     Job("answered campaigns", BEAT, Lane.COMPUTE, announce_answered_campaigns, of_project=True),
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
     Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
+    Job("counts of requests", HOUR, Lane.REMOVE, _remove_counts),
     Job("leftovers", HOUR, Lane.REMOVE, clear_leftovers, of_project=True),
     Job("deleted projects", MINUTE, Lane.REMOVE, _remove_projects, of_project=True),
     Job("retention", HOUR, Lane.REMOVE, _tidy, of_project=True),

@@ -266,7 +266,7 @@ STORAGES = {
     },
 }
 
-# Requests a token, a user or an address may make; counted in each web process.
+# Requests a token, a user or an address may make, over all web processes.
 REQUEST_RATE = environment.rate("GEVAL_REQUEST_RATE", default="6000/m")
 UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=1000, least=1) * 2**20
 UNPACKED_LIMIT_BYTES = environment.whole("GEVAL_UNPACKED_LIMIT_MB", default=4000, least=1) * 2**20

@@ -33,6 +33,7 @@ from evaluations.models.kept_reports import KeptPart, KeptReport, KeptState
 from evaluations.models.limits import MonthlySpending, ProjectLimits
 from evaluations.models.members import AuditEntry, Invitation
 from evaluations.models.project import Membership, Project, Role
+from evaluations.models.request_counts import RequestCount
 from evaluations.models.runs import (
     Batch,
     EvaluationRun,
@@ -96,6 +97,7 @@ __all__ = [
     "ProjectLimits",
     "Proposal",
     "ReportSnapshot",
+    "RequestCount",
     "Role",
     "RunCriterion",
     "RunItem",

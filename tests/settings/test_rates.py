@@ -1,16 +1,23 @@
 """Who asks too often is told when to come back: in the API as a problem, on pages as a page; each
 sender for itself."""
 
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError, connection
 from django.test import Client, override_settings
 
-from evaluations.models import ApiToken, Project
+from evaluations import upkeep
+from evaluations.gate import counting
+from evaluations.gate.counting import seconds_to_wait
+from evaluations.models import ApiToken, Project, RequestCount
 from evaluations.models.tokens import new_token
 from geval_site import environment
 
@@ -19,10 +26,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _few() -> Iterator[None]:
-    cache.clear()
+    counting.forget()
     with override_settings(REQUEST_RATE="2/h"):
         yield
-    cache.clear()
+    counting.forget()
 
 
 def test_pages_say_it_and_count_each_user(make_user: Callable[..., User]) -> None:
@@ -65,6 +72,106 @@ def test_a_refused_change_changes_nothing(owner: User, project: Project) -> None
     assert client.post("/p/small/archived/").status_code == 429
     project.refresh_from_db()
     assert project.archived_at is None
+
+
+ASK = """
+from django.test import Client
+print([Client().get("/sign-in/", headers={"host": "localhost"}).status_code for _ in range(3)])
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.django_db(transaction=True)
+def test_web_processes_count_together(manage: Callable[..., CompletedProcess[str]]) -> None:
+    asked = [manage("shell", "--no-imports", "-c", ASK, GEVAL_REQUEST_RATE="4/d") for _ in range(2)]
+
+    given = [done.stdout.splitlines()[-1] for done in asked]
+    assert given == ["[200, 200, 200]", "[200, 429, 429]"], asked[0].stderr
+
+
+@pytest.mark.parametrize("rate", ["3/d", "99/d", "1000/d"])
+def test_processes_never_allow_more_than_the_rate_together(rate: str) -> None:
+    most = int(rate[:-2])
+    allowed = 0
+    for process in range(4):
+        counting.forget()  # as another process does not know
+        allowed += sum(seconds_to_wait("anna", rate) == 0 for _ in range(most // (3 + process) + 1))
+
+    counting.forget()
+    allowed += sum(seconds_to_wait("anna", rate) == 0 for _ in range(most))
+
+    shares_of_others = 4 * (most // 100)
+    assert most - shares_of_others <= allowed <= most
+    assert 0 < seconds_to_wait("anna", rate) <= 86_400
+    assert seconds_to_wait("bob", rate) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_never_allow_more_than_the_rate_together() -> None:
+    def ask(_number: int) -> int:
+        try:
+            return seconds_to_wait("anna", "50/d")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        waits = list(pool.map(ask, range(100)))
+
+    assert waits.count(0) == 50
+
+
+def test_most_requests_ask_the_database_nothing(
+    django_assert_num_queries: Callable[[int], AbstractContextManager[Any]],
+) -> None:
+    with django_assert_num_queries(2):
+        assert {seconds_to_wait("anna", "6000/d") for _ in range(120)} == {0}
+    for _ in range(6000):
+        seconds_to_wait("anna", "6000/d")
+    with django_assert_num_queries(0):
+        assert seconds_to_wait("anna", "6000/d") > 0
+
+
+def test_the_next_window_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits = [seconds_to_wait("anna", "2/h") for _ in range(3)]
+    later = time.time() + waits[-1] + 1
+    monkeypatch.setattr(counting.time, "time", lambda: later)
+
+    assert waits[:2] == [0, 0]
+    assert seconds_to_wait("anna", "2/h") == 0
+    assert RequestCount.objects.get().taken == 1
+
+
+def test_a_machine_whose_clock_is_slow_counts_with_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = time.time()
+    monkeypatch.setattr(counting.time, "time", lambda: begun + 3600)
+    allowed = [seconds_to_wait("anna", "2/h")]
+    counting.forget()
+    monkeypatch.setattr(counting.time, "time", lambda: begun)
+
+    allowed += [seconds_to_wait("anna", "2/h") for _ in range(2)]
+
+    assert [not wait for wait in allowed] == [True, True, False]
+
+
+def test_ended_windows_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds_to_wait("anna", "2/s")
+    seconds_to_wait("bob", "2/d")
+    RequestCount.objects.filter(ends_at__lt=time.time() + 10).update(ends_at=time.time() - 1)
+
+    upkeep.look_after(next(job for job in upkeep.JOBS if job.name == "counts of requests"))
+
+    assert RequestCount.objects.count() == 1
+
+
+def test_requests_are_allowed_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise OperationalError("away")
+
+    monkeypatch.setattr(RequestCount.objects, "take", away)
+
+    assert [seconds_to_wait("anna", "2/h") for _ in range(3)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("value", ["many", "0/m", "10/min", "-1/s", "10"])
