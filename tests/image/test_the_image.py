@@ -285,9 +285,9 @@ def test_the_web_server_ends_when_it_is_asked(site: Site) -> None:
 
 
 def test_what_is_built_is_what_is_in_the_checkout() -> None:
-    ignored = (CHECKOUT / ".containerignore").read_text().split("\n")
+    ignored = (CHECKOUT / ".dockerignore").read_text().split("\n")
 
-    assert ignored[1] == "*"
+    assert "*" in ignored
     named = {line[1:] for line in ignored if line.startswith("!")}
     # The docs are there once `make docs` has made them.
     assert [name for name in named - {"docs_site"} if not (CHECKOUT / name).exists()] == []
