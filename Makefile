@@ -22,7 +22,7 @@ help:
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
 	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (LONG=1: also the demo on it, and llama-cpp-python's server, which is built for about six minutes)"
-	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable"
+	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable (RELEASE=1: it has to be)"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
 	@echo "make release-data   what tests keep of the version that is released, so that later ones migrate it"
@@ -144,6 +144,7 @@ test-upgrade: $(VENV)/.installed-dev
 test-image: $(VENV)/.installed-dev .validators/.installed
 	@GEVAL_VALIDATORS=$(CURDIR)/.validators/bin $(BIN)/python -m pytest -q tests/image
 
+RELEASE ?=
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -153,7 +154,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/python .ci/migrations.py
 	$(BIN)/python .ci/licences.py
-	@$(BIN)/python .ci/audit.py
+	@$(BIN)/python .ci/audit.py $(if $(RELEASE),--required)
 
 SHOTS ?= screenshots
 screenshots: $(VENV)/.installed-dev

@@ -1,11 +1,16 @@
 """A release is what its tag, the version and the changelog say alike."""
 
 import importlib.util
+import json
 import subprocess
 import sys
+from functools import cache
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+import yaml
 
 from geval_site.version import __version__
 from tests.conftest import CHECKOUT
@@ -19,7 +24,12 @@ TEXT = (
 
 @pytest.fixture(scope="module")
 def changelog() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("changelog", PROGRAM)
+    return loaded(PROGRAM)
+
+
+def loaded(path: Path) -> ModuleType:
+    """A program of .ci as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -53,6 +63,100 @@ def test_a_tag_of_another_version_is_refused() -> None:
 
     assert done.returncode == 1
     assert "The tag says 0.0.9" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def audit() -> ModuleType:
+    return loaded(CHECKOUT / ".ci" / "audit.py")
+
+
+def audited(**vulns: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "dependencies": [
+            {"name": name, "version": "1.0", "vulns": found} for name, found in vulns.items()
+        ]
+    }
+
+
+LEFT_OUT = {"name": "own", "skip_reason": "Dependency not found on PyPI"}
+BAD = {"id": "PYSEC-1", "fix_versions": []}
+
+
+@pytest.mark.parametrize(
+    ("printed", "lint", "release", "said"),
+    [
+        ("", 0, 1, "NOT AUDITED: no database"),
+        ("Traceback (most recent call last)", 0, 1, "NOT AUDITED: no database"),
+        ("[]", 0, 1, "NOT AUDITED: no database"),
+        ('{"dependencies": []}', 0, 1, "NOT AUDITED: no database"),
+        (json.dumps({"dependencies": [LEFT_OUT]}), 0, 1, "NOT AUDITED: no database"),
+        (
+            json.dumps({"dependencies": [LEFT_OUT, *audited(django=[])["dependencies"]]}),
+            0,
+            1,
+            "NOT AUDITED: own",
+        ),
+        (json.dumps(audited(django=[], ninja=[])), 0, 0, "2 dependencies have no known"),
+        (json.dumps(audited(django=[BAD], ninja=[])), 1, 1, "django 1.0: PYSEC-1, fixed in no"),
+    ],
+)
+def test_a_release_fails_where_dependencies_were_not_audited(
+    audit: ModuleType, printed: str, lint: int, release: int, said: str
+) -> None:
+    codes = [audit.outcome(printed, required=required)[0] for required in (False, True)]
+
+    assert codes == [lint, release]
+    assert audit.outcome(printed, required=True)[1][0].startswith(said)
+
+
+@cache
+def jobs_of_the_release() -> dict[str, dict[str, Any]]:
+    path = CHECKOUT / ".github" / "workflows" / "release.yml"
+    jobs: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text())["jobs"]
+    return jobs
+
+
+def waited_for(job: str) -> set[str]:
+    """The jobs that end well before this one begins."""
+    needs = jobs_of_the_release()[job].get("needs", [])
+    return {*needs, *(before for need in needs for before in waited_for(need))}
+
+
+def commands_of(job: str) -> list[str]:
+    return [step["run"] for step in jobs_of_the_release()[job]["steps"] if "run" in step]
+
+
+@pytest.mark.parametrize("job", ["publish", "image", "announce"])
+@pytest.mark.parametrize(
+    "command",
+    ["make lint RELEASE=1", "make test", "make test-package", "make test-hostile",
+     "make test-image"],
+)  # fmt: skip
+def test_whatever_is_published_waits_for_every_check(job: str, command: str) -> None:
+    ran = [line for before in waited_for(job) for line in commands_of(before)]
+
+    assert [line for line in ran if line.endswith(command)]
+
+
+def test_no_check_of_a_release_is_allowed_to_fail_or_left_out() -> None:
+    for name in waited_for("publish") | waited_for("image"):
+        job = jobs_of_the_release()[name]
+        assert "if" not in job
+        assert "continue-on-error" not in job
+        assert not [step for step in job["steps"] if {"if", "continue-on-error"} & {*step}]
+
+
+def test_lint_asks_for_an_audit_in_a_release_alone() -> None:
+    asked = {
+        release: subprocess.run(
+            ["make", "--dry-run", "lint", *release], cwd=CHECKOUT, capture_output=True, text=True,
+            check=True,
+        ).stdout
+        for release in ((), ("RELEASE=1",))
+    }  # fmt: skip
+
+    assert "audit.py --required" not in asked[()]
+    assert ".ci/audit.py --required" in asked[("RELEASE=1",)]
 
 
 def test_actions_of_workflows_are_pinned_by_hash() -> None:
