@@ -146,6 +146,14 @@ def test_no_check_of_a_release_is_allowed_to_fail_or_left_out() -> None:
         assert not [step for step in job["steps"] if {"if", "continue-on-error"} & {*step}]
 
 
+def test_the_released_image_is_built_on_a_digest() -> None:
+    (build,) = (line for line in commands_of("image") if "docker build" in line)
+
+    assert '--build-arg BASE="$base"' in build
+    assert "{{index .RepoDigests 0}}" in build.partition("docker build")[0]
+    assert "org.opencontainers.image.base.digest=" in build
+
+
 def test_lint_asks_for_an_audit_in_a_release_alone() -> None:
     asked = {
         release: subprocess.run(
