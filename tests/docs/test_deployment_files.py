@@ -1,14 +1,18 @@
 """compose.yaml and Kubernetes' manifests give each process the secrets that it uses, and no others;
 what it may call and be called by is named."""
 
+import ipaddress
 import re
 from functools import cache
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluations.key_names import WELL_KNOWN
+from evaluations.llm.addresses import ForbiddenAddressError, IPAddress, check_ip
 from tests.conftest import CHECKOUT
 
 # What each of our processes needs of what is secret.
@@ -100,3 +104,130 @@ def test_the_base_of_the_image_can_be_named_by_its_digest() -> None:
     assert services()["web"]["build"]["args"] == {"BASE": None}
     assert "\n#BASE=docker.io/library/python:" in (CHECKOUT / ".env.example").read_text()
     assert "\nFROM ${BASE}" in (CHECKOUT / "Containerfile").read_text()
+
+
+# Kubernetes
+
+
+@cache
+def resources() -> tuple[dict[str, Any], ...]:
+    texts = (path.read_text() for path in (CHECKOUT / "deploy" / "kubernetes").glob("*.yaml"))
+    return tuple(found for text in texts for found in yaml.safe_load_all(text))
+
+
+@cache
+def pods() -> dict[str, dict[str, Any]]:
+    """The template of each kind of pod, by its component."""
+    templates = (
+        one["spec"]["template"] for one in resources() if "template" in one.get("spec", {})
+    )
+    return {
+        one["metadata"]["labels"]["app.kubernetes.io/component"]: one["spec"] for one in templates
+    }
+
+
+# The job that migrates makes the queue where there is no broker, so it has to know of one.
+OF_PODS = {
+    "migrate": EVERY | SENDS_JOBS | SIGNS_IN,
+    "web": EVERY | SENDS_JOBS | SIGNS_IN | {"GEVAL_METRICS_TOKEN", "GEVAL_SENTRY_DSN"},
+    "worker-runs": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
+    "worker-short": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN", "GEVAL_EMAIL_URL"},
+}
+
+
+@pytest.mark.parametrize("component", OF_PODS)
+def test_a_pod_takes_the_secrets_that_it_uses_by_name(component: str) -> None:
+    assert set(pods()) == set(OF_PODS)
+    (container,) = pods()[component]["containers"]
+    taken = {one["name"]: one["valueFrom"]["secretKeyRef"] for one in container["env"]}
+
+    assert set(taken) == OF_PODS[component]
+    assert {name: one["key"] for name, one in taken.items()} == {name: name for name in taken}
+    assert {name for name, one in taken.items() if not one.get("optional")} == EVERY
+    whole = [one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one]
+    assert whole == (["geval-site-endpoint-keys"] if component.startswith("worker") else [])
+
+
+def policies_of(component: str, kind: str) -> list[list[dict[str, Any]]]:
+    """The rules of each policy that holds for a component, of what comes in or goes out."""
+    labels = {"app.kubernetes.io/name": "geval-site", "app.kubernetes.io/component": component}
+    return [
+        one["spec"].get(kind.lower(), [])
+        for one in resources()
+        if one["kind"] == "NetworkPolicy"
+        and kind in one["spec"]["policyTypes"]
+        and selects(one["spec"]["podSelector"], labels)
+    ]
+
+
+def selects(selector: dict[str, Any], labels: dict[str, str]) -> bool:
+    expressions = selector.get("matchExpressions", [])
+    assert all(one["operator"] == "In" for one in expressions)
+    return selector.get("matchLabels", {}).items() <= labels.items() and all(
+        labels.get(one["key"]) in one["values"] for one in expressions
+    )
+
+
+@pytest.mark.parametrize("component", OF_PODS)
+def test_web_alone_is_called_and_from_two_namespaces(component: str) -> None:
+    rules = [rule for policy in policies_of(component, "Ingress") for rule in policy]
+
+    assert policies_of(component, "Ingress")
+    callers = [
+        source["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
+        for rule in rules
+        for source in rule["from"]
+    ]
+    assert callers == (["ingress-nginx", "monitoring"] if component == "web" else [])
+    assert all(rule["ports"] == [{"port": "http"}] for rule in rules)
+
+
+def ports_and_addresses(component: str) -> tuple[set[int], list[dict[str, Any]]]:
+    """The ports that a component may reach, and the blocks of addresses at any port."""
+    rules = [rule for policy in policies_of(component, "Egress") for rule in policy]
+    ports = {port["port"] for rule in rules for port in rule.get("ports", [])}
+    anywhere = [place for rule in rules if "ports" not in rule for place in rule["to"]]
+    return ports, [place["ipBlock"] for place in anywhere]
+
+
+@pytest.mark.parametrize("component", OF_PODS)
+def test_workers_alone_call_out(component: str) -> None:
+    ports, blocks = ports_and_addresses(component)
+
+    assert policies_of(component, "Egress")
+    assert ports == {53, 5432, 5671, 5672}
+    assert bool(blocks) == component.startswith("worker")
+
+
+def may_be_called(address: IPAddress, blocks: list[dict[str, Any]]) -> bool:
+    for block in blocks:
+        out = [ipaddress.ip_network(network) for network in block.get("except", [])]
+        if address in ipaddress.ip_network(block["cidr"]):
+            return not any(address in network for network in out)
+    return False
+
+
+@given(address=st.ip_addresses())
+def test_workers_call_no_address_that_the_site_refuses(address: IPAddress) -> None:
+    _, blocks = ports_and_addresses("worker-runs")
+
+    try:
+        check_ip(address, host="it", allow_private=False)
+    except ForbiddenAddressError:
+        assert not may_be_called(address, blocks)
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "9.9.9.9"])
+def test_workers_call_public_addresses(address: str) -> None:
+    _, blocks = ports_and_addresses("worker-short")
+
+    assert may_be_called(ipaddress.ip_address(address), blocks)
+
+
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192", "10.0.0.1"]
+)
+def test_workers_call_no_metadata_service(address: str) -> None:
+    _, blocks = ports_and_addresses("worker-short")
+
+    assert not may_be_called(ipaddress.ip_address(address), blocks)
