@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluations.llm import parsing
+from evaluations.llm.network import spellings
 from evaluations.llm.server_fit import parameters_named
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,10 @@ LOCALS: dict[str, dict[str, Any]] = {
         "form": _NAMES.form.pattern,
         "sentence": _NAMES.sentence.pattern,
     },
-    "evaluations.llm.network": {"each": "secret"},
+    "evaluations.llm.network": {
+        "secret": "k",
+        "each": [spellings('a\\b"1').pattern.decode().partition("|")[2]],
+    },
 }
 
 
