@@ -65,25 +65,32 @@ def spellings(secret: str) -> re.Pattern[bytes]:
     r"""A key as JSON may spell it, or JSON within texts of JSON, as proxies write it: each
     character as it is, behind backslashes, or as \u and its number.
 
-    Backslashes are counted to a bound and never tried again, so that a reply full of them takes
-    time in proportion to its length.
+    Backslashes are counted to a bound, and what follows them is none, so that there is one way to
+    read them: a reply full of them takes time in proportion to its length. Those that a key begins
+    with need not match.
     """
-    each = (
-        _BACKSLASHES.format(16 * len(part))
-        if part.startswith("\\")
-        else rf"\\{{0,16}}+(?:{re.escape(part)}|{_as_numbers(part)})"
-        for part in re.findall(r"\\+|[^\\]", secret, re.DOTALL)
-    )
-    return re.compile(f"{re.escape(secret)}|{''.join(each)}".encode())
+    each, has_backslashes = [], False
+    for part in re.findall(r"\\+|[^\\]", secret.lstrip("\\"), re.DOTALL):
+        if part.startswith("\\"):
+            most = min(_MOST_BACKSLASHES * len(part), 4 * _MOST_BACKSLASHES)
+            each.append(rf"\\{{1,{most}}}(?:u(?i:005c)\\{{0,{most}}}){{0,{2 * len(part)}}}")
+        else:
+            # Those in front were read with the key's own.
+            escapes = "" if has_backslashes else rf"\\{{0,{_MOST_BACKSLASHES}}}"
+            each.append(f"{escapes}(?:{re.escape(part)}|{_as_numbers(part)})")
+        has_backslashes = part.startswith("\\")
+    spelled = [re.escape(secret), *(["".join(each)] if each else [])]
+    return re.compile("|".join(spelled).encode())
 
 
-# A backslash of the key itself, or several.
-_BACKSLASHES = r"\\{{1,{0}}}+(?:u(?i:005c)\\{{0,{0}}}+){{0,{0}}}+"
+# Of a character in a text that is JSON within JSON, four deep.
+_MOST_BACKSLASHES = 16
 
 
 def _as_numbers(character: str) -> str:
     units = character.encode("utf-16-be").hex()
-    return r"\\{1,16}+".join(f"u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4))
+    parts = (f"u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4))
+    return rf"\\{{1,{_MOST_BACKSLASHES}}}".join(parts)
 
 
 class BoundedTransport(httpx2.AsyncBaseTransport):

@@ -184,7 +184,9 @@ def test_a_key_is_masked_however_json_spells_it(
     assert read == "bad key [key hidden]."
 
 
-@pytest.mark.parametrize("key", ["sk-secret", "\\" * 30 + "secret", "u005c" * 30 + "\\" * 3])
+@pytest.mark.parametrize(
+    "key", ["sk-secret", "\\" * 30 + "secret", "u005c" * 30 + "\\" * 3, "a\\" * 40]
+)
 @pytest.mark.parametrize("piece", [b"\\", b"\\u005c", b"sk-secre\\", b"\\" * 16 + b"u005c"])
 def test_masking_takes_time_in_proportion_to_a_replys_length(key: str, piece: bytes) -> None:
     pattern = spellings(key)
