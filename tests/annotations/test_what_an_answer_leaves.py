@@ -136,6 +136,16 @@ def test_what_an_upload_said_is_history_once(work: Work, ratings_for: Callable[.
     )
 
 
+def test_a_first_comparison_without_a_number_of_a_draft_leaves_no_history(work: Work) -> None:
+    _campaign, seat, first = work(kind="pairwise")
+
+    user = seat.annotator.user
+    submit(seat, first.pk, {"choice-0": "1"}, user=user, version=0, seconds=None)
+
+    assert not AnswerChange.objects.exists()
+    assert Assignment.objects.get(pk=first.pk).draft_number == 0
+
+
 def test_a_comparison_from_elsewhere_that_is_replaced_stays_in_the_history(work: Work) -> None:
     _campaign, seat, first = work(kind="pairwise")
     low, high = sorted(first.shown)
