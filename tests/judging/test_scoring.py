@@ -194,6 +194,25 @@ def test_a_hundred_in_three_tokens_is_divided_at_each() -> None:
     assert result.distribution == pytest.approx({1: 0.25, 10: 0.25, 12: 0.25, 100: 0.25})
 
 
+def test_a_hundred_is_not_read_where_a_full_stop_ends_the_ten() -> None:
+    result = scored(
+        place("1", {"1": 1.0}), place("0", {"0": 0.5, "0.": 0.5}), place("0", {"0": 1.0}),
+        scale=Scale(0, 100),
+    )  # fmt: skip
+
+    assert result.distribution == pytest.approx({10: 0.5, 100: 0.5})
+
+
+def test_what_follows_a_whole_number_takes_nothing_from_it() -> None:
+    result = scored(
+        place("1", {"1": 0.8, "9": 0.2}), place("0", {"0": 1.0}), place(".", {".": 0.5}),
+        scale=ONE_TO_TEN,
+    )  # fmt: skip
+
+    assert result.distribution == pytest.approx({9: 0.2, 10: 0.8})
+    assert result.coverage == pytest.approx(1)
+
+
 def test_what_spells_no_point_has_no_share() -> None:
     result = scored(
         place("1", {"1": 0.8, "01": 0.1, "9": 0.1}), place("0", {"0": 0.5, "7": 0.5}),
@@ -342,6 +361,7 @@ def test_samples_give_the_shares_of_their_ratings() -> None:
 
     assert result.value == 4
     assert result.distribution == {3: 0.25, 4: 0.5, 5: 0.25}
+    assert result.coverage == 1.0
 
 
 def test_outputs_with_the_same_mean_of_samples_have_the_same_score() -> None:
