@@ -43,8 +43,7 @@ LOCALS: dict[str, dict[str, Any]] = {
         "sentence": _NAMES.sentence.pattern,
     },
     "evaluations.llm.network": {
-        "secret": "k",
-        "each": [spellings('a\\b"1').pattern.decode().partition("|")[2]],
+        "spelled": [spellings('a\\b"1').pattern.decode()],
     },
 }
 
