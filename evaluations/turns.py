@@ -7,15 +7,26 @@ so that a turn is complete by itself.
 Turns are numbered as in their file, where a result may be a message of its own: `number` is stored
 where it is not the turn's place. It says nothing of what was said, so that turns are equal without
 it.
+
+Where a judge reads turns as a text, a line of a turn that could pass for the beginning of another
+turn, or for a call, is quoted: `> user: …`. Stored texts are as they were said.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 # What stands before a call and before its result, wherever turns are written as a text.
 CALL, RESULT = "→ ", "= "
-USER, ASSISTANT, TOOL = "user", "assistant", "tool"
+USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
+# Before a line that is not what it looks like.
+QUOTED = "> "
+# What ends a line for people or models, whatever a file ends its lines with.
+_LINE_ENDS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+# Before and after a speaker: blanks and signs that leave it readable as one.
+_MARKS = r"[^\S\n]{0,20}[*_#\[(<\"'`|-]{0,4}[^\S\n]{0,3}"
 # A window of a conversation, where a prompt does not say another: turns, and characters of a text.
 LAST, LONGEST = 100, 4_000
 
@@ -130,8 +141,71 @@ def _text(value: Any) -> str:
 
 
 def transcript(turns: Iterable[Turn]) -> str:
-    """Turns as one text."""
+    """Turns as one text, as they were said."""
     return "\n".join(turn.written for turn in turns)
+
+
+def speakers_in(turns: Iterable[Turn]) -> frozenset[str]:
+    """Roles that a line may not pass for: those of some turns and the usual ones."""
+    return frozenset({USER, ASSISTANT, TOOL, SYSTEM, *(turn.role for turn in turns)})
+
+
+def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
+    """A turn with each line quoted that could pass for the beginning of another turn or a call."""
+
+    def apart(text: str) -> str:
+        return _posing(speakers).sub(rf"\g<0>{QUOTED}", text)
+
+    calls = tuple(
+        ToolCall(
+            _in_a_line(call.name),
+            apart(call.arguments),
+            None if call.result is None else apart(call.result),
+            call.id,
+        )
+        for call in turn.calls
+    )
+    return replace(
+        turn,
+        role=_in_a_line(turn.role),
+        name=_in_a_line(turn.name),
+        text=apart(turn.text),
+        calls=calls,
+    )
+
+
+def quoted_transcript(text: str, turns: Sequence[Turn]) -> str:
+    """A stored transcript of some turns, or of the last of them, as judges read it; any other text
+    as it is."""
+    missing = len(text) + 1
+    for count, turn in enumerate(reversed(turns), start=1):
+        missing -= len(turn.written) + 1
+        if missing <= 0:
+            last = turns[-count:]
+            if transcript(last) != text:
+                return text
+            return transcript(quoted(turn, speakers_in(turns)) for turn in last)
+    return text
+
+
+def _in_a_line(name: str) -> str:
+    """A name that ends no line."""
+    return re.sub(f"[{_LINE_ENDS}]", " ", name)
+
+
+@lru_cache(maxsize=64)
+def _posing(speakers: frozenset[str]) -> re.Pattern[str]:
+    """The place in front of a line that could pass for another turn, or for a call."""
+    speaker = _speaker(speakers)
+    return re.compile(rf"(?<=[{_LINE_ENDS}])(?={speaker}|[^\S\n]{{0,20}}{CALL.strip()})", re.I)
+
+
+def _speaker(roles: Iterable[str]) -> str:
+    """What stands before the text of a turn, however it is written."""
+    # The longest first, as one may begin with another.
+    names = "|".join(re.escape(role) for role in sorted(roles, key=len, reverse=True) if role)
+    name = r"(?:[^\S\n]{0,3}\([^()\n]{0,100}\))?"
+    return rf"{_MARKS}(?:{names}){name}{_MARKS}[\])>]{{0,2}}[:：]"
 
 
 @dataclass(frozen=True)
@@ -155,9 +229,10 @@ class Window:
         return replace(turn, text=self.cut(turn.text), calls=calls)
 
     def shown(self, turns: Sequence[Turn]) -> str:
-        """The turns in the window as a text; its first line says which are left out."""
+        """The turns in the window as judges read them; the first line says which are left out."""
         left_out = max(0, len(turns) - self.last)
-        lines = [self.of_turn(turn).written for turn in turns[left_out:]]
+        speakers = speakers_in(turns)
+        lines = [quoted(self.of_turn(turn), speakers).written for turn in turns[left_out:]]
         if left_out:
             last, of = turns[left_out - 1].number or left_out, turns[-1].number or len(turns)
             said = f"Turn 1 of {of:,} is" if last == 1 else f"Turns 1 to {last:,} of {of:,} are"

@@ -94,7 +94,7 @@ class Pairwise(LlmEvaluator):
                 Reason.EMPTY_OUTPUT,
                 "One of the two outputs is empty, so there is nothing to compare.",
             )
-        orders = [texts, replace(texts, output=texts.rival, rival=texts.output)]
+        orders = [texts, texts.exchanged]
         points = WITH_TIE if self.settings.ties else WITHOUT_TIE
         try:
             pairs = tuple(

@@ -1,6 +1,6 @@
 """The texts of a judged item, as prompts show them. Pure, and light to import: models use it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluations.turns import ASSISTANT, Turn
 
@@ -11,7 +11,7 @@ class Texts:
     compared.
 
     In a conversation, `history` are the turns before what is judged, and `turns` those of the
-    output, where it is more than a text.
+    output, where it is more than a text; `rival_turns` are those of the other output.
     """
 
     source: str
@@ -21,10 +21,22 @@ class Texts:
     rival: str = ""
     history: tuple[Turn, ...] = ()
     turns: tuple[Turn, ...] = ()
+    rival_turns: tuple[Turn, ...] = ()
 
     @property
     def is_conversation(self) -> bool:
         return bool(self.history or self.turns)
+
+    @property
+    def exchanged(self) -> "Texts":
+        """The same with the two outputs in the other order."""
+        return replace(
+            self,
+            output=self.rival,
+            rival=self.output,
+            turns=self.rival_turns,
+            rival_turns=self.turns,
+        )
 
     @property
     def is_session(self) -> bool:

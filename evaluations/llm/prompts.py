@@ -20,7 +20,17 @@ from dataclasses import dataclass, field, replace
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.prompt_examples import EXAMPLES_HEADING, pool_block, with_its_examples
 from evaluations.scales import Scale, short
-from evaluations.turns import LAST, LONGEST, Window, calls_of
+from evaluations.turns import (
+    LAST,
+    LONGEST,
+    Turn,
+    Window,
+    calls_of,
+    quoted,
+    quoted_transcript,
+    speakers_in,
+    transcript,
+)
 
 # Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the
 # candidate output.
@@ -293,23 +303,24 @@ def render(template: str, texts: Texts) -> str:
     """
     fields = fields_used(template)
     _check_turns(fields, texts)
-    values: Mapping[str, str] = {
-        "source": texts.source,
-        "context": texts.context,
-        "output": texts.output,
-        "reference": texts.reference,
-        "rival": texts.rival,
-    }
     for name in fields - _OF_TURNS - {"output"}:
-        if not values[name].strip():
+        if not getattr(texts, name).strip():
             raise PromptError(f"The prompt shows the {name}, but this document has none.")
 
     def filled(match: re.Match[str]) -> str:
         place = _read(match.group(1)) or Placed(_PAIR_FIELDS[match.group(1).rstrip().lower()])
-        text = _turns_shown(place, texts) if place.shows in _OF_TURNS else values[place.shows]
+        text = (
+            _turns_shown(place, texts) if place.shows in _OF_TURNS else _text_of(place.shows, texts)
+        )
         return text.strip() if place.is_trimmed else text
 
     return _PLACEHOLDER.sub(filled, with_its_examples(template, texts))
+
+
+def _text_of(name: str, texts: Texts) -> str:
+    """A text as judges read it: one that was stored for turns as these."""
+    turns = {"source": texts.history, "output": texts.turns, "rival": texts.rival_turns}
+    return quoted_transcript(getattr(texts, name), turns.get(name, ()))
 
 
 def _check_turns(fields: frozenset[str], texts: Texts) -> None:
@@ -340,13 +351,19 @@ def _turns_shown(place: Placed, texts: Texts) -> str:
     """Turns as a prompt shows them; nothing is left out without a line that says so."""
     window = place.window
     if place.shows == "turn":
-        return "\n".join(window.of_turn(turn).written for turn in texts.said)
+        return transcript(_said(texts, window))
     if place.shows == "calls":
-        calls = [window.of_call(call).written for call in calls_of(texts.said)]
+        calls = [call.written for call in calls_of(_said(texts, window))]
         left_out = max(0, len(calls) - window.last)
         note = [f"[Calls 1 to {left_out:,} of {len(calls):,} are left out]"] if left_out else []
         return "\n".join([*note, *calls[left_out:]]) or "(no tool was called)"
     return window.shown(texts.conversation) or "(nothing was said before)"
+
+
+def _said(texts: Texts, window: Window) -> list[Turn]:
+    """The rated turns as judges read them."""
+    speakers = speakers_in((*texts.history, *texts.said))
+    return [quoted(window.of_turn(turn), speakers) for turn in texts.said]
 
 
 def has_placeholder(text: str) -> bool:

@@ -328,4 +328,5 @@ class CandidateOutput(models.Model):
             rival.text if rival else "",
             document.history(),
             turns_from(self.turns),
+            turns_from(rival.turns) if rival else (),
         )

@@ -43,7 +43,7 @@ class ClaimedItem:
 # The columns of a claimed item `i`; read by `_claimed`.
 _COLUMNS = """SELECT i.id, i.output_id, i.criterion_id, i.rival_id,
                      d.source, o.text, d.context, d.references, v.text,
-                     k.turns, d.turns_before, o.turns"""
+                     k.turns, d.turns_before, o.turns, coalesce(v.turns, '[]')"""
 _TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
                JOIN evaluations_document d ON d.id = o.document_id
                LEFT JOIN evaluations_candidateoutput v ON v.id = i.rival_id
@@ -128,12 +128,13 @@ def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:
                 rival_text or "",
                 turns_from(orjson.loads(around)[:before]) if around else (),
                 turns_from(orjson.loads(own)),
+                turns_from(orjson.loads(of_rival)),
             ),
             rival,
         )
         for (
             item, output, criterion, rival, source, text, context, references, rival_text, around,
-            before, own,
+            before, own, of_rival,
         ) in rows
     ]  # fmt: skip
 

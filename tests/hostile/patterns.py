@@ -11,6 +11,7 @@ from typing import Any
 from evaluations.llm import parsing
 from evaluations.llm.network import spellings
 from evaluations.llm.server_fit import parameters_named
+from evaluations.turns import _speaker
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("evaluations", "annotations", "geval_site")
@@ -42,6 +43,7 @@ LOCALS: dict[str, dict[str, Any]] = {
         "form": _NAMES.form.pattern,
         "sentence": _NAMES.sentence.pattern,
     },
+    "evaluations.turns": {"speaker": _speaker(["user", "assistant"])},
     "evaluations.llm.network": {
         "spelled": [spellings('a\\b"1').pattern.decode()],
     },
