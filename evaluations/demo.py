@@ -10,6 +10,8 @@ from annotations.models import Campaign, CampaignKind, ItemOrder
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
+from evaluations.evaluators.base import new_settings
+from evaluations.evaluators.geval import GEval
 from evaluations.judges.judges import endpoint_at
 from evaluations.local_llm import BUNDLED_NAME
 from evaluations.models import (
@@ -136,6 +138,7 @@ def demo_judges(
                 endpoint=endpoint,
                 model=model,
                 mode=mode,
+                settings=new_settings(GEval, {}),
             )
         elif judge.endpoint and judge.endpoint.base_url != base_url:
             judge.endpoint.base_url = base_url
@@ -162,7 +165,7 @@ def local_judge(project: Project, *, base_url: str) -> Judge:
             "endpoint": endpoint,
             "model": BUNDLED_NAME,
             "mode": ScoringMode.LOGPROBS,
-            "settings": {"wording": json.dumps(wording)},
+            "settings": new_settings(GEval, {"wording": json.dumps(wording)}),
             "concurrency": 2,
             "max_tokens": 8,
             "timeout_seconds": 300,

@@ -234,6 +234,28 @@ def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Setti
         ) from None
 
 
+def new_settings(
+    evaluator: type[Evaluator], given: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Settings of a judge that is made or changed.
+
+    A setting that came later has a default that changes nothing for existing judges, and a value of
+    its own (`new`) for new ones.
+
+    Args:
+        given: by their names.
+        before: those of the judge that exists; it keeps those that are not given.
+    """
+    later = {
+        name: info.json_schema_extra["new"]
+        for name, info in evaluator.Settings.model_fields.items()
+        if isinstance(info.json_schema_extra, dict) and "new" in info.json_schema_extra
+    }
+    if before is not None:
+        later = {name: before[name] for name in later if name in before}
+    return {**later, **given}
+
+
 def mean(values: Iterable[float]) -> float:
     """The mean of values, which are not empty."""
     listed = list(values)

@@ -4,12 +4,12 @@ probabilities of ratings."""
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, field_validator
 
-from evaluations.evaluators.base import Item, Outcome, Settings
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
+from evaluations.evaluators.base import Item, Outcome
+from evaluations.evaluators.llm_evaluator import LlmEvaluator, PromptSettings
 from evaluations.evaluators.wording import Wording, wordings_in
 from evaluations.llm.calls import Answer
 from evaluations.llm.judgement import (
@@ -29,7 +29,7 @@ from evaluations.llm.scoring import why_not_by_logprobs
 from evaluations.scales import Scale
 
 
-class GEvalSettings(Settings):
+class GEvalSettings(PromptSettings):
     wording: str = Field(
         default="",
         title="Own wording",
@@ -39,16 +39,13 @@ class GEvalSettings(Settings):
         ),
     )
 
+    LATER: ClassVar = frozenset({"delimited", "wording"})
+
     @field_validator("wording")
     @classmethod
     def _readable(cls, value: str) -> str:
         wordings_in(value)
         return value
-
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # Judges made before there was this setting have the same settings as those without it.
-        return {name: value for name, value in handler(self).items() if value}
 
 
 class GEval(LlmEvaluator):
@@ -70,7 +67,9 @@ class GEval(LlmEvaluator):
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         own = self._own(parts.criterion)
-        return compose_template(own.of(parts), steps=own.steps or steps)
+        return compose_template(
+            own.of(parts), steps=own.steps or steps, is_delimited=self.settings.delimited
+        )
 
     def has_steps(self, criterion: str) -> bool:
         return bool(self._own(criterion).steps)

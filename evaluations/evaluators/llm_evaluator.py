@@ -5,7 +5,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from evaluations.evaluators.base import Evaluator, Item, Outcome
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from evaluations.evaluators.base import Evaluator, Item, Outcome, Settings
 from evaluations.llm.calls import Answer
 from evaluations.llm.judgement import AskFully, Judgement
 from evaluations.llm.parsing import Failure
@@ -13,6 +15,29 @@ from evaluations.llm.probe import Findings
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import Request
 from evaluations.scales import Scale
+
+
+class PromptSettings(Settings):
+    """Settings of evaluators whose prompts show texts."""
+
+    delimited: bool = Field(
+        False,
+        title="Texts between tags",
+        description=(
+            "Each text stands between tags and is called data, so that an instruction in it is less"
+            " likely to be followed. New judges have it. Without it prompts are the paper's."
+        ),
+        json_schema_extra={"new": True},
+    )
+
+    LATER: ClassVar = frozenset({"delimited"})
+
+    @model_serializer(mode="wrap")
+    def _without_later_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Judges made before there were these settings have the same ones as those without them.
+        return {
+            name: value for name, value in handler(self).items() if value or name not in self.LATER
+        }
 
 
 class LlmEvaluator(Evaluator):

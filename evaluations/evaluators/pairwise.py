@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from evaluations.evaluators.base import Item, Outcome, Settings, mean
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
+from evaluations.evaluators.base import Item, Outcome, mean
+from evaluations.evaluators.llm_evaluator import LlmEvaluator, PromptSettings
 from evaluations.llm.calls import Answer
+from evaluations.llm.delimiting import NOTE
 from evaluations.llm.judgement import (
     AskFully,
     Judgement,
@@ -20,7 +21,7 @@ from evaluations.llm.judgement import (
     score_choices,
 )
 from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.prompts import PromptError, PromptParts, fields_used, render
+from evaluations.llm.prompts import PromptError, PromptParts, delimited, fields_used, render
 from evaluations.llm.request_settings import RequestSettings
 from evaluations.llm.requests import Request
 from evaluations.llm.scoring import Preferred
@@ -32,7 +33,7 @@ WITHOUT_TIE = Scale(0.0, 1.0, 1.0, labels={"A": 1.0, "B": 0.0})
 FORM = "Better"
 
 
-class PairwiseSettings(Settings):
+class PairwiseSettings(PromptSettings):
     both_orders: bool = Field(
         True,
         title="Both orders",
@@ -71,6 +72,14 @@ class Pairwise(LlmEvaluator):
         """The prompt about two texts, A and B."""
         shown = fields_used(parts.inputs or parts.prompt_file or "{{Document}}")
         answers = f"A, B, or {TIE} if both are equally good" if self.settings.ties else "A or B"
+        texts = [
+            *(["Source Text:\n\n{{Document}}"] if "source" in shown else []),
+            *(["Context:\n\n{{Context}}"] if "context" in shown else []),
+            "Text A:\n\n{{OutputA}}",
+            "Text B:\n\n{{OutputB}}",
+        ]
+        if self.settings.delimited:
+            texts = [NOTE, *map(delimited, texts)]
         sections = [
             (
                 "You will be given two texts that were written for the same source. Say which of"
@@ -79,10 +88,7 @@ class Pairwise(LlmEvaluator):
             ),
             f"Evaluation Criteria:\n\n{parts.criterion.capitalize()}"
             + (f" - {parts.definition.strip()}" if parts.definition.strip() else ""),
-            *([f"{'Source Text'}:\n\n{{{{Document}}}}"] if "source" in shown else []),
-            *(["Context:\n\n{{Context}}"] if "context" in shown else []),
-            "Text A:\n\n{{OutputA}}",
-            "Text B:\n\n{{OutputB}}",
+            *texts,
             f"Evaluation Form (answer ONLY {answers}):\n\n- {FORM}:",
         ]
         return "\n\n\n".join(sections)

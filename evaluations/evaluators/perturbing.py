@@ -11,10 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from evaluations.evaluators.base import Item
+from evaluations.llm.delimiting import tagged_span
 from evaluations.llm.prompts import DEFAULT_INTRODUCTION, places_in
 
 # The parts of a study without a change, whose mean the others are compared with.
 UNCHANGED, REPEATED = "unchanged", "repeated"
+INSTRUCTED = "instructed"
 PADDING = (
     "In other words, this is what there is to say. All of the above belongs together, and nothing"
     " needs to be added to it here. That is the text as a whole."
@@ -83,13 +85,14 @@ def _swapped(item: Item, _model: str) -> Item:
 
 
 def _section(template: str, kind: str) -> slice | None:
-    """Where the first placeholder of a kind stands, with its heading."""
+    """Where the first placeholder of a kind stands, with its tags and its heading."""
     place = next((place for place in places_in(template) if place.shows == kind), None)
     if place is None:
         return None
-    heading = _HEADING.search(template, 0, place.start)
+    _tag, start, end = tagged_span(template, place.start, place.end)
+    heading = _HEADING.search(template, 0, start)
     assert heading is not None  # it matches nothing, too
-    return slice(heading.start(), place.end)
+    return slice(heading.start(), end)
 
 
 def _named(item: Item, model: str) -> Item:
@@ -131,7 +134,7 @@ PROBES = (
     Probe("bulleted", "Sentences as a bullet list", _bulleted),
     Probe("swapped", "Output before source", _swapped),
     Probe("named", "Said to be written by the judge's own model", _named),
-    Probe("instructed", "An instruction to the judge in the output", _instructed),
+    Probe(INSTRUCTED, "An instruction to the judge in the output", _instructed),
     Probe("misspelt", "Typing errors in the output", _misspelt),
     Probe("german", "Introduction in German", _german),
 )

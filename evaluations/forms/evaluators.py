@@ -41,7 +41,9 @@ class EvaluatorForm(TakesErrors):
     @classmethod
     def of(cls, judge: Judge, evaluator: type[Evaluator]) -> "EvaluatorForm":
         """The form with a judge's settings."""
-        initial = {PREFIX + name: value for name, value in judge.settings.items()}
+        declared = evaluator.Settings.model_fields.items()
+        defaults = {name: info.default for name, info in declared if not info.is_required()}
+        initial = {PREFIX + name: value for name, value in (defaults | judge.settings).items()}
         shown = ("name", "endpoint", "model", *JudgeSettings.model_fields)
         initial |= {name: getattr(judge, name) for name in shown}
         return cls(project=judge.project, evaluator=evaluator, initial=initial)

@@ -20,7 +20,7 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
         "label": info.title or name.replace("_", " ").capitalize(),
         "help_text": info.description or "",
         "required": info.is_required(),
-        "initial": None if info.is_required() else info.default,
+        "initial": None if info.is_required() else _initial(info),
     }
     if get_origin(kind) is Literal:
         return forms.ChoiceField(
@@ -39,6 +39,11 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
         return forms.DecimalField(min_value=limit_of(info, "ge"), **common | digits)
     widget = forms.Textarea(attrs={"rows": 4}) if name in LONG_TEXTS else forms.TextInput()
     return forms.CharField(widget=widget, max_length=20_000, **common)
+
+
+def _initial(info: FieldInfo) -> Any:
+    extra = info.json_schema_extra
+    return extra.get("new", info.default) if isinstance(extra, dict) else info.default
 
 
 def _without_none(annotation: Any) -> Any:

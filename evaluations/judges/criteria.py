@@ -70,7 +70,7 @@ def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
     if text is None and needs_steps(parts):
         text = "(The model writes them before the first run.)"
     try:
-        template = compose_template(parts, steps=text)
+        template = compose_template(parts, steps=text, is_delimited=True)
         if output is None:
             return Preview(
                 template,

@@ -10,10 +10,15 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError
+from evaluations.evaluators.base import (
+    Evaluator,
+    EvaluatorError,
+    SettingsError,
+    new_settings,
+)
 from evaluations.evaluators.judge_settings import JudgeSettings, default_of
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.registry import make_evaluator
+from evaluations.evaluators.registry import evaluators, make_evaluator
 from evaluations.judges.findings import known_findings
 from evaluations.judges.probing import probe_endpoint
 from evaluations.key_names import why_not_allowed
@@ -212,6 +217,7 @@ def create_judge(
             fit a criterion or the endpoint, or the endpoint does not answer.
     """
     there = newest_version(project, draft.name)
+    draft = _with_new_settings(draft, there)
     judge = _drafted(project, draft, _findings_for(project, draft, probe=probe, here=here))
     if there is None:
         judge.save()
@@ -252,6 +258,7 @@ def change_judge(
         ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another
             judge's.
     """
+    draft = _with_new_settings(draft, judge)
     # Probed first, so that no transaction is open while a slow endpoint answers.
     findings = _findings_for(judge.project, draft, probe=probe, here=here)
     return _change_judge(judge, _drafted(judge.project, draft, findings))
@@ -296,6 +303,13 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
         setattr(judge, name, getattr(changed, name))
     judge.save()
     return judge
+
+
+def _with_new_settings(draft: JudgeDraft, there: Judge | None) -> JudgeDraft:
+    """A draft with the settings that new judges have, or that the judge there has."""
+    kind = evaluators().get(draft.kind)
+    before = there.settings if there and there.kind == draft.kind else None
+    return replace(draft, settings=new_settings(kind, draft.settings, before)) if kind else draft
 
 
 def newest_version(project: Project, name: str) -> Judge | None:

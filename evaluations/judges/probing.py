@@ -88,7 +88,9 @@ def _first_question(project: Project) -> JudgeQuestion | None:
         return None
     steps = criterion.newest_steps
     try:
-        template = compose_template(prompt_parts(criterion), steps=steps.text if steps else None)
+        template = compose_template(
+            prompt_parts(criterion), steps=steps.text if steps else None, is_delimited=True
+        )
     except PromptError:
         return None
     question = question_on(template, output.texts(), criterion.name, criterion.scale)
@@ -105,6 +107,7 @@ def example_question() -> JudgeQuestion:
         introduction=preset.introduction,
         inputs=preset.inputs,
     )
-    question = question_on(compose_template(parts, steps=None), _EXAMPLE, preset.name, preset.scale)
+    template = compose_template(parts, steps=None, is_delimited=True)
+    question = question_on(template, _EXAMPLE, preset.name, preset.scale)
     assert isinstance(question, JudgeQuestion)
     return question

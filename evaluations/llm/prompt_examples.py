@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evaluations.llm.delimiting import opening_of
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.nearest import by_likeness
 
@@ -19,7 +20,7 @@ _RATING = re.compile(r"\n</text>\nRating: [^\n]*\n</example>")
 _POOL_OPENING = re.compile(r'<nearest count="(?P<count>\d{1,6})">\n')
 _POOL_END = "\n</nearest>"
 # What would end an example, or open another, inside its texts.
-_DELIMITER = re.compile(r"<[\s/]*(?:example|source|text|nearest)\b", re.I)
+EXAMPLE_TAGS = frozenset({"example", "source", "text", "nearest"})
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class _Pool:
 
 def has_delimiter(text: str) -> bool:
     """Whether a text could pass for the end of an example, and so forge a rating."""
-    return bool(_DELIMITER.search(text))
+    return bool(opening_of(EXAMPLE_TAGS).search(text))
 
 
 def example_block(source: str, output: str, rating: str) -> str:

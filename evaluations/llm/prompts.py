@@ -9,6 +9,9 @@ Prompts of prompt flow and other tools are templates of Jinja. Those that only p
 understood (`{{document}}`, `{{ Document | trim }}`); of the rest of Jinja nothing is, and a prompt
 that uses it is refused.
 
+Texts stand between tags if that is wanted; a text that stands directly between tags, whoever wrote
+them, can neither close them nor open another tag of the prompt.
+
 Those of conversations may say their window: `{{Conversation last=40 longest=2000}}` shows the last
 40 turns, and 2,000 characters of each text; what is left out is said in the prompt itself.
 """
@@ -16,9 +19,16 @@ Those of conversations may say their window: `{{Conversation last=40 longest=200
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
+from evaluations.llm.delimiting import NOTE, between_tags, tagged_span, without_tags
 from evaluations.llm.item_texts import Texts
-from evaluations.llm.prompt_examples import EXAMPLES_HEADING, pool_block, with_its_examples
+from evaluations.llm.prompt_examples import (
+    EXAMPLE_TAGS,
+    EXAMPLES_HEADING,
+    pool_block,
+    with_its_examples,
+)
 from evaluations.scales import Scale, short
 from evaluations.turns import (
     LAST,
@@ -52,6 +62,9 @@ _JUDGED = frozenset({"output", "turn", "conversation"})
 _OF_TURNS = frozenset({"conversation", "turn", "calls"})
 # In prompts that compare two outputs.
 PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
+# The tag around the text of a field, where texts stand between tags.
+_TAGS = {shows: shows for shows in PLACEHOLDERS.values()} | {"output": "text"}
+_PAIR_TAGS = {"outputa": "text_a", "outputb": "text_b"}
 _FIELDS = {name.lower(): shows for name, shows in PLACEHOLDERS.items()}
 _PAIR_FIELDS = {name.lower(): shows for name, shows in PAIR_PLACEHOLDERS.items()}
 STEPS_HEADING = "Evaluation Steps:"
@@ -118,8 +131,11 @@ class PromptParts:
     beside: tuple[Beside | None, ...] = ()
 
 
-def compose_template(parts: PromptParts, *, steps: str | None) -> str:
+def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: bool = False) -> str:
     """The template of a criterion, steps included; a whole prompt file is taken as it is.
+
+    Args:
+        is_delimited: put each text between tags and call it data; else it is the paper's prompt.
 
     Raises:
         PromptError: an unknown placeholder, or none for the candidate output.
@@ -133,12 +149,27 @@ def compose_template(parts: PromptParts, *, steps: str | None) -> str:
             sections.append(f"{STEPS_HEADING}\n\n{written}")
         if parts.examples.strip():
             sections.append(f"{EXAMPLES_HEADING}\n\n{pool_block(parts.examples, parts.nearest)}")
-        sections.append(parts.inputs.strip() or DEFAULT_INPUTS)
+        inputs = parts.inputs.strip() or DEFAULT_INPUTS
+        sections.append(f"{NOTE}\n\n{delimited(inputs)}" if is_delimited else inputs)
         form = "\n".join(f"- {one.criterion.capitalize()}:" for one in together)
         sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
         template = "\n\n\n".join(sections)
     check_template(template)
     return template
+
+
+def delimited(inputs: str) -> str:
+    """A part of a prompt that shows texts, each between tags; those that are already stay so."""
+
+    def tagged(match: re.Match[str]) -> str:
+        name = match.group(1).rstrip().lower()
+        place = _read(match.group(1))
+        tag = _TAGS[place.shows] if place else _PAIR_TAGS.get(name)
+        if tag is None or tagged_span(inputs, match.start(), match.end())[0]:
+            return match[0]
+        return between_tags(match[0], tag)
+
+    return _PLACEHOLDER.sub(tagged, inputs)
 
 
 def steps_prompt(parts: PromptParts) -> str:
@@ -306,15 +337,27 @@ def render(template: str, texts: Texts) -> str:
     for name in fields - _OF_TURNS - {"output"}:
         if not getattr(texts, name).strip():
             raise PromptError(f"The prompt shows the {name}, but this document has none.")
+    tags = _tags_in(template)
 
     def filled(match: re.Match[str]) -> str:
         place = _read(match.group(1)) or Placed(_PAIR_FIELDS[match.group(1).rstrip().lower()])
         text = (
             _turns_shown(place, texts) if place.shows in _OF_TURNS else _text_of(place.shows, texts)
         )
-        return text.strip() if place.is_trimmed else text
+        return without_tags(text.strip() if place.is_trimmed else text, tags)
 
     return _PLACEHOLDER.sub(filled, with_its_examples(template, texts))
+
+
+@lru_cache(maxsize=256)
+def _tags_in(template: str) -> frozenset[str]:
+    """The tags that stand directly around the texts of a template, with those of its examples."""
+    spans = (
+        tagged_span(template, match.start(), match.end())
+        for match in _PLACEHOLDER.finditer(template)
+    )
+    tags = frozenset(tag for tag, _start, _end in spans if tag)
+    return tags | EXAMPLE_TAGS if tags and EXAMPLES_HEADING in template else tags
 
 
 def _text_of(name: str, texts: Texts) -> str:

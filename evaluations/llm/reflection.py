@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from evaluations.llm.delimiting import without_tags
 from evaluations.llm.prompts import PromptError, check_template
 
 PARTS: Final = {
@@ -31,7 +32,7 @@ LONGEST_REPLY_TOKENS = 1_500
 LONGEST_TEXT = 4_000
 _REPLY = re.compile(r"<part>([^<]*(?:<(?!/?part>)[^<]*)*)</part>")
 # What delimits things in the request, however a text spells it.
-_OWN_TAG = re.compile(r"<(?=[\s/]*(?:instruction|guidelines|source|text|comment|part)\b)", re.I)
+_OWN_TAGS = ("instruction", "guidelines", "source", "text", "comment", "part")
 
 
 class ReflectionError(ValueError):
@@ -127,7 +128,7 @@ def _escaped(text: str) -> str:
 def _without_tags(text: str) -> str:
     """Instructions as they are, but for our own tags: a model wrote them after it had read texts
     of others."""
-    return _OWN_TAG.sub("&lt;", text.strip())
+    return without_tags(text.strip(), _OWN_TAGS)
 
 
 def read_reflection(reply: str, part: str, *, most: int) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from evaluations.llm.delimiting import NOTE
 from evaluations.llm.reflection import HEADING
 from evaluations.standin import HONEST_NAME, features
 from evaluations.standin.leanings import leaned
@@ -32,6 +33,9 @@ _HEADING = re.compile(
     r" Fact|Context|Fact|Summary|Response|Output)"
     r"[^\n:]{0,30}:[ \t]*$",
     re.M,
+)
+_TAG_LINE = re.compile(
+    r"^</?(?:source|context|text|text_a|text_b|reference|conversation|turn|calls)>\n", re.M
 )
 # Of those, the ones that begin what is judged.
 _OF_OUTPUT = re.compile(r"(?:Summary|Response|Output)\b")
@@ -80,8 +84,15 @@ def wants_reflection(prompt: str) -> bool:
     return prompt.startswith(HEADING)
 
 
+def without_delimiting(prompt: str) -> str:
+    """A prompt without tags on lines of their own and what is said of them: the stand-in reads
+    texts by their headings."""
+    return _TAG_LINE.sub("", prompt.replace(f"{NOTE}\n\n", "")) if NOTE in prompt else prompt
+
+
 def read_prompt(prompt: str) -> Reading | None:
     """The criterion, scale and texts of a judging prompt; None for other prompts."""
+    prompt = without_delimiting(prompt)
     form = _FORM.search(prompt)
     scale = _SCALE.search(prompt)
     if not form:
@@ -134,6 +145,7 @@ class Comparison:
 
 def read_comparison(prompt: str) -> Comparison | None:
     """The criterion and texts of a comparing prompt; None for other prompts."""
+    prompt = without_delimiting(prompt)
     found = _COMPARED.search(prompt)
     if not found:
         return None
