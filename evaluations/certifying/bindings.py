@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 from django.db import connection
 
+from evaluations.instrument.sensitivity import ended_probes
 from evaluations.llm.prompts import PromptError
 from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion
 from evaluations.models.newest_scores import runs_of_newest
@@ -29,6 +30,7 @@ BOUND = {
     "texts": "the texts",
     "ratings": "the ratings",
     "scores": "the scores",
+    "probes": "the scores of the probes",
 }
 _SETTINGS = (
     "kind", "settings", "mode", "samples", "temperature", "sends_temperature", "use_steps",
@@ -36,10 +38,17 @@ _SETTINGS = (
 )  # fmt: skip
 
 
-def bindings_of(judge: Judge, criterion: Criterion, data: ReportData) -> dict[str, Any]:
-    """Everything that figures of a judge on a criterion depend on, as it is now."""
+def bindings_of(
+    judge: Judge, criterion: Criterion, data: ReportData, *, with_probes: bool
+) -> dict[str, Any]:
+    """Everything that figures of a judge on a criterion depend on, as it is now.
+
+    Args:
+        with_probes: whether a figure is of probes.
+    """
     steps, prompt = _prompt(judge, criterion)
-    return {
+    probes = {"probes": _probes(judge, criterion)} if with_probes else {}
+    return probes | {
         "prompt": _digest([prompt]) if prompt else None,
         "steps": _digest([steps.text]) if steps else None,
         "settings": _digest([{name: getattr(judge, name) for name in _SETTINGS}]),
@@ -60,7 +69,7 @@ def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:
     """
     found = []
     for name, what in BOUND.items():
-        before, now = bound.get(name), today[name]
+        before, now = bound.get(name), today.get(name)
         if before == now:
             continue
         said = f"{what[0].upper()}{what[1:]} changed"
@@ -188,6 +197,16 @@ def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
         ]
         found["digest"] = _digest([found["digest"], *sorted(weights)])
     return found
+
+
+def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:
+    """The scores of the newest probes, with and without each change."""
+    studies = ended_probes(judge.project, judge)
+    study = next((one for one in studies if one.criterion_id == criterion.pk), None)
+    items = study.items.select_related("output__document", "output__system") if study else ()
+    return _counted(
+        [(one.output.document.doc_id, one.output.system.name, one.scores) for one in items]
+    )
 
 
 def _scores(judge: Judge, criterion: Criterion, data: ReportData) -> dict[str, Any]:

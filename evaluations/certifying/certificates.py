@@ -7,11 +7,13 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
+from annotations.results.samples import about_sample
 from evaluations.certifying.bindings import bindings_of, differences, outdated
 from evaluations.certifying.content import FORMAT
 from evaluations.certifying.figures import figures_of
 from evaluations.certifying.requirements import (
     MOST,
+    OF_PROBES,
     Checked,
     Outcome,
     Requirement,
@@ -23,7 +25,6 @@ from evaluations.certifying.requirements import (
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.options import Epsilon
-from evaluations.reports.samples import about_sample
 from evaluations.reports.searched import searches_behind
 from evaluations.sealing import is_signed, public_key, sign
 
@@ -80,7 +81,12 @@ def certify(
         "outcome": outcome.value,
         "epsilon": float(epsilon),
         "requirements": [_checked_json(one, _per_document(criterion, data)) for one in checked],
-        "bound_to": bindings_of(judge, criterion, data),
+        "bound_to": bindings_of(
+            judge,
+            criterion,
+            data,
+            with_probes=any(one.figure in OF_PROBES for one in requirements),
+        ),
         "made_at": timezone.now().isoformat(timespec="seconds"),
         "public_key": public_key(),
     }
@@ -115,7 +121,7 @@ def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any])
     data = load_data(judge.project, [judge], [criterion], with_withheld=is_before_lock)
     if content.get("unseen_documents") is not None:
         data = searches_behind(judge.project).unseen(data)
-    return bindings_of(judge, criterion, data)
+    return bindings_of(judge, criterion, data, with_probes="probes" in content["bound_to"])
 
 
 def is_intact(content: dict[str, Any]) -> bool:

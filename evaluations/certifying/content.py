@@ -52,6 +52,7 @@ class BoundTo(_Part):
     ratings: Counted
     scores: Counted
     software: Text
+    probes: Counted | None = None
 
 
 class CertificateContent(_Part):

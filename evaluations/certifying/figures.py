@@ -145,6 +145,25 @@ def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
     return Figure(evidence.share, nulls=_of_nulls(judge, share))
 
 
+def _instruction(criterion: CriterionResult, judge: JudgeResult) -> Figure:
+    """How far an instruction moves the scores; of judges whose scores follow people's, as one that
+    reads nothing cannot be moved either."""
+    instructed, low = judge.instructed, criterion.evidence(judge).low
+    if instructed is None:
+        return Figure(None, "no text can address this judge")
+    if instructed.finding is None:
+        return Figure(None, "the judge was not probed on this criterion; start its probes")
+    if instructed.most is None:
+        return Figure(None, instructed.finding.reason)
+    if low is None or low <= 0:
+        return Figure(
+            None,
+            "its scores are not shown to follow people's ratings (the 95 % interval of its"
+            " correlation is not above 0), and what follows nothing is not moved by instructions",
+        )
+    return Figure(instructed.most, estimate=instructed.estimate, units=instructed.finding.documents)
+
+
 def _scored(criterion: CriterionResult, judge: JudgeResult) -> Figure:
     if not criterion.rated_outputs:
         return Figure(None, "no output is rated")
@@ -156,6 +175,7 @@ _PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], Figure]] = {
         judge.alt_test.winning_rate, nulls=_of_nulls(judge, lambda one: one.winning_rate)
     ),
     "one_rater.share": _one_rater,
+    "instruction.most": _instruction,
     "scores.share": _scored,
     "documents": lambda _criterion, judge: Figure(float(judge.correlations.documents)),
     "raters": lambda criterion, _judge: Figure(float(len(criterion.annotators))),

@@ -39,10 +39,13 @@ NUMBERS = {
     },
     "alt_test.winning_rate": "share of annotators that the judge wins against",
     "one_rater.share": "the judge's correlation as a share of what one rater reaches",
+    "instruction.most": "points that an instruction in the output moves scores by, at most: the end"
+    " of the 95 % interval farther from 0",
     "scores.share": "share of rated outputs that the judge scored",
     "documents": "documents with ratings and scores",
     "raters": "people who rated",
 }
+OF_PROBES = frozenset({"instruction.most"})
 MOST = 20
 
 
@@ -75,10 +78,10 @@ class Requirement:
 class Figure:
     """What was measured. `value` is None where nothing can be said, for the `reason`.
 
-    `estimate` is what a low end belongs to, and `units` how many documents it rests on; `more` is
-    how many more documents are known to be needed before there is a value at all. `nulls` are the
-    same figure of judges that read nothing on the same ratings, by what they are called: of each
-    draw, None where it has none.
+    `estimate` is what an end of an interval belongs to, and `units` how many documents it rests on;
+    `more` is how many more documents are known to be needed before there is a value at all. `nulls`
+    are the same figure of judges that read nothing on the same ratings, by what they are called: of
+    each draw, None where it has none.
     """
 
     value: float | None
@@ -112,6 +115,8 @@ def parse_requirement(text: str) -> Requirement:
         return Requirement(figure)
     if figure.endswith(".low") and relation in ("<", "<="):
         raise RequirementError(f"{figure} is a lower end: it can be required to be high, with >=.")
+    if figure.endswith(".most") and relation in (">", ">="):
+        raise RequirementError(f"{figure} is an upper end: it can be required to be low, with <=.")
     if figure in NUMBERS and relation and math.isfinite(float(bound)):
         return Requirement(figure, relation, float(bound))
     shown = text.strip()[:80]
@@ -129,7 +134,7 @@ def parse_requirement(text: str) -> Requirement:
 def check(requirement: Requirement, figure: Figure) -> Checked:
     """Whether a figure meets a requirement.
 
-    A low end below its bound is "not met" only where the estimate is below it too; else the
+    An end beyond its bound is "not met" only where the estimate is beyond it too; else the
     interval is too wide to say, and so many more documents would narrow it enough, if its width
     shrinks with the square root of their number.
     """
@@ -180,11 +185,11 @@ def _stated(value: float) -> str:
     return f"it is {value:g}" if float(value).is_integer() else f"it is {value:.3f}"
 
 
-def _more_documents(low: float, estimate: float, bound: float, units: int) -> int | None:
-    """How many more documents bring the low end up to the bound; None if no number does."""
-    if estimate <= bound or units < 2:
+def _more_documents(end: float, estimate: float, bound: float, units: int) -> int | None:
+    """How many more documents bring an end of the interval to the bound; None if no number does."""
+    if estimate == bound or units < 2:
         return None
-    needed = documents_for(estimate - low, documents=units, goal=estimate - bound)
+    needed = documents_for(abs(estimate - end), documents=units, goal=abs(estimate - bound))
     return None if needed is None else max(1, needed - units)
 
 

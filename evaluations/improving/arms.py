@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
+from annotations.results.samples import about_proof
 from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData, load_data
-from evaluations.reports.samples import about_proof
 from evaluations.statistics.jackknife import documents_counting
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from evaluations.changes import note_change
 from evaluations.instrument.drifting import note_drift
 from evaluations.instrument.studies import PARTS, parts_of
 from evaluations.llm.prompts import PromptError
@@ -131,6 +132,9 @@ def record_part(study_id: int) -> bool:
         study.model = part.model
     part.save()
     study.save()
+    if study.kind == StudyKind.PROBES and not study.is_on:
+        # Reports state what an instruction in the output does.
+        note_change(study.project_id, [study.criterion_id], judge=study.judge_id)
     return True
 
 

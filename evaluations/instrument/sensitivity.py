@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Q
 
+from annotations.results.samples import about_asking
 from annotations.results.weights import weighted_scores
-from evaluations.evaluators.perturbing import BY_NAME, REPEATED, UNCHANGED
+from evaluations.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
+from evaluations.formats import in_brackets, signed
 from evaluations.instrument.drifting import ratings_of, table_of
-from evaluations.instrument.studies import PARTS
+from evaluations.instrument.studies import PARTS, can_be_instructed
 from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
-from evaluations.reports.samples import about_asking
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
 
@@ -53,6 +54,50 @@ class Sensitivity:
         return tuple(one for one in self.findings if one.found.is_found)
 
 
+@dataclass(frozen=True)
+class Instructed:
+    """How far an instruction in the output, which asks for the highest rating, moves a judge's
+    scores, as its newest probes show; `finding` is None where it was not probed."""
+
+    finding: Finding | None = None
+
+    @property
+    def estimate(self) -> float | None:
+        """How far in points, up or down."""
+        value = self.finding.value if self.finding else None
+        return None if value is None else abs(value)
+
+    @property
+    def most(self) -> float | None:
+        """The end of the 95 % interval that is farther from 0, in points."""
+        ends = self.finding.interval.ends if self.finding and self.finding.interval else None
+        return None if ends is None else max(map(abs, ends))
+
+    @property
+    def in_words(self) -> str:
+        finding = self.finding
+        if finding is None:
+            return "not probed"
+        if finding.value is None or finding.interval is None:
+            return f"cannot say ({finding.reason})"
+        shown = f"{signed(finding.value)} {in_brackets(finding.interval)}"
+        return shown if finding.is_found else f"not shown to, {shown}"
+
+
+def instructed_judges(project: Project) -> dict[tuple[int, int], Instructed]:
+    """For each (judge, criterion) of the judges that can be asked, what an instruction does."""
+    asked = [judge for judge in project.judges.all() if can_be_instructed(judge)]
+    known = {
+        (one.study.judge_id, one.study.criterion_id): Instructed(shown.found)
+        for one in sensitivities(project)
+        for shown in one.findings
+        if shown.found.name == INSTRUCTED
+    }
+    criteria = project.criteria.values_list("pk", flat=True)
+    every = ((judge.pk, criterion) for judge in asked for criterion in criteria)
+    return dict.fromkeys(every, Instructed()) | known
+
+
 def sensitivity_of(study: Study) -> Sensitivity:
     """What a study has found so far; the ratings of withheld documents count for nothing."""
     hidden = set(withheld_documents(study.project_id))
@@ -86,6 +131,12 @@ def _shown(found: Finding) -> ShownFinding:
 
 
 def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitivity]:
+    """What the newest study of each judge and criterion has found."""
+    found = (sensitivity_of(study) for study in ended_probes(project, judge))
+    return [one for one in found if one.findings]
+
+
+def ended_probes(project: Project, judge: Judge | None = None) -> list[Study]:
     """The newest study of each judge and criterion of which all was asked."""
     recorded = Count("parts", filter=Q(parts__recorded_at__isnull=False))
     done = project.studies.filter(kind=StudyKind.PROBES).annotate(recorded=recorded)
@@ -96,8 +147,7 @@ def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitiv
     # A count ends the order that studies have by themselves.
     for study in done.select_related("judge", "criterion", "project").order_by("-pk"):
         newest.setdefault((study.judge_id, study.criterion_id), study)
-    found = (sensitivity_of(study) for study in newest.values())
-    return [one for one in found if one.findings]
+    return list(newest.values())
 
 
 def finding_json(one: ShownFinding) -> dict[str, Any]:

@@ -23,14 +23,19 @@ class StudyError(ValueError):
 
 def why_not(judge: Judge) -> str:
     """Why a judge cannot be studied; empty if it can."""
-    kind = judge.evaluator
-    if kind is None or not issubclass(kind, LlmEvaluator):
+    if not judge.evaluator or not issubclass(judge.evaluator, LlmEvaluator):
         return "Only judges that ask a model can drift or be unsteady; this one computes."
-    if kind.compares_pairs:
+    if not can_be_instructed(judge):
         return "It compares pairs; only judges that score one output at a time can be studied."
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
         return f"{judge} or its endpoint is retired; restore it first."
     return ""
+
+
+def can_be_instructed(judge: Judge) -> bool:
+    """Whether a judge asks a model about one output at a time."""
+    kind = judge.evaluator
+    return kind is not None and issubclass(kind, LlmEvaluator) and not kind.compares_pairs
 
 
 @transaction.atomic

@@ -57,8 +57,9 @@ class Ground:
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """A criterion's verdict with what it follows from; `level_to_try` has one where this view's
-    cannot have any, and `other_view` is that view's part of an address."""
+    """A criterion's verdict with what it follows from; `instructed` has the judges that a text can
+    address, with how far an instruction moves them, in words; `level_to_try` has one where this
+    view's cannot have any, and `other_view` is that view's part of an address."""
 
     pk: int
     criterion: str
@@ -72,6 +73,7 @@ class VerdictRow:
     documents: int
     outputs: int
     ratings: int
+    instructed: tuple[tuple[str, str], ...]
     level_to_try: Level | None = None
     other_view: str = ""
 
@@ -121,6 +123,11 @@ def _row(criterion: CriterionResult, axis: Axis, running: Collection[int]) -> Ve
         documents=criterion.documents,
         outputs=criterion.rated_outputs,
         ratings=criterion.ratings,
+        instructed=tuple(
+            (judge.named, judge.instructed.in_words)
+            for judge in sorted(criterion.judges, key=criterion.compared_by, reverse=True)
+            if judge.instructed
+        ),
         level_to_try=criterion.level_to_try,
         other_view=(
             replace(criterion.options, level=criterion.level_to_try).query

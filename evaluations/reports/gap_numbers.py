@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from annotations.results.samples import about_sample
 from evaluations.models import Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.gap_patterns import Patterns, patterns_of
 from evaluations.reports.gap_ranking import Gaps, gaps_of, judges_on, scores_of_run, strongest
 from evaluations.reports.gap_view import GapView, first_of
-from evaluations.reports.samples import about_sample
 from evaluations.scales import short
 
 # Of a large project so many outputs are listed.

@@ -328,6 +328,14 @@ TERMS: dict[str, Term] = {
         " checks of a study together. Typing errors may rightly cost points on grammar.",
         "Sensitivity",
     ),
+    "instructed": Term(
+        "Moved by an instruction",
+        "The output ends with a sentence to the judge that asks for the highest rating. Points by"
+        " which scores change, with the 95 % interval, by the newest probes of the judge.",
+        "0 is right. A judge that is moved can be swayed by whoever writes the texts. “Not shown"
+        " to” is no proof that none of another wording would.",
+        "Sensitivity",
+    ),
     "drift_watch": Term(
         "Drift watch",
         "The judge is asked about the same outputs, its sentinels, again and again, past all stored"

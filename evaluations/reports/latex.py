@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from annotations.results.samples import WEIGHTED
 from evaluations.reports.board_tables import agreement_rows
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.marks import Marks
 from evaluations.reports.null_judges import TITLES
 from evaluations.reports.report import Report
-from evaluations.reports.samples import WEIGHTED
 from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
 from evaluations.statistics.correlation import Coefficient
 from evaluations.statistics.null_judges import NULL_NAMES, NullName

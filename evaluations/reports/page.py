@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from evaluations.formats import in_brackets, shown
 from evaluations.models import Project
-from evaluations.reports.addressing import addressing_outputs
 from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
 from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
 from evaluations.reports.data import ReportData
@@ -58,7 +57,6 @@ class ReportNumbers:
     documents: int
     version: DataVersion | None
     low_coverage: tuple[LowCoverage, ...]
-    addressing: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,6 @@ def numbers_of(project: Project, report: Report, data: ReportData) -> ReportNumb
         documents=len(data.document_ids),
         version=data_version(project),
         low_coverage=low_coverage(project, report.options),
-        addressing=addressing_outputs(project),
     )
 
 

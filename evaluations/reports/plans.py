@@ -15,12 +15,12 @@ from django.db.models import Exists, OuterRef
 
 from annotations.models import Annotator, CampaignGoal, GoalKind
 from annotations.results.human_scores import HumanScores
+from annotations.results.samples import about_plan
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS
 from evaluations.reports.data import ReportData
 from evaluations.reports.goals import values_of
 from evaluations.reports.judge_costs import PER, cost_of
-from evaluations.reports.samples import about_plan
 from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.layout import Ratings
 from evaluations.statistics.pairing import FloatArray

@@ -1,13 +1,14 @@
 """A project's report: how well each judge's scores agree with people's ratings."""
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from evaluations.instrument.sensitivity import Instructed, instructed_judges
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.analysis import (
     SEED,
@@ -74,6 +75,7 @@ class JudgeResult:
     family: Family = UNKNOWN_FAMILY
     guessed_families: int = 0  # of systems whose family follows from their name
     seen: Seen | None = None  # of the documents, what the search that made it has seen
+    instructed: Instructed | None = None  # None for a judge that no text can address
 
     @property
     def named(self) -> str:
@@ -453,14 +455,14 @@ def build_report(
     if data is None:
         data = selected_data(project, chosen_judges, chosen_criteria, options)
     compared = project.judges.with_scores().count()
-    searches = searches_behind(project)
+    searches, instructed = searches_behind(project), instructed_judges(project)
     return Report(
         project=project.slug,
         name=project.name,
         outputs=len(data.outputs),
         criteria=_with_letters(
             [
-                _with_seen(
+                _with_records(
                     _criterion_result(
                         criterion,
                         chosen_judges,
@@ -471,6 +473,7 @@ def build_report(
                     ),
                     data,
                     searches,
+                    instructed,
                 )
                 for index, criterion in enumerate(chosen_criteria)
             ],
@@ -547,17 +550,23 @@ def criterion_result(
         options,
         project.judges.with_scores().count(),
     )
-    return _with_seen(result, data, searches_behind(project))
+    searches, instructed = searches_behind(project), instructed_judges(project)
+    return _with_records(result, data, searches, instructed)
 
 
-def _with_seen(result: CriterionResult, data: ReportData, searches: Searches) -> CriterionResult:
-    """A result whose judges say what the searches that made them have seen."""
-    if not any(searches.made(result.pk, judge.pk) for judge in result.judges):
-        return result
+def _with_records(
+    result: CriterionResult,
+    data: ReportData,
+    searches: Searches,
+    instructed: Mapping[tuple[int, int], Instructed],
+) -> CriterionResult:
+    """A result whose judges say what the searches that made them have seen, and what probes of them
+    show."""
     judges = tuple(
         replace(
             judge,
             seen=searches.seen(result.pk, judge.pk, data, data.judges[result.pk, judge.pk]),
+            instructed=instructed.get((judge.pk, result.pk)),
         )
         for judge in result.judges
     )

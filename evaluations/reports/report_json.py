@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from evaluations.instrument.sensitivity import Instructed
 from evaluations.reports.analysis import (
     SEED,
     Agreement,
@@ -178,6 +179,7 @@ def _judge_json(
         "pairs": found.pairs,
         "missing_scores": result.missing,
         **_seen_json(result),
+        **_instructed_json(result.instructed),
         "letters": result.letters,
         "alt_test": _alt_test_json(result.alt_test, annotators),
     }
@@ -199,6 +201,26 @@ def _judge_json(
             }
         }
     )
+
+
+def _instructed_json(instructed: Instructed | None) -> dict[str, Any]:
+    """Nothing of a judge that no text can address."""
+    if instructed is None:
+        return {}
+    finding = instructed.finding
+    probed = (
+        None
+        if finding is None
+        else {
+            "value": finding.value,
+            "ci": finding.interval.ends if finding.interval else None,
+            "is_found": finding.is_found,
+            "outputs": finding.outputs,
+            "documents": finding.documents,
+            "reason": finding.reason or None,
+        }
+    )
+    return {"instructed": probed}
 
 
 def _seen_json(result: JudgeResult) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from annotations.results.samples import about_sample
 from evaluations.models import Criterion, EvaluationRun
 from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.live import live_data
-from evaluations.reports.samples import about_sample
 from evaluations.reports.searched import marked, searches_behind
 from evaluations.scales import short
 from evaluations.statistics.correlation import correlations

@@ -11,6 +11,7 @@ import numpy as np
 from django.db.models import CharField
 from django.db.models.functions import MD5, Cast
 
+from annotations.results.samples import about_asking
 from annotations.results.weights import weighted_scores
 from evaluations.formats import shown, thin, whole_percent
 from evaluations.llm.parsing import Rating, parse_rating
@@ -19,7 +20,6 @@ from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, St
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.json_values import estimate_json
-from evaluations.reports.samples import about_asking
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.repeatability import Repeatability, repeatability
 from evaluations.statistics.results import Estimate

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
+from annotations.results.samples import WEIGHTS, taken_from_the_top
 from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.samples import WEIGHTS, taken_from_the_top
 from evaluations.reports.searched import marked
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME

@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import StatedProbability
+from annotations.results.samples import ASKED, PLANNED, PROVEN, WEIGHTED, WEIGHTS
 from benchmarks.planted import as_csv
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.corpus.store import LoadResult
@@ -27,7 +28,6 @@ from evaluations.reports.figures import FIGURES
 from evaluations.reports.formats import FORMATS
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
-from evaluations.reports.samples import ASKED, PLANNED, PROVEN, WEIGHTED, WEIGHTS
 from evaluations.reports.tables import as_markdown, as_text
 from evaluations.reports.words import chosen_note
 from tests.conftest import CHECKOUT

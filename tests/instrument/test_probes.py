@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import StatedProbability
+from annotations.results.samples import ASKED
 from evaluations.evaluators.base import Item
 from evaluations.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from evaluations.instrument.sensitivity import sensitivities
@@ -15,7 +16,6 @@ from evaluations.instrument.studies import PARTS, make_study
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.prompts import PromptParts, compose_template, render
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
-from evaluations.reports.samples import ASKED
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 from evaluations.scales import Scale

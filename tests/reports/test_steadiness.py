@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from annotations.models import StatedProbability
+from annotations.results.samples import ASKED
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Judge, Project
-from evaluations.reports.samples import ASKED
 from evaluations.reports.steadiness import steadiness, steadiness_json
 
 pytestmark = pytest.mark.django_db

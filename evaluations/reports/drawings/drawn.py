@@ -4,6 +4,7 @@ print."""
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from annotations.results.samples import WEIGHTED
 from evaluations.formats import NARROW
 from evaluations.reports.drawings.bubbles import bubbles
 from evaluations.reports.drawings.calibration import calibration
@@ -13,7 +14,6 @@ from evaluations.reports.drawings.precision import precision
 from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.drawings.slopes import slopes
 from evaluations.reports.latex import escaped
-from evaluations.reports.samples import WEIGHTED
 
 Address = Callable[[float, float], str]
 KINDS = ("bubbles", "systems", "calibration", "matrix", "precision")

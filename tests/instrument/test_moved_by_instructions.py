@@ -1,0 +1,196 @@
+"""How far an instruction in the output moves a judge stands beside its correlation, and can be
+required of a certificate."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluations.certifying.certificates import certify, read_requirements, what_changed
+from evaluations.certifying.requirements import RequirementError
+from evaluations.changes import note_change, state_of
+from evaluations.evaluators.perturbing import INSTRUCTED
+from evaluations.instrument.asking import record_part
+from evaluations.instrument.sensitivity import instructed_judges
+from evaluations.instrument.studies import PARTS, make_study
+from evaluations.models import Certificate, Criterion, Judge, Project, Study, StudyKind, StudyPart
+from evaluations.reports.report import build_report
+from evaluations.reports.report_json import as_json
+from tests.improving.conftest import criterion, judge, rated_project
+
+__all__ = ["criterion", "judge", "rated_project"]
+pytestmark = pytest.mark.django_db
+NAMES = PARTS[StudyKind.PROBES]
+
+
+@pytest.fixture
+def asked(judge: Judge) -> Judge:
+    """A judge that asks a model, with the scores that were imported for it."""
+    Judge.objects.filter(name__in=["today", "noise"]).update(kind="geval", model="m", settings={})
+    judge.refresh_from_db()
+    return judge
+
+
+def probe(judge: Judge, criterion: Criterion, moves: float, *, spread: float = 0.1) -> Study:
+    """Probes that were all asked: an instruction moves scores by so much, on average."""
+    study = make_study(judge, criterion, StudyKind.PROBES, items=100)
+    rng = np.random.default_rng(7)
+    for item in study.items.all():
+        base = rng.normal(3, 1)
+        item.scores = [base for _ in NAMES]
+        item.scores[NAMES.index(INSTRUCTED)] += rng.normal(moves, spread)
+        item.save()
+    StudyPart.objects.bulk_create(
+        StudyPart(study=study, number=at + 1, name=name, recorded_at=timezone.now())
+        for at, name in enumerate(NAMES)
+    )
+    Study.objects.filter(pk=study.pk).update(is_on=False)
+    note_change(judge.project_id, [criterion.pk], judge=judge.pk)
+    return study
+
+
+def words_of(project: Project, client: Client) -> str:
+    page = client.get(reverse("evaluations:report_detail", args=[project.slug]))
+    return " ".join(page.content.decode().split())
+
+
+def judges_json(project: Project) -> dict[str, Any]:
+    return json.loads(as_json(build_report(project)))["criteria"]["quality"]["judges"]
+
+
+def outcome(judge: Judge, criterion: Criterion, *texts: str) -> list[tuple[str, str]]:
+    certificate = certify(judge, criterion, read_requirements(texts))
+    return [(one["outcome"], one["reason"]) for one in certificate.content["requirements"]]
+
+
+def test_the_report_says_beside_rho_how_far_an_instruction_moves_each_judge(
+    asked: Judge, criterion: Criterion, as_role: Callable[[str], Client]
+) -> None:
+    client = as_role("viewer")
+    assert '<span class="llm">today</span> not probed' in words_of(asked.project, client)
+
+    probe(asked, criterion, 0.8)
+
+    said = words_of(asked.project, client)
+    assert re.search(r'<span class="llm">today</span> \+0\.(79|80|81) \[0\.', said)
+    # Imported scores: no text can address them here.
+    assert '<span class="llm">second</span>' not in said.partition("moves, in points")[2][:900]
+
+
+def test_an_effect_that_is_not_shown_is_called_so(asked: Judge, criterion: Criterion) -> None:
+    probe(asked, criterion, 0.0)
+
+    (result,) = build_report(asked.project, judges=[asked]).criteria[0].judges
+
+    assert result.instructed is not None
+    assert result.instructed.in_words.startswith("not shown to, ")
+
+
+def test_programs_read_it_with_its_interval(asked: Judge, criterion: Criterion) -> None:
+    before = judges_json(asked.project)
+    probe(asked, criterion, -0.5)
+
+    judges = judges_json(asked.project)
+
+    assert [before[name]["instructed"] for name in ("today", "noise")] == [None, None]
+    assert "instructed" not in judges["second"]
+    instructed = judges["today"]["instructed"]
+    low, high = instructed["ci"]
+    assert low < instructed["value"] < high < 0
+    assert instructed["is_found"]
+    assert instructed["documents"] == 50
+
+
+def test_reports_are_computed_again_when_probes_end(asked: Judge, criterion: Criterion) -> None:
+    study = make_study(asked, criterion, StudyKind.PROBES, items=20)
+    for number, name in enumerate(NAMES, start=1):
+        StudyPart.objects.create(study=study, number=number, name=name)
+        before = state_of(asked.project_id)
+        assert record_part(study.pk)
+        changed = state_of(asked.project_id) != before
+        assert changed == (number == len(NAMES))
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"), [(0.02, "met"), (0.8, "not met"), (-0.8, "not met")]
+)
+def test_a_certificate_may_require_that_instructions_hardly_move_the_judge(
+    asked: Judge, criterion: Criterion, moves: float, expected: str
+) -> None:
+    probe(asked, criterion, moves)
+
+    assert outcome(asked, criterion, "instruction.most<=0.25")[0][0] == expected
+
+
+def test_an_interval_across_the_bound_asks_for_more_documents(
+    asked: Judge, criterion: Criterion
+) -> None:
+    probe(asked, criterion, 0.2, spread=1)
+    instructed = instructed_judges(asked.project)[asked.pk, criterion.pk]
+    assert instructed.estimate is not None
+    assert instructed.most is not None
+    bound = (instructed.estimate + instructed.most) / 2
+
+    certificate = certify(asked, criterion, read_requirements([f"instruction.most<={bound}"]))
+
+    (one,) = certificate.content["requirements"]
+    assert one["outcome"] == "cannot say"
+    assert "the interval is too wide" in one["reason"]
+    assert 0 < one["more_documents"] < 500
+
+
+def test_nothing_is_said_of_a_judge_that_was_not_probed_or_cannot_be(
+    asked: Judge, criterion: Criterion
+) -> None:
+    second = asked.project.judges.get(name="second")
+
+    ((first, why),) = outcome(asked, criterion, "instruction.most<=0.25")
+    ((other, why_other),) = outcome(second, criterion, "instruction.most<=0.25")
+
+    assert (first, other) == ("cannot say", "cannot say")
+    assert "start its probes" in why
+    assert "no text can address this judge" in why_other
+
+
+def test_what_follows_nothing_gets_no_credit_for_not_being_moved(
+    asked: Judge, criterion: Criterion
+) -> None:
+    noise = asked.project.judges.get(name="noise")
+    probe(noise, criterion, 0.0)
+
+    ((said, why),) = outcome(noise, criterion, "instruction.most<=0.25")
+
+    assert said == "cannot say"
+    assert "not shown to follow people's ratings" in why
+
+
+def test_new_probes_outdate_a_certificate_that_rests_on_them_and_no_other(
+    asked: Judge, criterion: Criterion
+) -> None:
+    probe(asked, criterion, 0.02)
+    outcome(asked, criterion, "instruction.most<=0.25")
+    outcome(asked, criterion, "documents>=10")
+    assert [what_changed(one) for one in Certificate.objects.all()] == [[], []]
+
+    probe(asked, criterion, 0.9)
+
+    said = {
+        one.content["requirements"][0]["requirement"]: what_changed(one)
+        for one in Certificate.objects.all()
+    }
+    assert said == {
+        "instruction.most<=0.25": ["The scores of the probes changed: 100 then, 100 now."],
+        "documents>=10": [],
+    }
+
+
+@pytest.mark.parametrize("text", ["instruction.most>=0.2", "instruction.most>0.2"])
+def test_an_upper_end_cannot_be_required_to_be_high(text: str) -> None:
+    with pytest.raises(RequirementError, match="required to be low"):
+        read_requirements([text])
