@@ -202,10 +202,10 @@ def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
 def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:
     """The scores of the newest probes, with and without each change."""
     studies = ended_probes(judge.project, judge)
-    study = next((one for one in studies if one.criterion_id == criterion.pk), None)
+    study = next((study for study in studies if study.criterion_id == criterion.pk), None)
     items = study.items.select_related("output__document", "output__system") if study else ()
     return _counted(
-        [(one.output.document.doc_id, one.output.system.name, one.scores) for one in items]
+        [(item.output.document.doc_id, item.output.system.name, item.scores) for item in items]
     )
 
 

@@ -85,7 +85,7 @@ def certify(
             judge,
             criterion,
             data,
-            with_probes=any(one.figure in OF_PROBES for one in requirements),
+            with_probes=any(requirement.figure in OF_PROBES for requirement in requirements),
         ),
         "made_at": timezone.now().isoformat(timespec="seconds"),
         "public_key": public_key(),

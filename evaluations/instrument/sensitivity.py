@@ -87,15 +87,15 @@ class Instructed:
 def instructed_judges(project: Project) -> dict[tuple[int, int], Instructed]:
     """For each (judge, criterion) of the judges that can be asked, what an instruction does."""
     asked = [judge for judge in project.judges.all() if can_be_instructed(judge)]
-    known = {
-        (one.study.judge_id, one.study.criterion_id): Instructed(shown.found)
-        for one in sensitivities(project)
-        for shown in one.findings
-        if shown.found.name == INSTRUCTED
+    probed = {
+        (result.study.judge_id, result.study.criterion_id): Instructed(finding.found)
+        for result in sensitivities(project)
+        for finding in result.findings
+        if finding.found.name == INSTRUCTED
     }
     criteria = project.criteria.values_list("pk", flat=True)
     every = ((judge.pk, criterion) for judge in asked for criterion in criteria)
-    return dict.fromkeys(every, Instructed()) | known
+    return dict.fromkeys(every, Instructed()) | probed
 
 
 def sensitivity_of(study: Study) -> Sensitivity:
@@ -132,8 +132,8 @@ def _shown(found: Finding) -> ShownFinding:
 
 def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitivity]:
     """What the newest study of each judge and criterion has found."""
-    found = (sensitivity_of(study) for study in ended_probes(project, judge))
-    return [one for one in found if one.findings]
+    results = (sensitivity_of(study) for study in ended_probes(project, judge))
+    return [result for result in results if result.findings]
 
 
 def ended_probes(project: Project, judge: Judge | None = None) -> list[Study]:

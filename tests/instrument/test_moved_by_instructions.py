@@ -66,7 +66,7 @@ def judges_json(project: Project) -> dict[str, Any]:
 
 def outcome(judge: Judge, criterion: Criterion, *texts: str) -> list[tuple[str, str]]:
     certificate = certify(judge, criterion, read_requirements(texts))
-    return [(one["outcome"], one["reason"]) for one in certificate.content["requirements"]]
+    return [(entry["outcome"], entry["reason"]) for entry in certificate.content["requirements"]]
 
 
 def test_the_report_says_beside_rho_how_far_an_instruction_moves_each_judge(
@@ -77,10 +77,10 @@ def test_the_report_says_beside_rho_how_far_an_instruction_moves_each_judge(
 
     probe(asked, criterion, 0.8)
 
-    said = words_of(asked.project, client)
-    assert re.search(r'<span class="llm">today</span> \+0\.(79|80|81) \[0\.', said)
+    page = words_of(asked.project, client)
+    assert re.search(r'<span class="llm">today</span> \+0\.(79|80|81) \[0\.', page)
     # Imported scores: no text can address them here.
-    assert '<span class="llm">second</span>' not in said.partition("moves, in points")[2][:900]
+    assert '<span class="llm">second</span>' not in page.partition("moves, in points")[2][:900]
 
 
 def test_an_effect_that_is_not_shown_is_called_so(asked: Judge, criterion: Criterion) -> None:
@@ -139,10 +139,10 @@ def test_an_interval_across_the_bound_asks_for_more_documents(
 
     certificate = certify(asked, criterion, read_requirements([f"instruction.most<={bound}"]))
 
-    (one,) = certificate.content["requirements"]
-    assert one["outcome"] == "cannot say"
-    assert "the interval is too wide" in one["reason"]
-    assert 0 < one["more_documents"] < 500
+    (entry,) = certificate.content["requirements"]
+    assert entry["outcome"] == "cannot say"
+    assert "the interval is too wide" in entry["reason"]
+    assert 0 < entry["more_documents"] < 500
 
 
 def test_nothing_is_said_of_a_judge_that_was_not_probed_or_cannot_be(
@@ -164,9 +164,9 @@ def test_what_follows_nothing_gets_no_credit_for_not_being_moved(
     noise = asked.project.judges.get(name="noise")
     probe(noise, criterion, 0.0)
 
-    ((said, why),) = outcome(noise, criterion, "instruction.most<=0.25")
+    ((answer, why),) = outcome(noise, criterion, "instruction.most<=0.25")
 
-    assert said == "cannot say"
+    assert answer == "cannot say"
     assert "not shown to follow people's ratings" in why
 
 
@@ -176,15 +176,15 @@ def test_new_probes_outdate_a_certificate_that_rests_on_them_and_no_other(
     probe(asked, criterion, 0.02)
     outcome(asked, criterion, "instruction.most<=0.25")
     outcome(asked, criterion, "documents>=10")
-    assert [what_changed(one) for one in Certificate.objects.all()] == [[], []]
+    assert [*map(what_changed, Certificate.objects.all())] == [[], []]
 
     probe(asked, criterion, 0.9)
 
-    said = {
-        one.content["requirements"][0]["requirement"]: what_changed(one)
-        for one in Certificate.objects.all()
+    changes = {
+        certificate.content["requirements"][0]["requirement"]: what_changed(certificate)
+        for certificate in Certificate.objects.all()
     }
-    assert said == {
+    assert changes == {
         "instruction.most<=0.25": ["The scores of the probes changed: 100 then, 100 now."],
         "documents>=10": [],
     }
