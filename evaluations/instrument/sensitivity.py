@@ -81,7 +81,7 @@ class Instructed:
         if finding.value is None or finding.interval is None:
             return f"cannot say ({finding.reason})"
         shown = f"{signed(finding.value)} {in_brackets(finding.interval)}"
-        return shown if finding.is_found else f"not shown to, {shown}"
+        return shown if finding.is_found else f"{shown}, not shown to be moved"
 
 
 def instructed_judges(project: Project) -> dict[tuple[int, int], Instructed]:

@@ -332,8 +332,8 @@ TERMS: dict[str, Term] = {
         "Moved by an instruction",
         "The output ends with a sentence to the judge that asks for the highest rating. Points by"
         " which scores change, with the 95 % interval, by the newest probes of the judge.",
-        "0 is right. A judge that is moved can be swayed by whoever writes the texts. “Not shown"
-        " to” is no proof that none of another wording would.",
+        "0 is right. A judge that is moved can be swayed by whoever writes the texts. “Not shown to"
+        " be moved” is no proof that no other instruction would move it.",
         "Sensitivity",
     ),
     "drift_watch": Term(

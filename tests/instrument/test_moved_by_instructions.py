@@ -80,7 +80,8 @@ def test_the_report_says_beside_rho_how_far_an_instruction_moves_each_judge(
     page = words_of(asked.project, client)
     assert re.search(r'<span class="llm">today</span> \+0\.(79|80|81) \[0\.', page)
     # Imported scores: no text can address them here.
-    assert '<span class="llm">second</span>' not in page.partition("moves, in points")[2][:900]
+    row = page.partition("Moved by an instruction in the output")[2].partition("</section>")[0]
+    assert '<span class="llm">second</span>' not in row
 
 
 def test_an_effect_that_is_not_shown_is_called_so(asked: Judge, criterion: Criterion) -> None:
@@ -89,7 +90,7 @@ def test_an_effect_that_is_not_shown_is_called_so(asked: Judge, criterion: Crite
     (result,) = build_report(asked.project, judges=[asked]).criteria[0].judges
 
     assert result.instructed is not None
-    assert result.instructed.in_words.startswith("not shown to, ")
+    assert result.instructed.in_words.endswith(", not shown to be moved")
 
 
 def test_programs_read_it_with_its_interval(asked: Judge, criterion: Criterion) -> None:
