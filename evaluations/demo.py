@@ -165,7 +165,8 @@ def local_judge(project: Project, *, base_url: str) -> Judge:
             "endpoint": endpoint,
             "model": BUNDLED_NAME,
             "mode": ScoringMode.LOGPROBS,
-            "settings": new_settings(GEval, {"wording": json.dumps(wording)}),
+            # Without tags around texts: so small a model talks about the sentence that explains them.
+            "settings": {"wording": json.dumps(wording)},
             "concurrency": 2,
             "max_tokens": 8,
             "timeout_seconds": 300,
