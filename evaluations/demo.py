@@ -165,7 +165,7 @@ def local_judge(project: Project, *, base_url: str) -> Judge:
             "endpoint": endpoint,
             "model": BUNDLED_NAME,
             "mode": ScoringMode.LOGPROBS,
-            # Without tags around texts: so small a model talks about the sentence that explains them.
+            # Without tags: so small a model talks about the sentence that explains them.
             "settings": {"wording": json.dumps(wording)},
             "concurrency": 2,
             "max_tokens": 8,
