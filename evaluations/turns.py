@@ -9,7 +9,8 @@ where it is not the turn's place. It says nothing of what was said, so that turn
 it.
 
 Where a judge reads turns as a text, a line of a turn that could pass for the beginning of another
-turn, or for a call, is quoted: `> user: …`. Stored texts are as they were said.
+turn, for a call, for the result of one, or for a note of what is left out, is quoted:
+`> user: …`. Stored texts are as they were said.
 """
 
 import re
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
+from unicodedata import category, normalize
 
 # What stands before a call and before its result, wherever turns are written as a text.
 CALL, RESULT = "→ ", "= "
@@ -25,8 +27,21 @@ USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
 QUOTED = "> "
 # What ends a line for people or models, whatever a file ends its lines with.
 _LINE_ENDS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-# Before and after a speaker: blanks and signs that leave it readable as one.
-_MARKS = r"[^\S\n]{0,20}[*_#\[(<\"'`|-]{0,4}[^\S\n]{0,3}"
+_COLONS = ":：﹕∶꞉"
+# A line that could pass for a line of a prompt's own: a call, a note of what is left out, or a
+# speaker, who is looked up among the roles: a pattern with all roles in it takes a time that grows
+# with their number. All is of bounded length, so that it grows with the text alone.
+_OWN_LINE = re.compile(
+    rf"(?:(?P<first>\A)|(?<=[{_LINE_ENDS}]))(?="
+    rf"(?P<call>[^\w{_LINE_ENDS}→￫]{{0,20}}[→￫])"
+    rf"|[^\S{_LINE_ENDS}]{{0,20}}\[(?:Turns?|Calls)\s[^\]{_LINE_ENDS}]{{1,60}}(?<=left\sout)\]"
+    rf"|(?P<speaker>[^({_COLONS}{_LINE_ENDS}]{{1,150}})(?:\([^{_COLONS}{_LINE_ENDS}]{{0,150}})?[{_COLONS}])",
+    re.I,
+)
+_RESULT_LINE = re.compile(rf"(?<=[{_LINE_ENDS}])(?=[^\S{_LINE_ENDS}]{{0,20}}=\s)")
+# What a reader does not see, and what stands around a speaker.
+_UNSEEN = dict.fromkeys([0x34F, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0])
+_AROUND = " \t*_#[]()<\"'`|\\“”„«»-"
 # A window of a conversation, where a prompt does not say another: turns, and characters of a text.
 LAST, LONGEST = 100, 4_000
 
@@ -151,16 +166,14 @@ def speakers_in(turns: Iterable[Turn]) -> frozenset[str]:
 
 
 def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
-    """A turn with each line quoted that could pass for the beginning of another turn or a call."""
-
-    def apart(text: str) -> str:
-        return _posing(speakers).sub(rf"\g<0>{QUOTED}", text)
-
+    """A turn with each line quoted that could pass for the beginning of another turn, a call, its
+    result, or a note of what is left out."""
+    known = _plain_roles(speakers)
     calls = tuple(
         ToolCall(
             _in_a_line(call.name),
-            apart(call.arguments),
-            None if call.result is None else apart(call.result),
+            _RESULT_LINE.sub(QUOTED, _apart(call.arguments, known)),
+            None if call.result is None else _apart(call.result, known),
             call.id,
         )
         for call in turn.calls
@@ -169,12 +182,46 @@ def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
         turn,
         role=_in_a_line(turn.role),
         name=_in_a_line(turn.name),
-        text=apart(turn.text),
+        text=_apart(turn.text, known, begins=True),
         calls=calls,
     )
 
 
-def quoted_transcript(text: str, turns: Sequence[Turn]) -> str:
+def quoted_body(text: str, turn: Turn, speakers: frozenset[str]) -> str:
+    """What a turn says as judges read it; any other text, such as a probe's, as if it were said."""
+    return quoted(turn if text == turn.body else Turn(turn.role, text), speakers).body
+
+
+def _apart(text: str, known: frozenset[str], *, begins: bool = False) -> str:
+    """A text with its posing lines quoted.
+
+    Args:
+        begins: whether it stands directly after its speaker, where a call would.
+    """
+
+    def mark(match: re.Match[str]) -> str:
+        if match["first"] is not None:
+            return QUOTED if begins and match["call"] else ""
+        speaker = match["speaker"]
+        return QUOTED if speaker is None or _plain_role(speaker) in known else ""
+
+    return _OWN_LINE.sub(mark, text)
+
+
+@lru_cache(maxsize=64)
+def _plain_roles(speakers: frozenset[str]) -> frozenset[str]:
+    """Roles up to a colon or a name, as a line is compared with them."""
+    found = (_plain_role(re.split(f"[({_COLONS}]", role, maxsplit=1)[0]) for role in speakers)
+    return frozenset(filter(None, found))
+
+
+def _plain_role(text: str) -> str:
+    """A speaker without marks and without what nobody sees, in one spelling."""
+    seen = (c for c in normalize("NFKC", text.translate(_UNSEEN)) if category(c) != "Cf")
+    return "".join(seen).strip(_AROUND).strip().casefold()
+
+
+def quoted_transcript(text: str, turns: Sequence[Turn], speakers: frozenset[str]) -> str:
     """A stored transcript of some turns, or of the last of them, as judges read it; any other text
     as it is."""
     missing = len(text) + 1
@@ -184,28 +231,13 @@ def quoted_transcript(text: str, turns: Sequence[Turn]) -> str:
             last = turns[-count:]
             if transcript(last) != text:
                 return text
-            return transcript(quoted(turn, speakers_in(turns)) for turn in last)
+            return transcript(quoted(turn, speakers) for turn in last)
     return text
 
 
 def _in_a_line(name: str) -> str:
     """A name that ends no line."""
     return re.sub(f"[{_LINE_ENDS}]", " ", name)
-
-
-@lru_cache(maxsize=64)
-def _posing(speakers: frozenset[str]) -> re.Pattern[str]:
-    """The place in front of a line that could pass for another turn, or for a call."""
-    speaker = _speaker(speakers)
-    return re.compile(rf"(?<=[{_LINE_ENDS}])(?={speaker}|[^\S\n]{{0,20}}{CALL.strip()})", re.I)
-
-
-def _speaker(roles: Iterable[str]) -> str:
-    """What stands before the text of a turn, however it is written."""
-    # The longest first, as one may begin with another.
-    names = "|".join(re.escape(role) for role in sorted(roles, key=len, reverse=True) if role)
-    name = r"(?:[^\S\n]{0,3}\([^()\n]{0,100}\))?"
-    return rf"{_MARKS}(?:{names}){name}{_MARKS}[\])>]{{0,2}}[:：]"
 
 
 @dataclass(frozen=True)
@@ -228,10 +260,14 @@ class Window:
         calls = tuple(map(self.of_call, turn.calls))
         return replace(turn, text=self.cut(turn.text), calls=calls)
 
-    def shown(self, turns: Sequence[Turn]) -> str:
-        """The turns in the window as judges read them; the first line says which are left out."""
+    def shown(self, turns: Sequence[Turn], speakers: frozenset[str] = frozenset()) -> str:
+        """The turns in the window as judges read them; the first line says which are left out.
+
+        Args:
+            speakers: others than these turns have, whom a line may not pass for either.
+        """
         left_out = max(0, len(turns) - self.last)
-        speakers = speakers_in(turns)
+        speakers |= speakers_in(turns)
         lines = [quoted(self.of_turn(turn), speakers).written for turn in turns[left_out:]]
         if left_out:
             last, of = turns[left_out - 1].number or left_out, turns[-1].number or len(turns)

@@ -31,12 +31,14 @@ from evaluations.llm.prompt_examples import (
 )
 from evaluations.scales import Scale, short
 from evaluations.turns import (
+    ASSISTANT,
     LAST,
     LONGEST,
     Turn,
     Window,
     calls_of,
     quoted,
+    quoted_body,
     quoted_transcript,
     speakers_in,
     transcript,
@@ -340,13 +342,25 @@ def render(template: str, texts: Texts) -> str:
     tags = _tags_in(template)
 
     def filled(match: re.Match[str]) -> str:
-        place = _read(match.group(1)) or Placed(_PAIR_FIELDS[match.group(1).rstrip().lower()])
+        place = _read(match.group(1)) or _of_a_pair(match)
         text = (
             _turns_shown(place, texts) if place.shows in _OF_TURNS else _text_of(place.shows, texts)
         )
         return without_tags(text.strip() if place.is_trimmed else text, tags)
 
     return _PLACEHOLDER.sub(filled, with_its_examples(template, texts))
+
+
+def _of_a_pair(match: re.Match[str]) -> Placed:
+    """A placeholder of prompts about two outputs, which are composed and so were not checked.
+
+    Raises:
+        PromptError: it is none, but stands in a text of the criterion.
+    """
+    shows = _PAIR_FIELDS.get(match.group(1).rstrip().lower())
+    if shows is None:
+        raise PromptError(f"The prompt has an unknown placeholder {match[0][:100]}; remove it.")
+    return Placed(shows)
 
 
 @lru_cache(maxsize=256)
@@ -361,9 +375,19 @@ def _tags_in(template: str) -> frozenset[str]:
 
 
 def _text_of(name: str, texts: Texts) -> str:
-    """A text as judges read it: one that was stored for turns as these."""
-    turns = {"source": texts.history, "output": texts.turns, "rival": texts.rival_turns}
-    return quoted_transcript(getattr(texts, name), turns.get(name, ()))
+    """A text as judges read it: of a conversation without lines that pass for others."""
+    text: str = getattr(texts, name)
+    stored = {"source": texts.history, "output": texts.turns, "rival": texts.rival_turns}
+    if not texts.is_conversation or name not in stored:
+        return text
+    turns, speakers = stored[name], _speakers(texts)
+    if name != "source" and not texts.is_session and len(turns) <= 1:
+        return quoted_body(text, turns[0] if turns else Turn(ASSISTANT, text), speakers)
+    return quoted_transcript(text, turns, speakers)
+
+
+def _speakers(texts: Texts) -> frozenset[str]:
+    return speakers_in((*texts.history, *texts.said, *texts.rival_turns))
 
 
 def _check_turns(fields: frozenset[str], texts: Texts) -> None:
@@ -400,12 +424,12 @@ def _turns_shown(place: Placed, texts: Texts) -> str:
         left_out = max(0, len(calls) - window.last)
         note = [f"[Calls 1 to {left_out:,} of {len(calls):,} are left out]"] if left_out else []
         return "\n".join([*note, *calls[left_out:]]) or "(no tool was called)"
-    return window.shown(texts.conversation) or "(nothing was said before)"
+    return window.shown(texts.conversation, _speakers(texts)) or "(nothing was said before)"
 
 
 def _said(texts: Texts, window: Window) -> list[Turn]:
     """The rated turns as judges read them."""
-    speakers = speakers_in((*texts.history, *texts.said))
+    speakers = _speakers(texts)
     return [quoted(window.of_turn(turn), speakers) for turn in texts.said]
 
 

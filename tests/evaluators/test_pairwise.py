@@ -3,6 +3,7 @@ make of it."""
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from evaluations.evaluators.pairwise import Pairwise
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.llm.calls import Answer
 from evaluations.llm.item_texts import Texts
+from evaluations.llm.parsing import Failure
 from evaluations.llm.prompts import PromptParts
 from evaluations.llm.replies import ReplyChoice, Token
 from evaluations.llm.request_settings import RequestSettings
@@ -210,3 +212,13 @@ def test_the_report_sets_its_choices_beside_peoples(
     assert {system for system, _ in found.ranking} == {"good", "odd"}
     assert sum(strength for _, strength in found.ranking) == pytest.approx(0)
     assert board.judges == ()
+
+
+def test_a_placeholder_in_a_definition_fails_the_item_and_names_it() -> None:
+    parts = replace(PARTS, definition="As written in {{ guideline }}.")
+    item = Item(Texts("s", "o", rival="r"), "coherence", Pairwise().template(parts))
+
+    question = Pairwise().question(item, Scale(1, 5), RequestSettings(model="m", mode="direct"))
+
+    assert isinstance(question, Failure)
+    assert "unknown placeholder {{ guideline }}" in question.detail

@@ -11,7 +11,6 @@ from typing import Any
 from evaluations.llm import parsing
 from evaluations.llm.network import spellings
 from evaluations.llm.server_fit import parameters_named
-from evaluations.turns import _speaker
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("evaluations", "annotations", "geval_site")
@@ -43,7 +42,6 @@ LOCALS: dict[str, dict[str, Any]] = {
         "form": _NAMES.form.pattern,
         "sentence": _NAMES.sentence.pattern,
     },
-    "evaluations.turns": {"speaker": _speaker(["user", "assistant"])},
     "evaluations.llm.network": {
         "spelled": [spellings('a\\b"1').pattern.decode()],
     },
