@@ -273,6 +273,12 @@ PROBE_RELIABILITY = _judges.threshold(
     "A judge that is shown to have less is noisy.",
     "Half of the variance of its scores is then noise.",
 )  # fmt: skip
+PROBED_SHARE = _judges.threshold(
+    "PROBED_SHARE", 0.9, "share of the outputs that probes asked about",
+    "With scores of fewer, with and without an instruction, a certificate cannot say how far one"
+    " moves the judge.",
+    "Replies that cannot be read may be those that an instruction changed.",
+)  # fmt: skip
 STUDY_OUTPUTS = _judges.threshold(
     "STUDY_OUTPUTS", 20, "outputs",
     "A study of a judge asks about no fewer.",

@@ -14,7 +14,7 @@ from django.db import connection
 
 from evaluations.instrument.sensitivity import ended_probes
 from evaluations.llm.prompts import PromptError
-from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion
+from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion, Study
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.data import ReportData
 from evaluations.runs.lifecycle import evaluator_for, prompt_today
@@ -114,6 +114,20 @@ def outdated(judge: Judge, criterion: Criterion) -> str:
     )
 
 
+def probes_outdated(judge: Judge, criterion: Criterion) -> str:
+    """Why the newest probes do not speak for the judge as it is today; empty if they do, or there
+    are none."""
+    study = _newest_probes(judge, criterion)
+    if study is None or study.prompt == _prompt(judge, criterion)[1]:
+        return ""
+    return "the probes asked with an earlier prompt or earlier steps; start them again"
+
+
+def _newest_probes(judge: Judge, criterion: Criterion) -> Study | None:
+    studies = ended_probes(judge.project, judge)
+    return next((study for study in studies if study.criterion_id == criterion.pk), None)
+
+
 def _prompt(judge: Judge, criterion: Criterion) -> tuple[EvaluationSteps | None, str]:
     if not judge.can_run:
         return None, ""
@@ -201,8 +215,7 @@ def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
 
 def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:
     """The scores of the newest probes, with and without each change."""
-    studies = ended_probes(judge.project, judge)
-    study = next((study for study in studies if study.criterion_id == criterion.pk), None)
+    study = _newest_probes(judge, criterion)
     items = study.items.select_related("output__document", "output__system") if study else ()
     return _counted(
         [(item.output.document.doc_id, item.output.system.name, item.scores) for item in items]

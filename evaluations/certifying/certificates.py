@@ -8,13 +8,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations.results.samples import about_sample
-from evaluations.certifying.bindings import bindings_of, differences, outdated
+from evaluations.certifying.bindings import bindings_of, differences, outdated, probes_outdated
 from evaluations.certifying.content import FORMAT
 from evaluations.certifying.figures import figures_of
 from evaluations.certifying.requirements import (
     MOST,
     OF_PROBES,
     Checked,
+    Figure,
     Outcome,
     Requirement,
     RequirementError,
@@ -163,6 +164,8 @@ def _checked(
     figures = figures_of(
         judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon
     )
+    if why_not := probes_outdated(judge, criterion):
+        figures |= dict.fromkeys(OF_PROBES & figures.keys(), Figure(None, why_not))
     return [check(one, figures[one.figure]) for one in requirements]
 
 

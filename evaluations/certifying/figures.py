@@ -155,6 +155,12 @@ def _instruction(criterion: CriterionResult, judge: JudgeResult) -> Figure:
         return Figure(None, "the judge was not probed on this criterion; start its probes")
     if instructed.most is None:
         return Figure(None, instructed.finding.reason)
+    if not instructed.is_whole:
+        return Figure(
+            None,
+            f"the probes have scores of {instructed.finding.outputs} of {instructed.asked} outputs"
+            " with and without an instruction; those that are missing may be moved by one",
+        )
     if low is None or low <= 0:
         return Figure(
             None,

@@ -13,11 +13,18 @@ from evaluations.webhooks.announcing import announce
 
 log = structlog.stdlib.get_logger(__name__)
 
+# Of a study's askings; an imported item may name any number.
+MOST_PARTS = 10_000
+
 
 def table_of(items: Sequence[StudyItem]) -> FloatArray:
-    """Scores of a study; shape (items, parts), NaN for missing."""
-    rows = [[np.nan if value is None else value for value in item.scores] for item in items]
-    return np.array(rows, dtype=float).reshape(len(items), len(rows[0]) if rows else 0)
+    """Scores of a study; shape (items, parts), NaN for missing.
+
+    Imported items may hold fewer scores than the others: those are missing, too.
+    """
+    parts = min(MOST_PARTS, max((len(item.scores) for item in items), default=0))
+    rows = [[*item.scores[:parts], *[None] * (parts - len(item.scores))] for item in items]
+    return np.array(rows, dtype=float).reshape(len(items), parts)
 
 
 def ratings_of(items: Sequence[StudyItem]) -> FloatArray:

@@ -17,6 +17,7 @@ from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
 from evaluations.statistics.layout import Outputs
 from evaluations.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
+from evaluations.thresholds import PROBED_SHARE
 
 _CHECKS = {
     SEVERITY: "Stricter (−) or more lenient (+) than people, in points",
@@ -41,6 +42,7 @@ class Sensitivity:
 
     study: Study
     findings: tuple[ShownFinding, ...]
+    outputs: int = 0
     sample: tuple[str, ...] = ()
 
     @property
@@ -57,9 +59,16 @@ class Sensitivity:
 @dataclass(frozen=True)
 class Instructed:
     """How far an instruction in the output, which asks for the highest rating, moves a judge's
-    scores, as its newest probes show; `finding` is None where it was not probed."""
+    scores, as its newest probes show; `finding` is None where it was not probed, `asked` how many
+    outputs were asked about."""
 
     finding: Finding | None = None
+    asked: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nearly all outputs that were asked about have scores, with and without it."""
+        return self.finding is not None and self.finding.outputs >= PROBED_SHARE * self.asked
 
     @property
     def estimate(self) -> float | None:
@@ -88,7 +97,9 @@ def instructed_judges(project: Project) -> dict[tuple[int, int], Instructed]:
     """For each (judge, criterion) of the judges that can be asked, what an instruction does."""
     asked = [judge for judge in project.judges.all() if can_be_instructed(judge)]
     probed = {
-        (result.study.judge_id, result.study.criterion_id): Instructed(finding.found)
+        (result.study.judge_id, result.study.criterion_id): Instructed(
+            finding.found, result.outputs
+        )
         for result in sensitivities(project)
         for finding in result.findings
         if finding.found.name == INSTRUCTED
@@ -106,7 +117,11 @@ def sensitivity_of(study: Study) -> Sensitivity:
     )
     kept = [item for item in items if item.output.document_id not in hidden]
     parts = study.parts.filter(recorded_at__isnull=False)
-    names = dict(parts.values_list("name", "number"))
+    names = dict(
+        parts.filter(number__range=(1, len(kept[0].scores) if kept else 0)).values_list(
+            "name", "number"
+        )
+    )
     if not kept or not {UNCHANGED, REPEATED} <= names.keys():
         return Sensitivity(study, ())
     scores = table_of(kept)
@@ -116,7 +131,7 @@ def sensitivity_of(study: Study) -> Sensitivity:
     found = sensitivity(_outputs(kept), unchanged, columns, human)
     ids = np.unique([item.output_id for item in kept]).astype(np.int64)
     rated = weighted_scores(study.project_id, study.criterion_id, ids)
-    return Sensitivity(study, tuple(_shown(one) for one in found), about_asking(rated))
+    return Sensitivity(study, tuple(_shown(one) for one in found), len(kept), about_asking(rated))
 
 
 def _outputs(items: Sequence[StudyItem]) -> Outputs:

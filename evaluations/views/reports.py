@@ -170,7 +170,12 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "options": options,
         "formats": FORMATS,
         "drifted": _drifted(request, project),
-        "sensitivities": sensitivities(project),
+        # A shared link shows no other judge or criterion than its view.
+        "sensitivities": [
+            result
+            for result in sensitivities(project)
+            if options.shows(result.study.criterion_id, result.study.judge_id)
+        ],
         "figures": chosen_figures(request, project, options, base=base or request.path),
     }
 

@@ -19,9 +19,21 @@ from evaluations.evaluators.perturbing import INSTRUCTED
 from evaluations.instrument.asking import record_part
 from evaluations.instrument.sensitivity import instructed_judges
 from evaluations.instrument.studies import PARTS, make_study
-from evaluations.models import Certificate, Criterion, Judge, Project, Study, StudyKind, StudyPart
+from evaluations.models import (
+    Certificate,
+    Criterion,
+    Judge,
+    Project,
+    ShareLink,
+    Study,
+    StudyItem,
+    StudyKind,
+    StudyPart,
+)
+from evaluations.models.tokens import digest_of
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
+from evaluations.runs.lifecycle import evaluator_for, prompt_today
 from tests.improving.conftest import criterion, judge, rated_project
 
 __all__ = ["criterion", "judge", "rated_project"]
@@ -50,7 +62,8 @@ def probe(judge: Judge, criterion: Criterion, moves: float, *, spread: float = 0
         StudyPart(study=study, number=at + 1, name=name, recorded_at=timezone.now())
         for at, name in enumerate(NAMES)
     )
-    Study.objects.filter(pk=study.pk).update(is_on=False)
+    _steps, prompt = prompt_today(evaluator_for(judge), criterion, use_steps=judge.use_steps)
+    Study.objects.filter(pk=study.pk).update(is_on=False, prompt=prompt)
     note_change(judge.project_id, [criterion.pk], judge=judge.pk)
     return study
 
@@ -189,6 +202,70 @@ def test_new_probes_outdate_a_certificate_that_rests_on_them_and_no_other(
         "instruction.most<=0.25": ["The scores of the probes changed: 100 then, 100 now."],
         "documents>=10": [],
     }
+
+
+def test_probes_of_an_earlier_prompt_say_nothing_of_todays(
+    asked: Judge, criterion: Criterion
+) -> None:
+    study = probe(asked, criterion, 0.0)
+    Study.objects.filter(pk=study.pk).update(prompt="Another prompt. {{Output}}")
+
+    ((answer, why),) = outcome(asked, criterion, "instruction.most<=0.25")
+
+    assert answer == "cannot say"
+    assert "start them again" in why
+
+
+def test_with_too_few_of_the_probed_outputs_nothing_can_be_said(
+    asked: Judge, criterion: Criterion
+) -> None:
+    study = probe(asked, criterion, 0.0)
+    for item in study.items.all()[60:]:
+        item.scores[NAMES.index(INSTRUCTED)] = None
+        item.save()
+
+    ((answer, why),) = outcome(asked, criterion, "instruction.most<=0.25")
+
+    assert answer == "cannot say"
+    assert "scores of 60 of 100 outputs" in why
+
+
+def _ragged(study: Study) -> None:
+    StudyItem.objects.filter(pk=study.items.all()[3].pk).update(scores=[1.0])
+
+
+def _none(study: Study) -> None:
+    study.items.update(scores=[])
+
+
+def _beyond(study: Study) -> None:
+    study.parts.filter(number=5).update(number=2_000_000_000)
+
+
+@pytest.mark.parametrize("change", [_ragged, _none, _beyond])
+def test_odd_scores_of_imported_probes_break_no_page(
+    asked: Judge, criterion: Criterion, as_role: Callable[[str], Client], change: Any
+) -> None:
+    change(probe(asked, criterion, 0.1))
+
+    assert "Verdicts" in words_of(asked.project, as_role("viewer"))
+    assert as_json(build_report(asked.project))
+
+
+def test_a_shared_link_shows_no_probes_of_judges_beyond_its_view(
+    asked: Judge, criterion: Criterion, client: Client
+) -> None:
+    noise = asked.project.judges.get(name="noise")
+    probe(asked, criterion, 0.1)
+    probe(noise, criterion, 0.1)
+    ShareLink.objects.create(
+        project=asked.project, digest=digest_of("link"), query=f"judges={asked.pk}"
+    )
+
+    page = client.get("/shared/link/numbers/").content.decode()
+
+    assert "An instruction to the judge in the output" in page
+    assert ">noise<" not in page
 
 
 @pytest.mark.parametrize("text", ["instruction.most>=0.2", "instruction.most>0.2"])

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from evaluations.instrument.sensitivity import Instructed
 from evaluations.statistics.attenuation import disattenuated
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.passing import pass_fail
 from evaluations.statistics.ppi import PpiTable, ppi_table
 from evaluations.statistics.repeatability import repeatability
-from evaluations.statistics.sensitivity import NOISE, SPREAD, sensitivity
+from evaluations.statistics.sensitivity import NOISE, SPREAD, Finding, sensitivity
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(8)
@@ -178,3 +179,12 @@ def test_rated_outputs_that_the_judge_scores_otherwise_are_no_random_sample(
     value: float, expected: bool
 ) -> None:
     assert PpiTable((), {}, value).is_random is expected
+
+
+@pins("PROBED_SHARE", {0.89: False, 0.9: True, 0.91: True})
+def test_probes_speak_of_a_judge_when_nearly_all_outputs_have_scores(
+    value: float, expected: bool
+) -> None:
+    finding = Finding("instructed", outputs=round(100 * value), documents=50, value=0.1)
+
+    assert Instructed(finding, asked=100).is_whole is expected
