@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.parsing import Failure, Reason
@@ -247,13 +248,19 @@ def new_settings(
         before: those of the judge that exists; it keeps those that are not given.
     """
     later = {
-        name: info.json_schema_extra["new"]
+        name: new_default(info)
         for name, info in evaluator.Settings.model_fields.items()
-        if isinstance(info.json_schema_extra, dict) and "new" in info.json_schema_extra
+        if not info.is_required() and new_default(info) != info.default
     }
     if before is not None:
         later = {name: before[name] for name in later if name in before}
     return {**later, **given}
+
+
+def new_default(info: FieldInfo) -> Any:
+    """What a setting is for a new judge that does not give it."""
+    extra = info.json_schema_extra
+    return extra.get("new", info.default) if isinstance(extra, dict) else info.default
 
 
 def mean(values: Iterable[float]) -> float:

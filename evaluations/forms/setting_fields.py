@@ -8,6 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from django import forms
 from pydantic.fields import FieldInfo
 
+from evaluations.evaluators.base import new_default
 from evaluations.evaluators.judge_settings import limit_of
 
 LONG_TEXTS = {"examples", "follow_ups", "instruction", "questions", "template"}
@@ -20,7 +21,7 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
         "label": info.title or name.replace("_", " ").capitalize(),
         "help_text": info.description or "",
         "required": info.is_required(),
-        "initial": None if info.is_required() else _initial(info),
+        "initial": None if info.is_required() else new_default(info),
     }
     if get_origin(kind) is Literal:
         return forms.ChoiceField(
@@ -39,11 +40,6 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
         return forms.DecimalField(min_value=limit_of(info, "ge"), **common | digits)
     widget = forms.Textarea(attrs={"rows": 4}) if name in LONG_TEXTS else forms.TextInput()
     return forms.CharField(widget=widget, max_length=20_000, **common)
-
-
-def _initial(info: FieldInfo) -> Any:
-    extra = info.json_schema_extra
-    return extra.get("new", info.default) if isinstance(extra, dict) else info.default
 
 
 def _without_none(annotation: Any) -> Any:

@@ -1,5 +1,6 @@
 """Find projects, judges and criteria by name for commands, with errors that list existing ones."""
 
+import difflib
 from collections.abc import Sequence
 
 from django.contrib.auth import get_user_model
@@ -21,11 +22,15 @@ def find_project(slug: str) -> Project:
     """
     project = Project.objects.filter(slug=slug).first()
     if project is None:
-        known = ", ".join(Project.objects.values_list("slug", flat=True)[:20]) or "none yet"
-        raise CommandError(
-            f"There is no project {slug!r} (projects: {known}). "
-            f"`{command(f'load {slug} FILE…')}` creates one."
+        slugs = list(Project.objects.values_list("slug", flat=True))
+        close = difflib.get_close_matches(slug, slugs, n=1)
+        advice = (
+            f"Did you mean {close[0]}?"
+            if close
+            else f"`{command(f'load {slug} FILE…')}` creates one."
         )
+        listed = ", ".join(slugs[:20]) or "none yet"
+        raise CommandError(f"There is no project {slug!r} (projects: {listed}). {advice}")
     return project
 
 

@@ -30,8 +30,8 @@ def trial_lines(run: EvaluationRun) -> Iterator[str]:
     money = "" if estimate.cost is None else f", {estimate.cost:.4f} in the currency of the prices"
     takes = f" and {in_time(estimate.seconds)}" if estimate.seconds else ""
     yield (
-        f"The other {estimate.items:,} items would need about {estimate.calls:,} calls and"
-        f" {estimate.prompt_tokens + estimate.completion_tokens:,} tokens{money}{takes}."
+        f"The {estimate.items:,} items without a score would need about {estimate.calls:,} calls"
+        f" and {estimate.prompt_tokens + estimate.completion_tokens:,} tokens{money}{takes}."
     )
     if any(shown.value is not None for shown in items):
         yield "The same command without --trial judges them."

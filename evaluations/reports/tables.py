@@ -141,8 +141,9 @@ def as_text(report: Report) -> str:
                 + "\n"
             )
         return (
-            f"{report.name}: no judge has scores yet; load some, or run one with"
-            f" `{command(f'judge {report.project}')}`.\n"
+            f"{report.name}: no judge has scores yet. Load some, or add a judge with"
+            f" `{command(f'add_judge {report.project} NAME')}` and start it with"
+            f" `{command(f'judge {report.project} --judge NAME')}`.\n"
         )
     parts = [
         f"{report.name}: how well judges agree with {report.options.human_score_in_words} (r"

@@ -24,7 +24,7 @@ def test_a_trial_prints_the_prompt_each_reading_and_what_the_rest_would_take(
 
     assert "The first prompt:" in printed
     assert printed.count("(coverage ") == 10
-    assert "The other 2 items would need about 2 calls" in printed
+    assert "The 2 items without a score would need about 2 calls" in printed
     assert "The same command without --trial judges them." in printed
     assert EvaluationRun.objects.get().items.count() == 10
 

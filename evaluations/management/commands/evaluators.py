@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.evaluators.base import Evaluator, EvaluatorError
+from evaluations.evaluators.base import Evaluator, EvaluatorError, new_default
 from evaluations.evaluators.registry import broken_evaluators, evaluator_class, evaluators
 from evaluations.reports.choices import choice_of, needs_of
 from geval_site.program import command
@@ -57,5 +57,5 @@ class Command(BaseCommand):
         why_not = evaluator.why_not()
         self.stdout.write(f"Needs {needs_of(evaluator)}; {why_not or 'can run here'}.")
         for name, field in evaluator.Settings.model_fields.items():
-            default = "required" if field.is_required() else f"default: {field.default!r}"
+            default = "required" if field.is_required() else f"default: {new_default(field)!r}"
             self.stdout.write(f"  {name} ({default})\n      {field.description}")

@@ -1,5 +1,6 @@
 """`manage.py judge PROJECT --judge NAME`: run a judge with workers and show the progress."""
 
+import shlex
 from argparse import ArgumentParser
 from dataclasses import asdict
 from decimal import Decimal
@@ -227,9 +228,12 @@ class Command(SiteCommand):
                 f" it: `{command(f'pause {slug} {run.pk}')}`."
             )
             return
+        # A trial may have begun with --change, which would change the judge once more.
+        trial = command(f"judge {slug} --judge {shlex.quote(run.judge.name)} --trial")
+        same = f"`{trial}`" if run.frozen.trial else "The same command"
         self.stderr.write(
-            f"Run {run.pk} of {run.judge} is {run.state}. {items_scored(run)} and kept. The same"
-            f" command continues it; `{command(f'cancel {slug} {run.pk}')}` ends it for good."
+            f"Run {run.pk} of {run.judge} is {run.state}. {items_scored(run)} and kept. {same}"
+            f" continues it; `{command(f'cancel {slug} {run.pk}')}` ends it for good."
         )
 
     def _say_estimate(
