@@ -168,12 +168,12 @@ def speakers_in(turns: Iterable[Turn]) -> frozenset[str]:
 def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
     """A turn with each line quoted that could pass for the beginning of another turn, a call, its
     result, or a note of what is left out."""
-    known = _plain_roles(speakers)
+    roles = _plain_roles(speakers)
     calls = tuple(
         ToolCall(
             _in_a_line(call.name),
-            _RESULT_LINE.sub(QUOTED, _apart(call.arguments, known)),
-            None if call.result is None else _apart(call.result, known),
+            _RESULT_LINE.sub(QUOTED, _apart(call.arguments, roles)),
+            None if call.result is None else _apart(call.result, roles),
             call.id,
         )
         for call in turn.calls
@@ -182,7 +182,7 @@ def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
         turn,
         role=_in_a_line(turn.role),
         name=_in_a_line(turn.name),
-        text=_apart(turn.text, known, begins=True),
+        text=_apart(turn.text, roles, begins=True),
         calls=calls,
     )
 
@@ -192,7 +192,7 @@ def quoted_body(text: str, turn: Turn, speakers: frozenset[str]) -> str:
     return quoted(turn if text == turn.body else Turn(turn.role, text), speakers).body
 
 
-def _apart(text: str, known: frozenset[str], *, begins: bool = False) -> str:
+def _apart(text: str, roles: frozenset[str], *, begins: bool = False) -> str:
     """A text with its posing lines quoted.
 
     Args:
@@ -203,7 +203,7 @@ def _apart(text: str, known: frozenset[str], *, begins: bool = False) -> str:
         if match["first"] is not None:
             return QUOTED if begins and match["call"] else ""
         speaker = match["speaker"]
-        return QUOTED if speaker is None or _plain_role(speaker) in known else ""
+        return QUOTED if speaker is None or _plain_role(speaker) in roles else ""
 
     return _OWN_LINE.sub(mark, text)
 
@@ -211,8 +211,8 @@ def _apart(text: str, known: frozenset[str], *, begins: bool = False) -> str:
 @lru_cache(maxsize=64)
 def _plain_roles(speakers: frozenset[str]) -> frozenset[str]:
     """Roles up to a colon or a name, as a line is compared with them."""
-    found = (_plain_role(re.split(f"[({_COLONS}]", role, maxsplit=1)[0]) for role in speakers)
-    return frozenset(filter(None, found))
+    plain = (_plain_role(re.split(f"[({_COLONS}]", role, maxsplit=1)[0]) for role in speakers)
+    return frozenset(filter(None, plain))
 
 
 def _plain_role(text: str) -> str:
