@@ -218,7 +218,7 @@ def _plain_roles(speakers: frozenset[str]) -> frozenset[str]:
 def _plain_role(text: str) -> str:
     """A speaker without marks and without what nobody sees, in one spelling."""
     seen = (c for c in normalize("NFKC", text.translate(_UNSEEN)) if category(c) != "Cf")
-    return "".join(seen).strip(_AROUND).strip().casefold()
+    return "".join(seen).strip(_AROUND).rstrip(f">{_AROUND}").strip().casefold()
 
 
 def quoted_transcript(text: str, turns: Sequence[Turn], speakers: frozenset[str]) -> str:

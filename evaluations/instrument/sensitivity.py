@@ -117,14 +117,12 @@ def sensitivity_of(study: Study) -> Sensitivity:
     )
     kept = [item for item in items if item.output.document_id not in hidden]
     parts = study.parts.filter(recorded_at__isnull=False)
-    names = dict(
-        parts.filter(number__range=(1, len(kept[0].scores) if kept else 0)).values_list(
-            "name", "number"
-        )
-    )
-    if not kept or not {UNCHANGED, REPEATED} <= names.keys():
-        return Sensitivity(study, ())
     scores = table_of(kept)
+    # Parts of imported studies may have numbers without scores.
+    there = parts.filter(number__range=(1, scores.shape[1]))
+    names = dict(there.values_list("name", "number"))
+    if not {UNCHANGED, REPEATED} <= names.keys():
+        return Sensitivity(study, ())
     columns = {name: scores[:, number - 1] for name, number in names.items()}
     unchanged = np.column_stack([columns.pop(UNCHANGED), columns.pop(REPEATED)])
     human = ratings_of(kept) if study.judge.rates_on_scale else None

@@ -42,6 +42,7 @@ LOCALS: dict[str, dict[str, Any]] = {
         "form": _NAMES.form.pattern,
         "sentence": _NAMES.sentence.pattern,
     },
+    "evaluations.llm.delimiting": {"names": "source|text"},
     "evaluations.llm.network": {
         "spelled": [spellings('a\\b"1').pattern.decode()],
     },

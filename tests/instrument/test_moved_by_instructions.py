@@ -242,7 +242,12 @@ def _beyond(study: Study) -> None:
     study.parts.filter(number=5).update(number=2_000_000_000)
 
 
-@pytest.mark.parametrize("change", [_ragged, _none, _beyond])
+def _very_long(study: Study) -> None:
+    study.items.update(scores=[3.0] * 10_510)
+    study.parts.filter(number=5).update(number=10_400)
+
+
+@pytest.mark.parametrize("change", [_ragged, _none, _beyond, _very_long])
 def test_odd_scores_of_imported_probes_break_no_page(
     asked: Judge, criterion: Criterion, as_role: Callable[[str], Client], change: Any
 ) -> None:
