@@ -164,8 +164,9 @@ def _checked(
     figures = figures_of(
         judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon
     )
-    if why_not := probes_outdated(judge, criterion):
-        figures |= dict.fromkeys(OF_PROBES & figures.keys(), Figure(None, why_not))
+    of_probes = OF_PROBES & figures.keys()
+    if of_probes and (why_not := probes_outdated(judge, criterion)):
+        figures |= dict.fromkeys(of_probes, Figure(None, why_not))
     return [check(one, figures[one.figure]) for one in requirements]
 
 
