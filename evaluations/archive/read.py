@@ -121,7 +121,7 @@ def read_archive(
                 give_to(project)
             check_storage(project)
             note_change(project.pk)
-            lock_as_drawn(project)
+            _lock(project)
             with connection.cursor() as cursor:
                 for table in TABLES:
                     cursor.execute(f"ANALYZE {table.target}")
@@ -164,6 +164,15 @@ def check_directory(source: Path | IO[bytes]) -> None:
         and int.from_bytes(end[at + 12 : at + 16], "little") > DIRECTORY_BYTES
     ):
         raise ArchiveError("This zip has thousands of files; a project's archive has about twenty.")
+
+
+def _lock(project: Project) -> None:
+    try:
+        lock_as_drawn(project)
+    except ValidationError as error:
+        raise ArchiveError(
+            f"locks.jsonl: {' '.join(error.messages)} Nothing was written."
+        ) from None
 
 
 def first_line(error: Exception) -> str:
@@ -255,7 +264,8 @@ class _TableReader:
         ]
         self.quoted = ", ".join(f'"{column}"' for column in columns)
         if table.key:
-            # Before its rows, which may refer to earlier ones.
+            # Before its rows, which may refer to earlier ones. Keys of both kinds: one is of names,
+            # the other of numbers.
             self.ids[table.name] = self.own
 
     def copy(self, records: list[Any]) -> None:
@@ -296,8 +306,8 @@ class _TableReader:
                     values.append(orjson.dumps(row[field]).decode())
                 else:
                     values.append(row[field])
-            if table.key:
-                self.own[tuple(row[name] for name in table.key)] = new_id
+            for key in filter(None, (table.key, table.other_key)):
+                self.own[tuple(row[name] for name in key)] = new_id
         except WrongValueError as error:
             raise ArchiveError(
                 f"{table.name}.jsonl, line {self.line}: {str(error).rstrip('.')}. Correct it in "
@@ -310,8 +320,8 @@ class _TableReader:
             ) from None
         return [*values, *table.defaults.values()]
 
-    def _pointed_to(self, row: dict[str, Any], ref: Ref) -> int | None:
-        """The new id of a record; None if the last of its fields is empty."""
+    def _pointed_to(self, row: dict[str, Any], ref: Ref) -> Any:
+        """The new id of a record, or its name; None if the last of its fields is empty."""
         key = tuple(row[name] for name in ref.fields)
         if key[-1] is None:
             return None
@@ -319,7 +329,8 @@ class _TableReader:
             # For Python, true is 1 and so could stand for a number.
             if any(isinstance(part, bool) for part in key):
                 raise KeyError(key)
-            return self.ids[ref.table][key]
+            new_id = self.ids[ref.table][key]
+            return key[-1] if ref.keeps_name else new_id
         except KeyError:
             shown = " ".join(
                 f"{name} {value!r}" for name, value in zip(ref.fields, key, strict=True)

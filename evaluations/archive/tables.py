@@ -21,20 +21,22 @@ SHOWN_AS = (
 
 @dataclass(frozen=True)
 class Ref:
-    """A column that points to a record of another file, identified by these fields of the row."""
+    """A column that points to a record of another file, identified by these fields of the row; it
+    gets the record's new id, or keeps a name that is the same on every site (`keeps_name`)."""
 
     table: str
     fields: tuple[str, ...]
+    keeps_name: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
     """One file: how its rows are selected, and the database column of each field.
 
-    `key` are the fields by which rows of other files identify its records; `defaults` are columns
-    with the same value in every row; `later` are fields that older archives do not have, with their
-    values; a table that `is_later` is missing in those as a whole. Rows are in the order of their
-    ids, so that a copy has the same order.
+    `key` are the fields by which rows of other files identify its records, `other_key` those by
+    which some do; `defaults` are columns with the same value in every row; `later` are fields that
+    older archives do not have, with their values; a table that `is_later` is missing in those as a
+    whole. Rows are in the order of their ids, so that a copy has the same order.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Table:
     select: str
     columns: Mapping[str, str | Ref]
     key: tuple[str, ...] = ()
+    other_key: tuple[str, ...] = ()
     of_project: bool = False
     json: frozenset[str] = frozenset()
     defaults: Mapping[str, object] = field(default_factory=dict)
@@ -543,6 +546,7 @@ TABLES = (
            FROM evaluations_lockeddocuments t WHERE t.project_id = %(project)s""",
         same("draw", "share", "seed", "looks_allowed", "locked_at", "unlocked_at", "exceptions"),
         key=("lock",),
+        other_key=("draw",),
         of_project=True,
         json=frozenset({"exceptions"}),
         is_later=True,
@@ -553,8 +557,11 @@ TABLES = (
         """SELECT t.draw, t.kind, t.at, t."by", t.project, t.content
            FROM evaluations_lockevent t JOIN evaluations_lockeddocuments k ON k.draw = t.draw
            WHERE k.project_id = %(project)s""",
-        same("draw", "kind", "at", "by", "project", "content"),
+        # An archive speaks of its own draw only: its looks would use up those of another project.
+        same("kind", "at", "by", "project", "content")
+        | {"draw": Ref("locks", ("draw",), keeps_name=True)},
         json=frozenset({"content"}),
+        defaults={"from_archive": True},
         is_later=True,
     ),
     Table(

@@ -253,6 +253,7 @@ def certificate(locked: LockedDocuments) -> dict[str, Any]:
                 "at": event.at.isoformat(),
                 "by": event.by or None,
                 "project": event.project or None,
+                **({"from_archive": True} if event.from_archive else {}),
                 **event.content,
             }
             for event in LockEvent.objects.of_draw(locked.draw)

@@ -35,7 +35,13 @@ def name_of(user: Any) -> str:
 
 
 def remember(
-    locked: LockedDocuments, kind: EventKind, *, by: str, at: Any = None, **content: Any
+    locked: LockedDocuments,
+    kind: EventKind,
+    *,
+    by: str,
+    at: Any = None,
+    from_archive: bool = False,
+    **content: Any,
 ) -> LockEvent:
     """Record what was done with a draw; reports of all its copies on this site may change."""
     event = LockEvent.objects.create(
@@ -45,6 +51,7 @@ def remember(
         by=by[:200],
         project=locked.project.slug,
         content=content,
+        from_archive=from_archive,
     )
     for project_id in LockedDocuments.objects.filter(draw=locked.draw).values_list(
         "project_id", flat=True
@@ -53,39 +60,42 @@ def remember(
     return event
 
 
-def record(locked: LockedDocuments) -> None:
+def record(locked: LockedDocuments, *, from_archive: bool = False) -> None:
     """Have the site know a draw with all texts that its project has now; looks that were taken
     before there were records are entered."""
     if not locked.draw:
         locked.draw = secrets.token_hex(16)
         LockedDocuments.objects.filter(pk=locked.pk).update(draw=locked.draw)
     if not LockEvent.objects.filter(draw=locked.draw, kind=EventKind.DRAWN).exists():
-        remember_draw(locked, by=str(locked.locked_by or ""))
+        remember_draw(locked, by=str(locked.locked_by or ""), from_archive=from_archive)
     entered = {event.at for event in LockEvent.objects.of_draw(locked.draw)}
     for look in locked.looks.exclude(looked_at__in=entered).select_related(
         "candidate__search__judge", "candidate__search__criterion", "looked_by"
     ):
-        remember_look(look)
+        remember_look(look, from_archive=from_archive)
     if locked.unlocked_at is not None and locked.unlocked_at not in entered:
         by = str(locked.unlocked_by or "")
-        remember(locked, EventKind.UNLOCKED, by=by, at=locked.unlocked_at)
+        remember(
+            locked, EventKind.UNLOCKED, by=by, at=locked.unlocked_at, from_archive=from_archive
+        )
     _record_texts(locked)
 
 
-def remember_draw(locked: LockedDocuments, *, by: str) -> None:
+def remember_draw(locked: LockedDocuments, *, by: str, from_archive: bool = False) -> None:
     """Record a draw of its own: what repeats it."""
     remember(
         locked,
         EventKind.DRAWN,
         by=by,
         at=locked.locked_at,
+        from_archive=from_archive,
         seed=locked.seed,
         share=locked.share,
         looks_allowed=locked.looks_allowed,
     )
 
 
-def remember_look(look: Look) -> None:
+def remember_look(look: Look, *, from_archive: bool = False) -> None:
     """Record a look: what was tested, and what came out."""
     search = look.candidate.search
     remember(
@@ -93,6 +103,7 @@ def remember_look(look: Look) -> None:
         EventKind.LOOK,
         by=look.person,
         at=look.looked_at,
+        from_archive=from_archive,
         judge=search.judge.label,
         criterion=search.criterion.name,
         title=look.candidate.title,
@@ -123,6 +134,20 @@ def known_draw(project: Project) -> LockEvent | None:
         row = cursor.fetchone()
     events = LockEvent.objects.of_draw(row[0]) if row else []
     return next((event for event in events if event.kind == EventKind.DRAWN), None)
+
+
+def has_texts_of(project: Project, draw: str) -> bool:
+    """Whether a project has the texts of a draw that the site knows: `LOCKED_DOCUMENTS` of them,
+    or all if there are fewer; true of a draw that the site does not know."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT count(DISTINCT t.digest), count(DISTINCT d.digest)
+                FROM evaluations_lockedtext t LEFT JOIN ({_DIGESTS}) d ON d.digest = t.digest
+                WHERE t.draw = %(draw)s""",
+            {"project": project.pk, "draw": draw},
+        )
+        drawn, shared = cursor.fetchone()
+    return shared >= min(drawn, LOCKED_DOCUMENTS)
 
 
 def was_unlocked(draw: str) -> LockEvent | None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from evaluations.improving.draws import (
     exceptions_in,
+    has_texts_of,
     known_draw,
     name_of,
     record,
@@ -109,19 +110,40 @@ def drawn_before(locked: LockedDocuments) -> str:
 
 def lock_as_drawn(project: Project) -> LockedDocuments | None:
     """After an import: record the lock that the archive brought, or lock the documents as they were
-    in an earlier draw, if this site knows their texts from one that nobody opened."""
+    in an earlier draw, if this site knows their texts from one that nobody opened.
+
+    Raises:
+        ValidationError: the archive's lock is not the draw that it names.
+    """
     locked = locked_of(project)
     if locked is not None:
         if locked.draw:
+            _check_draw(locked)
             _forget_doubles(locked.draw)
             locked.exceptions |= exceptions_in(project, locked)
             locked.save(update_fields=["exceptions"])
-        record(locked)
+        record(locked, from_archive=True)
         return locked
     drawn = known_draw(project)
     if drawn is None or was_unlocked(drawn.draw):
         return None
     return lock_documents(project)
+
+
+def _check_draw(locked: LockedDocuments) -> None:
+    """Refuse a lock that takes the name of a draw: other numbers would give more looks, other texts
+    the looks of a project that it is no copy of."""
+    for event in LockEvent.objects.filter(draw=locked.draw, kind=EventKind.DRAWN):
+        for name in ("seed", "share", "looks_allowed"):
+            if event.content[name] != getattr(locked, name):
+                raise ValidationError(
+                    f"Its {name} is {getattr(locked, name)}, but the draw that it names has"
+                    f" {event.content[name]}. Export the project again."
+                )
+    if not has_texts_of(locked.project, locked.draw):
+        raise ValidationError(
+            "It names a draw that this site knows of other documents. Export the project again."
+        )
 
 
 def _forget_doubles(draw: str) -> None:

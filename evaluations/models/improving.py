@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -26,7 +27,7 @@ class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
         """The locked documents of a project whose ratings are withheld now: from the lock to the
         last look, or until an owner opens them, as whoever sees them could tune a judge by them."""
         lock = self.filter(project=project_id, unlocked_at=None).first()
-        return lock if lock is not None and lock.looks_used() < lock.looks_allowed else None
+        return lock if lock is not None and lock.looks_seen() < lock.looks_allowed else None
 
 
 class LockedDocuments(models.Model):
@@ -107,6 +108,11 @@ class LockedDocuments(models.Model):
         that archives brought."""
         return max(LockEvent.objects.looks(self.draw), self.looks.count())
 
+    def looks_seen(self) -> int:
+        """How many of them were taken on this site, or came with the project. What the archive of
+        another project says uses looks up, but opens no ratings here: anybody can write one."""
+        return max(LockEvent.objects.seen_here().looks(self.draw), self.looks.count())
+
     def document_ids(self) -> list[int]:
         """The ids of those that the project has."""
         named = Document.objects.filter(project=self.project_id).values_list(
@@ -126,9 +132,13 @@ class EventKind(models.TextChoices):
 
 
 class LockEventQuerySet(models.QuerySet["LockEvent"]):
+    def seen_here(self) -> Self:
+        """What happened on this site, not what archives say."""
+        return self.filter(from_archive=False)
+
     def of_draw(self, draw: str) -> list[LockEvent]:
         """What happened to a draw, each event once: an archive may have brought it again."""
-        rows = self.filter(draw=draw).order_by("at", "pk") if draw else self.none()
+        rows = self.filter(draw=draw).order_by("at", "from_archive", "pk") if draw else self.none()
         return list({(row.kind, row.at): row for row in reversed(rows)}.values())[::-1]
 
     def looks(self, draw: str) -> int:
@@ -147,6 +157,9 @@ class LockEvent(models.Model):
     by = models.CharField(max_length=200, blank=True)
     project = models.CharField(max_length=100, blank=True, help_text="Its short name then.")
     content = models.JSONField(default=dict, blank=True)
+    from_archive = models.BooleanField(
+        default=False, db_default=False, help_text="An archive says so; the site did not see it."
+    )
 
     objects = LockEventQuerySet.as_manager()
 

@@ -1,0 +1,123 @@
+"""An archive can speak of no draw but its own, and nothing that it says of one opens ratings, gives
+looks or takes texts in another project."""
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evaluations.archive.read import ArchiveError, read_archive
+from evaluations.corpus.store import LoadResult
+from evaluations.improving.locking import lock_documents
+from evaluations.models import Judge, LockedDocuments, LockEvent, Project
+from evaluations.models.improving import EventKind, withheld_documents
+from tests.archive.test_hostile_archives import changed, edited, setting
+from tests.archive.test_round_trip import archived
+from tests.improving.conftest import judge, locked, rated_project
+
+__all__ = ["judge", "locked", "rated_project"]
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def event(draw: str, kind: EventKind, minute: int, **content: Any) -> bytes:
+    at = f"2020-01-01T00:{minute:02}:00+00:00"
+    row = {"draw": draw, "kind": kind, "at": at, "by": "", "project": "", "content": content}
+    return json.dumps(row).encode() + b"\n"
+
+
+def saying(project: Project, *events: bytes) -> io.BytesIO:
+    """The archive of a project with more lock events."""
+
+    def count(data: bytes) -> bytes:
+        manifest = json.loads(data)
+        manifest["records"]["lock_events"] += len(events)
+        return json.dumps(manifest).encode()
+
+    return changed(
+        archived(project),
+        lock_events_jsonl=lambda data: data + b"".join(events),
+        manifest_json=count,
+    )
+
+
+@pytest.fixture
+def other(load: Callable[..., LoadResult]) -> Project:
+    """Somebody else's project, with a lock of its own."""
+    other = Project.objects.create(slug="other", name="Other")
+    rows = "\n".join(f"n{number},s,Another text {number}.,Out" for number in range(60))
+    load(other, {"outputs.csv": f"doc_id,system_id,source,output\n{rows}\n"})
+    lock_documents(other)
+    return other
+
+
+def test_events_of_another_projects_draw_are_refused(
+    locked: LockedDocuments, other: Project
+) -> None:
+    looks = [event(locked.draw, EventKind.LOOK, minute) for minute in range(2)]
+
+    with pytest.raises(ArchiveError, match=r"lock_events.jsonl, line 2: draw .* is not in locks"):
+        read_archive(saying(other, *looks), slug="copy")
+
+    assert locked.looks_used() == 0
+    assert withheld_documents(locked.project_id)
+
+
+def test_a_lock_that_takes_the_name_of_a_draw_of_other_texts_is_refused(
+    locked: LockedDocuments, other: Project
+) -> None:
+    def posing(data: bytes) -> bytes:
+        return data.replace(other.locked.draw.encode(), locked.draw.encode())
+
+    LockedDocuments.objects.filter(project=other).update(seed="fixed", looks_allowed=2)
+    LockEvent.objects.filter(draw=other.locked.draw).update(
+        content={"seed": "fixed", "share": 0.4, "looks_allowed": 2}
+    )
+    archive = changed(archived(other), locks_jsonl=posing, lock_events_jsonl=posing)
+
+    with pytest.raises(ArchiveError, match="a draw that this site knows of other documents"):
+        read_archive(archive, slug="copy")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("seed", "chosen"), ("share", 0.2), ("looks_allowed", 40)]
+)
+def test_a_copy_has_the_seed_the_share_and_the_looks_of_its_draw(
+    locked: LockedDocuments, name: str, value: object
+) -> None:
+    archive = edited(locked.project, "locks", setting(**{name: value}))
+
+    with pytest.raises(ArchiveError, match=f"^locks.jsonl: Its {name} is {value}, but the draw"):
+        read_archive(archive, slug="copy")
+
+
+def test_a_draw_that_an_archive_gives_an_earlier_beginning_has_the_same_numbers(
+    locked: LockedDocuments,
+) -> None:
+    drawn = event(locked.draw, EventKind.DRAWN, 0, seed="chosen", share=0.1, looks_allowed=40)
+
+    with pytest.raises(ArchiveError, match="but the draw that it names has"):
+        read_archive(saying(locked.project, drawn), slug="copy")
+
+
+def test_looks_of_an_archive_are_used_up_but_open_no_ratings_elsewhere(
+    judge: Judge, locked: LockedDocuments
+) -> None:
+    looks = [event(locked.draw, EventKind.LOOK, minute) for minute in range(2)]
+
+    copy = read_archive(saying(judge.project, *looks), slug="copy")
+
+    assert locked.looks_used() == copy.locked.looks_used() == 2
+    assert withheld_documents(locked.project_id)
+    assert withheld_documents(copy.pk)
+
+
+def test_a_lock_that_an_archive_opened_stays_closed_elsewhere(locked: LockedDocuments) -> None:
+    archive = edited(locked.project, "locks", setting(unlocked_at="2020-01-01T00:00:00+00:00"))
+
+    copy = read_archive(archive, slug="copy")
+
+    assert copy.locked.is_open
+    assert withheld_documents(locked.project_id)
+    assert LockEvent.objects.get(kind=EventKind.UNLOCKED).from_archive
