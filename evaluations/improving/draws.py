@@ -147,7 +147,7 @@ def has_texts_of(project: Project, draw: str) -> bool:
             {"project": project.pk, "draw": draw},
         )
         drawn, shared = cursor.fetchone()
-    return shared >= min(drawn, LOCKED_DOCUMENTS)
+    return bool(shared >= min(drawn, LOCKED_DOCUMENTS))
 
 
 def was_unlocked(draw: str) -> LockEvent | None:
