@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
-from unicodedata import category, normalize
+
+from evaluations.spelling import plain
 
 # What stands before a call and before its result, wherever turns are written as a text.
 CALL, RESULT = "→ ", "= "
@@ -28,20 +29,21 @@ QUOTED = "> "
 # What ends a line for people or models, whatever a file ends its lines with.
 _LINE_ENDS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 _COLONS = ":：﹕∶꞉"
+_ARROWS = "→￫⟶➔➙➛➜➝➞⇒⟹⇨➡🡒🡺🠖🠢"
 # A line that could pass for a line of a prompt's own: a call, a note of what is left out, or a
 # speaker, who is looked up among the roles: a pattern with all roles in it takes a time that grows
-# with their number. All is of bounded length, so that it grows with the text alone.
+# with their number. It looks at beginnings of lines only, and at each for as long as the line is.
 _OWN_LINE = re.compile(
     rf"(?:(?P<first>\A)|(?<=[{_LINE_ENDS}]))(?="
-    rf"(?P<call>[^\w{_LINE_ENDS}→￫]{{0,20}}[→￫])"
-    rf"|[^\S{_LINE_ENDS}]{{0,20}}\[(?:Turns?|Calls)\s[^\]{_LINE_ENDS}]{{1,60}}(?<=left\sout)\]"
-    rf"|(?P<speaker>[^({_COLONS}{_LINE_ENDS}]{{1,150}})(?:\([^{_COLONS}{_LINE_ENDS}]{{0,150}})?[{_COLONS}])",
+    rf"(?P<call>[^\w{_LINE_ENDS}{_ARROWS}]{{0,20}}(?:[{_ARROWS}]|[-=]>\s))"
+    rf"|[^\S{_LINE_ENDS}]*\[(?:Turns?|Calls)\s[^\]{_LINE_ENDS}]{{1,60}}(?<=left\sout)\]"
+    rf"|(?P<speaker>[^({_COLONS}{_LINE_ENDS}]+)(?:\([^{_COLONS}{_LINE_ENDS}]*)?[{_COLONS}])",
     re.I,
 )
 _RESULT_LINE = re.compile(rf"(?<=[{_LINE_ENDS}])(?=[^\S{_LINE_ENDS}]{{0,20}}=\s)")
-# What a reader does not see, and what stands around a speaker.
-_UNSEEN = dict.fromkeys([0x34F, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0])
+# What stands around a speaker, and a number before one.
 _AROUND = " \t*_#[]()<\"'`|\\“”„«»-"
+_NUMBER = re.compile(r"\A\d{1,9}\s{0,9}[.)]")
 # A window of a conversation, where a prompt does not say another: turns, and characters of a text.
 LAST, LONGEST = 100, 4_000
 
@@ -216,9 +218,9 @@ def _plain_roles(speakers: frozenset[str]) -> frozenset[str]:
 
 
 def _plain_role(text: str) -> str:
-    """A speaker without marks and without what nobody sees, in one spelling."""
-    seen = (c for c in normalize("NFKC", text.translate(_UNSEEN)) if category(c) != "Cf")
-    return "".join(seen).strip(_AROUND).rstrip(f">{_AROUND}").strip().casefold()
+    """A speaker as it looks, without marks and a number around it."""
+    name = _NUMBER.sub("", plain(text).strip(_AROUND).strip())
+    return name.strip(_AROUND).rstrip(f">{_AROUND}").strip()
 
 
 def quoted_transcript(text: str, turns: Sequence[Turn], speakers: frozenset[str]) -> str:

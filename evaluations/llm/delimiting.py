@@ -7,8 +7,10 @@ moved all the same is what the probe `instructed` measures.
 """
 
 import re
-from collections.abc import Collection
-from functools import lru_cache
+from collections.abc import Collection, Iterator
+from itertools import dropwhile, islice, takewhile
+
+from evaluations.spelling import plain_characters
 
 # Stands before the texts that it speaks of.
 NOTE = (
@@ -17,6 +19,10 @@ NOTE = (
 )
 # How the sign that opens a tag is written within a text that could be mistaken for one.
 ESCAPED = "&lt;"
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9_-]{0,30})(?:\s[^<>]{0,100})?>")
+# Signs that a reader may take for the one that opens a tag, and for the one of its end.
+_SIGNS = re.compile("[<＜﹤‹˂ᐸ⟨〈〈❮❰⧼]")
+_SLASHES = frozenset("/\\⁄∕⧸╱⟋⧵∖╲⧹")
 _OPENING = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})(?:\s[^<>]{0,100})?>\s{0,9}\Z")
 # Of a template, what an opening tag before a placeholder takes at most.
 _LONGEST_OPENING = 150
@@ -41,13 +47,57 @@ def tagged_span(template: str, start: int, end: int) -> tuple[str, int, int]:
     return opening[1], begin + opening.start(), end + len(rest) - len(after) + len(closing)
 
 
+def tags_around(template: str, places: Collection[tuple[int, int]]) -> frozenset[str]:
+    """The tags that stand around parts of a template, directly or further out: opened before one,
+    and closed behind it.
+
+    Args:
+        places: where the parts begin and end, in order.
+    """
+    starts = [start for start, _end in places]
+    # Of each tag that is open: how often, and how many parts began before it did.
+    depths: dict[str, int] = {}
+    before: dict[str, int] = {}
+    around: set[str] = set()
+    began = 0
+    for tag in _TAG.finditer(template):
+        while began < len(starts) and starts[began] < tag.start():
+            began += 1
+        name = tag["name"].casefold()
+        if tag["end"]:
+            if depths.get(name) and began > before[name]:
+                around.add(name)
+            depths[name] = max(0, depths.get(name, 0) - 1)
+        else:
+            if not depths.get(name):
+                before[name] = began
+            depths[name] = depths.get(name, 0) + 1
+    return frozenset(around)
+
+
 def without_tags(text: str, tags: Collection[str]) -> str:
     """A text that holds none of some tags, however it spells them; all else stays as it is."""
-    return opening_of(frozenset(tags)).sub(ESCAPED, text) if tags else text
+    if not tags:
+        return text
+    parts, done = [], 0
+    for place in _openings_of(text, frozenset(tags)):
+        parts += [text[done:place], ESCAPED]
+        done = place + 1
+    return "".join([*parts, text[done:]])
 
 
-@lru_cache(maxsize=64)
-def opening_of(tags: frozenset[str]) -> re.Pattern[str]:
-    """The sign that opens one of these tags, or its end."""
-    names = "|".join(map(re.escape, sorted(tags)))
-    return re.compile(rf"[<＜](?=[\s/]*(?:{names})(?![\w-]))", re.I)
+def has_tag(text: str, tags: Collection[str]) -> bool:
+    """Whether a text holds one of some tags, however it spells it."""
+    return next(_openings_of(text, frozenset(tags)), None) is not None
+
+
+def _openings_of(text: str, tags: frozenset[str]) -> Iterator[int]:
+    """Where one of these tags, or its end, is opened. Each sign is followed as far as blanks,
+    slashes and a name go, so that all of it takes a time that grows with the text alone."""
+    longest = max(map(len, tags), default=0)
+    for sign in _SIGNS.finditer(text):
+        seen = (part for one in plain_characters(text, sign.end()) for part in one)
+        behind = dropwhile(lambda part: part.isspace() or part in _SLASHES, seen)
+        name = takewhile(lambda part: part.isalnum() or part in "_-", behind)
+        if "".join(islice(name, longest + 1)) in tags:
+            yield sign.start()

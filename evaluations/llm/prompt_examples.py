@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluations.llm.delimiting import opening_of
+from evaluations.llm.delimiting import has_tag
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.nearest import by_likeness
 
@@ -52,7 +52,7 @@ class _Pool:
 
 def has_delimiter(text: str) -> bool:
     """Whether a text could pass for the end of an example, and so forge a rating."""
-    return bool(opening_of(EXAMPLE_TAGS).search(text))
+    return has_tag(text, EXAMPLE_TAGS)
 
 
 def example_block(source: str, output: str, rating: str) -> str:

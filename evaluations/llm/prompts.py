@@ -9,8 +9,8 @@ Prompts of prompt flow and other tools are templates of Jinja. Those that only p
 understood (`{{document}}`, `{{ Document | trim }}`); of the rest of Jinja nothing is, and a prompt
 that uses it is refused.
 
-Texts stand between tags if that is wanted; a text that stands directly between tags, whoever wrote
-them, can neither close them nor open another tag of the prompt.
+Texts stand between tags if that is wanted; a text that stands between tags, whoever wrote them, can
+neither close them nor open another tag around a text of the prompt.
 
 Those of conversations may say their window: `{{Conversation last=40 longest=2000}}` shows the last
 40 turns, and 2,000 characters of each text; what is left out is said in the prompt itself.
@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from evaluations.llm.delimiting import NOTE, between_tags, tagged_span, without_tags
+from evaluations.llm.delimiting import NOTE, between_tags, tagged_span, tags_around, without_tags
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.prompt_examples import (
     EXAMPLE_TAGS,
@@ -365,12 +365,8 @@ def _of_a_pair(match: re.Match[str]) -> Placed:
 
 @lru_cache(maxsize=256)
 def _tags_in(template: str) -> frozenset[str]:
-    """The tags that stand directly around the texts of a template, with those of its examples."""
-    spans = (
-        tagged_span(template, match.start(), match.end())
-        for match in _PLACEHOLDER.finditer(template)
-    )
-    tags = frozenset(tag for tag, _start, _end in spans if tag)
+    """The tags that stand around the texts of a template, with those of its examples."""
+    tags = tags_around(template, [match.span() for match in _PLACEHOLDER.finditer(template)])
     return tags | EXAMPLE_TAGS if tags and EXAMPLES_HEADING in template else tags
 
 

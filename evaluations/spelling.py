@@ -1,0 +1,47 @@
+"""How a text looks to a reader: without what nobody sees, in one spelling. Pure.
+
+Two texts that look the same are the same here, so that none can pass for another by letters that
+only look like others.
+"""
+
+from collections.abc import Iterator
+from unicodedata import category, normalize
+
+# What nobody sees though it is no format character (category Cf): joiners, fillers, the empty
+# pattern of Braille, and variation selectors (Unicode, Default_Ignorable_Code_Point).
+_UNSEEN = frozenset(
+    map(
+        chr,
+        (
+            *(0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+            *range(0x180B, 0x1810),
+            *range(0xFE00, 0xFE10),
+            *range(0xE0100, 0xE01F0),
+        ),
+    )
+)
+# Small letters of other scripts that look like Latin ones, Cyrillic and then Greek.
+_LOOKALIKES = str.maketrans(
+    "авеһіјкӏмнорԛѕтхуԝ" + "αεικνορτυχ",
+    "abehijklmhopqstxyw" + "aeikvoptux",
+)
+
+
+def plain(text: str) -> str:
+    """A text as it looks: small letters, NFKC, nothing unseen."""
+    return "".join(plain_characters(text))
+
+
+def plain_characters(text: str, start: int = 0) -> Iterator[str]:
+    """What is seen of each character from a place on; nothing of one that nobody sees."""
+    for place in range(start, len(text)):
+        character = text[place]
+        if character.isascii():
+            yield character.lower()
+        elif is_seen(character):
+            yield normalize("NFKC", character).casefold().translate(_LOOKALIKES)
+
+
+def is_seen(character: str) -> bool:
+    """Whether a reader sees a character, or a blank in its place."""
+    return character not in _UNSEEN and category(character) != "Cf"
