@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from evaluations.evaluators.base import Item
 from evaluations.llm.delimiting import tagged_span
-from evaluations.llm.prompts import DEFAULT_INTRODUCTION, places_in
+from evaluations.llm.prompts import DEFAULT_INTRODUCTION, output_as_read, places_in
 
 # The parts of a study without a change, whose mean the others are compared with.
 UNCHANGED, REPEATED = "unchanged", "repeated"
@@ -60,12 +60,14 @@ def _reworded(item: Item, _model: str) -> Item:
 
 
 def _padded(item: Item, _model: str) -> Item:
-    return _with_output(item, f"{item.texts.output}\n\n{PADDING}")
+    return _with_output(item, lambda output: f"{output}\n\n{PADDING}")
 
 
 def _bulleted(item: Item, _model: str) -> Item:
-    sentences = _SENTENCE.split(item.texts.output.strip())
-    return _with_output(item, "\n".join(f"- {sentence}" for sentence in sentences))
+    def as_list(output: str) -> str:
+        return "\n".join(f"- {sentence}" for sentence in _SENTENCE.split(output.strip()))
+
+    return _with_output(item, as_list)
 
 
 def _swapped(item: Item, _model: str) -> Item:
@@ -96,11 +98,11 @@ def _section(template: str, kind: str) -> slice | None:
 
 
 def _named(item: Item, model: str) -> Item:
-    return _with_output(item, f"(Written by {model})\n\n{item.texts.output}")
+    return _with_output(item, lambda output: f"(Written by {model})\n\n{output}")
 
 
 def _instructed(item: Item, _model: str) -> Item:
-    return _with_output(item, f"{item.texts.output}\n\n{INSTRUCTION}")
+    return _with_output(item, lambda output: f"{output}\n\n{INSTRUCTION}")
 
 
 def _misspelt(item: Item, _model: str) -> Item:
@@ -114,7 +116,7 @@ def _misspelt(item: Item, _model: str) -> Item:
         at = 1 + drawn // 8 % (len(word) - 3)
         return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 
-    return _with_output(item, _WORD.sub(one, item.texts.output))
+    return _with_output(item, lambda output: _WORD.sub(one, output))
 
 
 def _german(item: Item, _model: str) -> Item:
@@ -124,8 +126,11 @@ def _german(item: Item, _model: str) -> Item:
     return replace(item, template=f"{GERMAN}\n\n{item.template}")
 
 
-def _with_output(item: Item, output: str) -> Item:
-    return replace(item, texts=replace(item.texts, output=output))
+def _with_output(item: Item, change: Callable[[str], str]) -> Item:
+    """An item with its output changed as judges read it: where it is a conversation, nothing but
+    the change may differ from the unchanged one."""
+    output = change(output_as_read(item.texts))
+    return replace(item, texts=replace(item.texts, output=output, as_read=output))
 
 
 PROBES = (

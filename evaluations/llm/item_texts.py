@@ -11,7 +11,8 @@ class Texts:
     compared.
 
     In a conversation, `history` are the turns before what is judged, and `turns` those of the
-    output, where it is more than a text; `rival_turns` are those of the other output.
+    output, where it is more than a text; `rival_turns` are those of the other output. An output
+    that is `as_read` has its posing lines quoted already (turns.py).
     """
 
     source: str
@@ -22,6 +23,7 @@ class Texts:
     history: tuple[Turn, ...] = ()
     turns: tuple[Turn, ...] = ()
     rival_turns: tuple[Turn, ...] = ()
+    as_read: str = ""
 
     @property
     def is_conversation(self) -> bool:

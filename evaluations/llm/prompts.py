@@ -370,11 +370,16 @@ def _tags_in(template: str) -> frozenset[str]:
     return tags | EXAMPLE_TAGS if tags and EXAMPLES_HEADING in template else tags
 
 
+def output_as_read(texts: Texts) -> str:
+    """The output as a prompt shows it, but for tags in it."""
+    return _text_of("output", texts)
+
+
 def _text_of(name: str, texts: Texts) -> str:
     """A text as judges read it: of a conversation without lines that pass for others."""
     text: str = getattr(texts, name)
     stored = {"source": texts.history, "output": texts.turns, "rival": texts.rival_turns}
-    if not texts.is_conversation or name not in stored:
+    if not texts.is_conversation or name not in stored or text == texts.as_read:
         return text
     turns, speakers = stored[name], _speakers(texts)
     if name != "source" and not texts.is_session and len(turns) <= 1:
