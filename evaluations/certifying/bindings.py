@@ -118,7 +118,11 @@ def probes_outdated(judge: Judge, criterion: Criterion) -> str:
     """Why the newest probes do not speak for the judge as it is today; empty if they do, or there
     are none."""
     study = _newest_probes(judge, criterion)
-    if study is None or study.prompt == _prompt(judge, criterion)[1]:
+    if study is None:
+        return ""
+    if not study.was_asked_here:
+        return "the probes came with an archive, which anybody can write; start them on this site"
+    if study.prompt == _prompt(judge, criterion)[1]:
         return ""
     return "the probes asked with an earlier prompt or earlier steps; start them again"
 

@@ -91,6 +91,11 @@ class Study(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("evaluations:judge_instrument", args=[self.project.slug, self.judge_id])
 
+    @property
+    def was_asked_here(self) -> bool:
+        """Whether runs of this site gave its scores; an archive brings them without runs."""
+        return not self.parts.filter(run=None).exists()
+
 
 class StudyPart(models.Model):
     """One asking of a study: a run, and after it the model as answered and the evidence so far.

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluations.archive.read import read_archive
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.certifying.requirements import RequirementError
 from evaluations.changes import note_change, state_of
@@ -22,8 +23,10 @@ from evaluations.instrument.studies import PARTS, make_study
 from evaluations.models import (
     Certificate,
     Criterion,
+    EvaluationRun,
     Judge,
     Project,
+    RunState,
     ShareLink,
     Study,
     StudyItem,
@@ -34,6 +37,7 @@ from evaluations.models.tokens import digest_of
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
 from evaluations.runs.lifecycle import evaluator_for, prompt_today
+from tests.archive.test_round_trip import archived
 from tests.improving.conftest import criterion, judge, rated_project
 
 __all__ = ["criterion", "judge", "rated_project"]
@@ -59,7 +63,15 @@ def probe(judge: Judge, criterion: Criterion, moves: float, *, spread: float = 0
         item.scores[NAMES.index(INSTRUCTED)] += rng.normal(moves, spread)
         item.save()
     StudyPart.objects.bulk_create(
-        StudyPart(study=study, number=at + 1, name=name, recorded_at=timezone.now())
+        StudyPart(
+            study=study,
+            number=at + 1,
+            name=name,
+            recorded_at=timezone.now(),
+            run=EvaluationRun.objects.create(
+                project=judge.project, judge=judge, state=RunState.DONE, purpose=StudyKind.PROBES
+            ),
+        )
         for at, name in enumerate(NAMES)
     )
     _steps, prompt = prompt_today(evaluator_for(judge), criterion, use_steps=judge.use_steps)
@@ -214,6 +226,19 @@ def test_probes_of_an_earlier_prompt_say_nothing_of_todays(
 
     assert answer == "cannot say"
     assert "start them again" in why
+
+
+def test_probes_that_an_archive_brought_are_no_reason_for_a_certificate(
+    asked: Judge, criterion: Criterion
+) -> None:
+    probe(asked, criterion, 0.0)
+    copy = read_archive(archived(asked.project), slug="copy")
+    judge = copy.judges.get(name="today")
+
+    ((answer, why),) = outcome(judge, copy.criteria.get(), "instruction.most<=0.25")
+
+    assert answer == "cannot say"
+    assert "came with an archive" in why
 
 
 def test_with_too_few_of_the_probed_outputs_nothing_can_be_said(
