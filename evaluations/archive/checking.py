@@ -43,6 +43,8 @@ from evaluations.scales import is_number, problems_of_scale
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
+# Of a study: eleven years of a watch that asks every hour.
+MOST_PARTS = 100_000
 JUDGE_NUMBERS = frozenset(
     {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds", "min_coverage"}
 )
@@ -266,6 +268,16 @@ def _lock_event(row: Mapping[str, Any]) -> None:
         _modelled("content", LockDrawn, row)
 
 
+def _study_part(row: Mapping[str, Any]) -> None:
+    if not 1 <= row["number"] <= MOST_PARTS:
+        raise WrongValueError(f"number is not from 1 to {MOST_PARTS:,}")
+
+
+def _study_item(row: Mapping[str, Any]) -> None:
+    if len(row["scores"]) > MOST_PARTS:
+        raise WrongValueError(f"scores has more than {MOST_PARTS:,} entries")
+
+
 def _search(row: Mapping[str, Any]) -> None:
     if row["state"] in OPEN_STATES:
         raise WrongValueError(f"state is {row['state']!r}; searches of an archive are over")
@@ -297,6 +309,8 @@ _RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "items": _item,
     "campaigns": _campaign,
     "campaign_goals": _goal,
+    "study_items": _study_item,
+    "study_parts": _study_part,
     "locks": _lock,
     "lock_events": _lock_event,
     "searches": _search,

@@ -9,6 +9,7 @@ import pytest
 from django.db import transaction
 
 from annotations.models import Rating
+from evaluations.archive.checking import MOST_PARTS, WrongValueError, check_row, checks_of
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.shapes import SHAPES
 from evaluations.archive.tables import TABLES
@@ -156,3 +157,31 @@ def test_every_json_field_has_a_shape() -> None:
     }
 
     assert fields == set(SHAPES)
+
+
+STUDIES = {
+    "study_parts": {
+        "study": 1, "number": 1, "name": "padded", "model": "m", "scores_evidence": None,
+        "agreement_evidence": None, "started_at": "2026-01-02T03:04:05+00:00",
+        "recorded_at": "2026-01-02T03:04:05+00:00",
+    },
+    "study_items": {"study": 1, "doc_id": "d", "system_id": "s", "rating": None, "scores": [1.0]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "odd", "valid"),
+    [
+        ("study_parts", "number", 0, 1),
+        ("study_parts", "number", MOST_PARTS + 1, MOST_PARTS),
+        ("study_items", "scores", [1.0] * (MOST_PARTS + 1), [None] * MOST_PARTS),
+    ],
+)
+def test_a_study_has_no_parts_without_end(
+    name: str, field: str, odd: object, valid: object
+) -> None:
+    table = next(table for table in TABLES if table.name == name)
+
+    check_row(table, checks_of(table), STUDIES[name] | {field: valid})
+    with pytest.raises(WrongValueError, match=field):
+        check_row(table, checks_of(table), STUDIES[name] | {field: odd})

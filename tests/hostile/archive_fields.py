@@ -13,7 +13,8 @@ from typing import Any
 from evaluations.archive.checking import WrongValueError, check_row, checks_of
 from evaluations.archive.tables import TABLES, Ref
 from evaluations.archive.write import FORMAT, VERSION
-from evaluations.models import Project
+from evaluations.instrument.studies import PARTS
+from evaluations.models import Project, StudyKind
 from tests.archive.test_round_trip import archived
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -45,7 +46,8 @@ def _others(rows: Rows) -> Rows:
         "completion_tokens": 1, "calls": 1, "seconds": 0.5, "created_at": WHEN, "removed_at": None,
     }  # fmt: skip
     pair = {"rival": "bot-b", "value": 0.7, "tie": 0.1, "left": 0.5, "coverage": 0.9}
-    part = {"number": 1, "name": "", "model": "m", "scores_evidence": 1.5}
+    part = {"model": "m", "scores_evidence": 1.5, "agreement_evidence": 1.0}
+    probes = PARTS[StudyKind.PROBES]
     goal = {
         "campaign": "Ratings", "criterion": "helpfulness", "kind": "width", "width": 0.1,
         "rival": None, "rival_version": None, "system_id": None, "other": None, "reached_at": None,
@@ -71,9 +73,19 @@ def _others(rows: Rows) -> Rows:
         "replies": [reply],
         "pair_scores": [rated | {"run": rows["runs"][-1]["run"], "created_at": WHEN} | pair],
         "gap_causes": [rated | judge | cause],
-        "study_items": [output | study | {"rating": 3.5, "scores": [3.0, None]}],
+        # Probes of which all was asked, as pages show no others.
+        "study_items": [
+            {name: row[name] for name in ("doc_id", "system_id")}
+            | study
+            | {
+                "rating": 3.5,
+                "scores": [1.0 + (number + place) % 5 for place in range(len(probes))],
+            }
+            for number, row in enumerate(rows["outputs"])
+        ],
         "study_parts": [
-            study | part | {"agreement_evidence": 1.0, "started_at": WHEN, "recorded_at": WHEN}
+            study | part | {"number": number, "name": name, "started_at": WHEN, "recorded_at": WHEN}
+            for number, name in enumerate(probes, start=1)
         ],
         "campaign_goals": [judge | goal],
         "proposals": [proposal],
@@ -114,6 +126,7 @@ def rows_of(project: Project) -> Rows:
         rows[name] = [row for row in records if row.get("doc_id") in kept]
     rows |= _others(rows)
     rows["items"][0]["reply"] = 1
+    rows["studies"][0]["kind"] = StudyKind.PROBES.value
     rows["candidates"][0]["training"] = {
         "candidate": 0.5,
         "today": 0.4,
