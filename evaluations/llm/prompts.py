@@ -69,6 +69,8 @@ _TAGS = {shows: shows for shows in PLACEHOLDERS.values()} | {"output": "text"}
 _PAIR_TAGS = {"outputa": "text_a", "outputb": "text_b"}
 _FIELDS = {name.lower(): shows for name, shows in PLACEHOLDERS.items()}
 _PAIR_FIELDS = {name.lower(): shows for name, shows in PAIR_PLACEHOLDERS.items()}
+# Each puts a whole text into the prompt, so a template of a few thousand would fill the memory.
+MOST_PLACEHOLDERS = 100
 STEPS_HEADING = "Evaluation Steps:"
 DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
 DEFAULT_INTRODUCTION = (
@@ -187,14 +189,19 @@ def needs_steps(parts: PromptParts) -> bool:
 
 
 def check_template(template: str) -> None:
-    """Refuse a template with unknown placeholders, with none for the candidate output, or with
-    parts of Jinja that are not understood.
+    """Refuse a template with unknown placeholders, with none for the candidate output, with too
+    many, or with parts of Jinja that are not understood.
 
     Raises:
         PromptError: says which placeholder, and which are known; or which part of Jinja.
     """
     check_no_jinja(template)
     contents = [match.group(1).rstrip() for match in _PLACEHOLDER.finditer(template)]
+    if len(contents) > MOST_PLACEHOLDERS:
+        raise PromptError(
+            f"The prompt has {len(contents):,} placeholders; it can have {MOST_PLACEHOLDERS}, as"
+            " each puts a whole text in. Remove some."
+        )
     written = {content: _read(content) for content in contents}
     known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
     unknown = sorted(text for text, place in written.items() if place is None)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from evaluations.llm.item_texts import Texts
 from evaluations.llm.prompts import (
+    MOST_PLACEHOLDERS,
     PromptError,
     PromptParts,
     check_template,
@@ -72,6 +73,13 @@ def test_dialogue_placeholders_are_known() -> None:
 def test_an_unknown_placeholder_is_refused_by_name() -> None:
     with pytest.raises(PromptError, match=r"unknown placeholder \{\{Sumary\}\}"):
         check_template("{{Document}} {{Sumary}} {{Summary}}")
+
+
+def test_a_prompt_shows_its_texts_a_limited_number_of_times() -> None:
+    check_template("{{Summary}}" * MOST_PLACEHOLDERS)
+
+    with pytest.raises(PromptError, match="has 101 placeholders; it can have 100"):
+        check_template("{{Summary}}" * (MOST_PLACEHOLDERS + 1))
 
 
 def test_a_prompt_without_the_text_to_be_judged_is_refused() -> None:
