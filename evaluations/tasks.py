@@ -18,6 +18,7 @@ from evaluations.runs.errands import work_on_errand
 from evaluations.runs.shift import Shift, ours, worker_name
 from evaluations.runs.worker import work_on_run
 from evaluations.uploads.loading import work_on_upload
+from evaluations.waking import wake_for_search, wake_for_webhooks, wake_one_worker
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
 from geval_site.queues import (
@@ -54,7 +55,7 @@ def judge_run(run_id: int) -> None:
     shift = _slice()
     work_on_run(run_id, worker_name(), shift=shift)
     if shift.ends is not None and time.monotonic() > shift.ends:
-        judge_run.delay(run_id)
+        wake_one_worker(run_id)
 
 
 @shared_task(name=WORK_ON_UPLOAD)
@@ -72,7 +73,7 @@ def send_webhooks() -> None:
     """Send some of the due messages; the rest gets another task at the end of the queue."""
     send_due()
     if can_send_more():
-        send_webhooks.delay()
+        wake_for_webhooks()
 
 
 @shared_task(name=RUN_ERRAND)
@@ -88,7 +89,7 @@ def search_changes(search_id: int) -> None:
         return
     shift = _slice()
     if work_on_search(search_id, shift):
-        search_changes.delay(search_id)
+        wake_for_search(search_id)
 
 
 @shared_task(name=COMPUTE_REPORT)

@@ -1,13 +1,20 @@
 """Wake workers with messages by task name, so that senders need not import the tasks.
 
 A lost or repeated message does no harm: rows say what there is to do, and every worker looks for
-neglected ones (`upkeep.py`).
+neglected ones (`upkeep.py`). So a broker that is away is no reason to refuse what a row has
+already, and messages are sent without an error; only a password reset has no row.
 """
 
 from typing import Any
 
+import psycopg
+import structlog
+from django.db import Error as DatabaseError
+from kombu.exceptions import OperationalError
+
 from evaluations.models import WorkerHeartbeat
 from geval_site.celery import app
+from geval_site.logs import kind_of
 from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUN,
@@ -19,10 +26,21 @@ from geval_site.queues import (
     WORK_ON_UPLOAD,
 )
 
+log = structlog.stdlib.get_logger(__name__)
 
-def send(task: str, *arguments: Any, **named: Any) -> None:
-    """Put a message for a task into its queue."""
-    app.send_task(task, arguments, named)
+
+class MessageLostError(Exception):
+    """The broker takes no messages now, and no row says what there is to do."""
+
+
+def send(task: str, *arguments: Any, **named: Any) -> bool:
+    """Put a message for a task into its queue; False if the broker is away."""
+    try:
+        app.send_task(task, arguments, named)
+    except (OperationalError, DatabaseError, psycopg.Error, OSError) as error:
+        log.warning("message not sent", task=task, reason=kind_of(error))
+        return False
+    return True
 
 
 def wake_one_worker(run_id: int) -> None:
@@ -32,14 +50,19 @@ def wake_one_worker(run_id: int) -> None:
 
 def wake_workers(run_id: int) -> None:
     """Tell the workers that there is work: one message per live worker, at least one."""
-    for _ in range(max(1, WorkerHeartbeat.objects.doing(RUNS).count())):
-        send(JUDGE_RUN, run_id)
+    _send_each(JUDGE_RUN, run_id, count=max(1, WorkerHeartbeat.objects.doing(RUNS).count()))
 
 
 def wake_other_workers(run_id: int) -> None:
     """Wake other workers for a run that this worker has just prepared."""
-    for _ in range(WorkerHeartbeat.objects.doing(RUNS).count() - 1):
-        send(JUDGE_RUN, run_id)
+    _send_each(JUDGE_RUN, run_id, count=WorkerHeartbeat.objects.doing(RUNS).count() - 1)
+
+
+def _send_each(task: str, argument: int, *, count: int) -> None:
+    """As many messages; none after one that is lost, as each waits for a broker that is away."""
+    for _ in range(count):
+        if not send(task, argument):
+            break
 
 
 def wake_for_upload(upload_id: int) -> None:
@@ -68,5 +91,10 @@ def wake_for_webhooks() -> None:
 
 
 def wake_for_password_reset(email: str, *, domain: str, use_https: bool) -> None:
-    """Have a password reset link sent if there is an account with that address."""
-    send(SEND_PASSWORD_RESET, email, domain=domain, use_https=use_https)
+    """Have a password reset link sent if there is an account with that address.
+
+    Raises:
+        MessageLostError: nobody will do it.
+    """
+    if not send(SEND_PASSWORD_RESET, email, domain=domain, use_https=use_https):
+        raise MessageLostError

@@ -6,9 +6,9 @@ from typing import Any
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.views import PasswordResetView
 from django.core.cache import cache
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
-from evaluations.waking import wake_for_password_reset
+from evaluations.waking import MessageLostError, wake_for_password_reset
 
 MINUTES_BETWEEN_MAILS = 2
 
@@ -31,6 +31,13 @@ class ResetForm(PasswordResetForm):
 
 class ResetView(PasswordResetView):
     form_class = ResetForm
+
+    def form_valid(self, form: PasswordResetForm) -> HttpResponse:
+        try:
+            return super().form_valid(form)
+        except MessageLostError:
+            form.add_error(None, "No mail can be sent at the moment. Try again in some minutes.")
+            return self.form_invalid(form)
 
 
 def send_reset_mails(email: str, *, domain: str, use_https: bool) -> None:

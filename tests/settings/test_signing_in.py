@@ -88,10 +88,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What workers are asked to send."""
     cache.clear()
     wanted: list[dict[str, Any]] = []
-    monkeypatch.setattr(
-        "evaluations.waking.send",
-        lambda _task, email, **more: wanted.append({"email": email} | more),
-    )
+
+    def send(_task: str, email: str, **more: Any) -> bool:
+        wanted.append({"email": email} | more)
+        return True
+
+    monkeypatch.setattr("evaluations.waking.send", send)
     return wanted
 
 
