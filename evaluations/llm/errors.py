@@ -43,6 +43,7 @@ class ErrorKind(StrEnum):
     BROKEN = "broken_reply"
     LONG_WAIT = "long_wait"
     QUOTA = "quota"
+    OUTAGE = "outage"
     REDIRECT = "redirect"
     UNFORESEEN = "unforeseen_error"
     AUTHENTICATION = "authentication"
@@ -102,6 +103,7 @@ _STOPS_RUN = {
     ErrorKind.CONNECTION,
     ErrorKind.LONG_WAIT,
     ErrorKind.QUOTA,
+    ErrorKind.OUTAGE,
     ErrorKind.REDIRECT,
     ErrorKind.AUTHENTICATION,
     ErrorKind.MODEL_NOT_FOUND,

@@ -191,7 +191,13 @@ class EvaluationRun(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text="When a run that is paused by a quota resumes by itself.",
+        help_text="When a run that is paused by a quota or an outage resumes by itself.",
+    )
+    outage_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Since when its endpoint, which answered before, does not.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

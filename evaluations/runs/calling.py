@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
+from django.utils import timezone
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.findings import keep_learned
@@ -38,6 +39,7 @@ from evaluations.runs.database import Database
 from evaluations.runs.first_items import FirstItems, first_items_of
 from evaluations.runs.in_flight import InFlight
 from evaluations.runs.lifecycle import BUDGET_REACHED
+from evaluations.runs.outages import LONGEST_FOR_ONE, LOST, ROUNDS, outage
 from evaluations.runs.pacer import Pacer
 from evaluations.runs.question_share import QuestionShare
 from evaluations.runs.quota import Grant, Limits, Permits, Turn, exchange, known_pace, take
@@ -99,6 +101,9 @@ class CallingShare(QuestionShare):
         self.wants_more = asyncio.Event()
         self.all_judged = asyncio.Event()
         self.failed_in_a_row = 0
+        self.answers = 0
+        self.answered: Request | None = None
+        self.has_answered = False
         self.first_items: FirstItems | None = None
         self.wait = Wait()
         self.wait_shown = Wait()
@@ -111,6 +116,9 @@ class CallingShare(QuestionShare):
         )
         self.first_items = await self.database.call(
             functools.partial(first_items_of, self.run, self.settings)
+        )
+        self.has_answered = await self.database.call(
+            self.run.items.filter(reply__isnull=False).exists
         )
         self.permits = self._permits()
         await self.pacer.look_up()
@@ -317,7 +325,7 @@ class CallingShare(QuestionShare):
             )
             return results.FinishedItem(item, key, outcome, stored_reply=waiting.stored.pk)
         try:
-            judgement, is_ours = await self._ask_once(key, question)
+            judgement, is_ours = await self._ask_through_outages(key, question)
         except EndpointError as error:
             if error.kind.stops_run:
                 self.stop(error.message, after=error)
@@ -330,6 +338,45 @@ class CallingShare(QuestionShare):
         # is made and stored; each reads its own score in the answer.
         outcome = self.evaluator.score_again(judgement.answers, question, self.settings)
         return results.FinishedItem(item, key, outcome)
+
+    async def _ask_through_outages(self, key: str, question: Any) -> tuple[Judgement, bool]:
+        """Ask, and ask again where the endpoint was lost for a moment while others were answered.
+
+        Raises:
+            EndpointError: an outage, where it answers nobody any more; else what the question met.
+        """
+        rounds = 0
+        while True:
+            rounds, answers = rounds + 1, self.answers
+            try:
+                return await self._ask_once(key, question)
+            except EndpointError as error:
+                if error.kind not in LOST or not self.has_answered:
+                    raise
+                if error.kind == ErrorKind.CONNECTION and rounds == ROUNDS:
+                    raise outage(error) from error  # no question keeps a server from listening
+                if self.answers == answers:
+                    if await self._is_its_own_fault(error):
+                        raise
+                    raise outage(error) from error
+                if rounds == ROUNDS:
+                    raise
+
+    async def _is_its_own_fault(self, error: EndpointError) -> bool:
+        """Whether the endpoint cannot take a question, while no other is asked: it answers one that
+        it has answered before, or, where this worker knows none, the item is the last one and has
+        kept the run for long. Where nobody listens, it is no question's fault."""
+        if error.kind == ErrorKind.CONNECTION:
+            return False
+        if self.answered is not None:
+            with contextlib.suppress(EndpointError):
+                await self._call(replace(self.answered, n=1))
+                return True
+            return False
+        since = self.run.outage_since
+        if since is None or timezone.now() - since < LONGEST_FOR_ONE:
+            return False
+        return await self.database.call(self.run.items.open().count) <= 1
 
     async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
         """Ask, or share the same question that was asked a moment ago; True if the call was this
@@ -356,10 +403,12 @@ class CallingShare(QuestionShare):
 
     async def _ask(self, request: Request) -> Answer:
         fit = self.learned.fit
+        # After an outage each call is a trial.
+        is_trial = self.run.outage_since is not None and not self.answers
         answer = await ask_until_answered(
             self._call,
             request,
-            policy=self.policy,
+            policy=replace(self.policy, attempts=1) if is_trial else self.policy,
             sleep=self._rest_apart,
             on_wait=self._note_wait,
             learned=self.learned,
@@ -391,7 +440,11 @@ class CallingShare(QuestionShare):
                 reply = await ask_counted(self.client, request, self.spent)
             except BaseException as error:
                 self.pacer.ended(number, error)
+                if isinstance(error, EndpointError) and error.kind not in LOST:
+                    self.answers += 1
                 raise
+        self.answers += 1
+        self.answered, self.has_answered = request, True
         self.pacer.ended(number, limits=reply.limits)
         return reply
 
@@ -428,6 +481,11 @@ class CallingShare(QuestionShare):
         if self.spent.any:
             await self.database.call(
                 functools.partial(results.count_up, self.run.pk, self.spent.taken())
+            )
+        if self.run.outage_since and self.answers:
+            self.run.outage_since = None
+            await self.database.call(
+                functools.partial(self.run.save, update_fields=["outage_since"])
             )
         if self.wait != self.wait_shown:
             self.wait_shown = self.wait

@@ -1,5 +1,5 @@
-"""Runs that an endpoint stopped for a while, and that resume by themselves: quotas of a day, waits
-of hours, accounts without credit.
+"""Runs that an endpoint stopped for a while, and that resume by themselves: outages, quotas of a
+day, waits of hours, accounts without credit.
 
 The moment is in the run's row, so that restarts lose nothing; workers look for it (upkeep.py). A
 run that somebody paused has no such moment.
@@ -7,18 +7,19 @@ run that somebody paused has no such moment.
 
 import datetime
 
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import EvaluationRun
 from evaluations.row_by_row import for_each
-from evaluations.runs import quota
+from evaluations.runs import outages, quota
 from evaluations.runs.lifecycle import pause_run, resume_run
 
 # How often a single call tries, if the endpoint does not say when it lets calls pass again.
 TRY_AGAIN = datetime.timedelta(hours=1)
-_PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA}
+_PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA, ErrorKind.OUTAGE}
 
 
 def pause_after(
@@ -40,12 +41,23 @@ def pause_after(
         pause_run(run.pk, message, resumes_at=until)
         return
     wait = TRY_AGAIN
+    if error.kind == ErrorKind.OUTAGE:
+        wait = outages.next_wait(_outage_lasted(run))
     if error.retry_after is not None:
         wait = datetime.timedelta(seconds=error.retry_after)
     endpoint_id = run.judge.endpoint_id
     if endpoint_id is not None:
         quota.close(endpoint_id, run.frozen.model)
     pause_run(run.pk, message, resumes_at=timezone.now() + wait)
+
+
+def _outage_lasted(run: EvaluationRun) -> datetime.timedelta:
+    """For how long the run's endpoint has been lost; the first time it begins now."""
+    now = timezone.now()
+    began = Coalesce("outage_since", Value(now))
+    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=began)
+    since = EvaluationRun.objects.values_list("outage_since", flat=True).get(pk=run.pk)
+    return now - since
 
 
 def resume_due_runs(which: Q | None = None) -> None:

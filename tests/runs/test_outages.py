@@ -1,0 +1,211 @@
+"""An endpoint that answered and is lost pauses the run, which tries again by itself; no item fails
+for it. An item that it alone cannot take fails, and the others go on."""
+
+import datetime
+import socket
+import struct
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from evaluations.llm.calls import RetryPolicy
+from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.outages import FIRST_WAIT, LONGEST_FOR_ONE, LONGEST_WAIT, next_wait
+from evaluations.runs.resuming import resume_due_runs
+from evaluations.runs.worker import work_on_run
+from tests.processes import StandInProcess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUICK = RetryPolicy(attempts=2, first_wait=0.01, longest_wait=0.02)
+SECOND = datetime.timedelta(seconds=1)
+OPEN, FAILING, CUTTING = "open", "failing", "cutting"
+
+
+class Door:
+    """A server in front of the stand-in: lets so many calls pass, and then fails or cuts them; one
+    text may be what it never takes."""
+
+    def __init__(self, behind: str) -> None:
+        self.passes, self.then, self.never = 10**9, FAILING, ""
+        self.calls = 0
+        door, lock = self, Lock()
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                with lock:
+                    door.calls += 1
+                    state = OPEN if door.calls <= door.passes else door.then
+                if door.never and door.never in body.decode():
+                    state = FAILING
+                if state == CUTTING:
+                    # Closed with a reset, as a server does that is killed.
+                    linger = struct.pack("ii", 1, 0)
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                    self.connection.close()
+                    self.close_connection = True
+                    return
+                status, reply = 503, b'{"error": {"message": "upstream is away"}}'
+                if state == OPEN:
+                    wanted = urllib.request.Request(
+                        behind.removesuffix("/v1") + self.path,
+                        body,
+                        {"Content-Type": "application/json"},
+                    )
+                    with urllib.request.urlopen(wanted, timeout=30) as answer:
+                        status, reply = answer.status, answer.read()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply)
+
+            def log_message(self, *_args: Any) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/v1"
+        Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def door(start_standin: Callable[..., StandInProcess]) -> Iterator[Door]:
+    door = Door(start_standin().base_url)
+    yield door
+    door.close()
+
+
+@pytest.fixture
+def run(small_project: Project, make_judge: Callable[..., Judge], door: Door) -> EvaluationRun:
+    judge = make_judge(small_project, base_url=door.address, use_steps=False, concurrency=2)
+    return start_run(judge, list(small_project.criteria.all()))
+
+
+def worked_on(run: EvaluationRun) -> EvaluationRun:
+    work_on_run(run.pk, "tester", policy=QUICK)
+    run.refresh_from_db()
+    return run
+
+
+def resumed(run: EvaluationRun) -> EvaluationRun:
+    EvaluationRun.objects.filter(pk=run.pk).update(resumes_at=timezone.now())
+    resume_due_runs()
+    return worked_on(run)
+
+
+def failed(run: EvaluationRun) -> int:
+    return run.items.filter(state=ItemState.FAILED).count()
+
+
+@pytest.mark.parametrize("then", [FAILING, CUTTING])
+def test_a_run_waits_for_an_endpoint_that_answered_and_ends_by_itself(
+    run: EvaluationRun, door: Door, then: str
+) -> None:
+    door.passes, door.then = 4, then
+
+    worked_on(run)
+
+    assert run.state == RunState.PAUSED
+    assert "answered before and does not now" in run.message
+    assert run.resumes_at is not None
+    assert run.outage_since is not None
+    assert FIRST_WAIT <= run.resumes_at - run.outage_since < FIRST_WAIT + SECOND
+    assert (failed(run), run.scores.count()) == (0, 4)
+
+    door.passes = 10**9
+    resumed(run)
+
+    assert (run.state, run.message, run.outage_since) == (RunState.DONE, "", None)
+    assert (failed(run), run.scores.count()) == (0, 12)
+
+
+def test_while_it_is_lost_few_calls_try_and_the_waits_grow(run: EvaluationRun, door: Door) -> None:
+    door.passes = 4
+    worked_on(run)
+    since = timezone.now() - datetime.timedelta(minutes=5)
+    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=since)
+    calls = door.calls
+
+    resumed(run)
+
+    assert (run.state, failed(run)) == (RunState.PAUSED, 0)
+    assert run.resumes_at is not None
+    assert run.resumes_at - timezone.now() > datetime.timedelta(minutes=4.5)
+    assert door.calls - calls <= 2  # as many as may be open at once
+
+
+@pytest.mark.parametrize(
+    ("lasted", "wait"),
+    [
+        (FIRST_WAIT - SECOND, FIRST_WAIT),
+        (FIRST_WAIT + SECOND, FIRST_WAIT + SECOND),
+        (LONGEST_WAIT, LONGEST_WAIT),
+        (LONGEST_WAIT + SECOND, LONGEST_WAIT),
+    ],
+)
+def test_each_wait_is_as_long_as_the_outage_has_lasted(
+    lasted: datetime.timedelta, wait: datetime.timedelta
+) -> None:
+    assert next_wait(lasted) == wait
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_an_item_that_the_endpoint_cannot_take_fails_and_the_others_go_on(
+    run: EvaluationRun, door: Door, concurrency: int
+) -> None:
+    text = run.project.documents.order_by("pk")[0].outputs.order_by("pk")[0].text
+    door.never = text
+    EvaluationRun.objects.filter(pk=run.pk).update(
+        parameters=run.parameters | {"concurrency": concurrency}
+    )
+
+    worked_on(run)
+    while run.state == RunState.PAUSED and run.resumes_at:
+        resumed(run)
+
+    assert run.state == RunState.DONE
+    asked = [item.output.text for item in run.items.filter(state=ItemState.FAILED)]
+    assert set(asked) == {text}
+    assert run.scores.count() == 12 - len(asked)
+
+
+@pytest.mark.parametrize("over", [-SECOND * 30, SECOND])
+def test_a_last_item_keeps_a_run_for_an_hour_at_most(
+    run: EvaluationRun, door: Door, over: datetime.timedelta
+) -> None:
+    worked_on(run)
+    last = run.items.order_by("pk")[0]
+    run.scores.filter(output=last.output, criterion=last.criterion).delete()
+    run.items.filter(pk=last.pk).update(state=ItemState.PENDING)
+    EvaluationRun.objects.filter(pk=run.pk).update(
+        state=RunState.RUNNING,
+        finished_at=None,
+        outage_since=timezone.now() - LONGEST_FOR_ONE - over,
+    )
+    ModelReply.objects.update(request_key="")  # it has to be asked again
+    door.passes = 0
+
+    worked_on(run)
+
+    assert failed(run) == (1 if over > datetime.timedelta(0) else 0)
+    assert (run.state == RunState.PAUSED) == (over < datetime.timedelta(0))
+
+
+def test_an_endpoint_that_never_answered_waits_for_somebody(run: EvaluationRun, door: Door) -> None:
+    door.close()
+
+    worked_on(run)
+
+    assert (run.state, run.resumes_at) == (RunState.PAUSED, None)
