@@ -19,7 +19,7 @@ from annotations.models import CampaignState, GoalKind
 from evaluations.archive.shapes import SHAPES, LockDrawn
 from evaluations.archive.tables import Table
 from evaluations.certifying.content import first_problem
-from evaluations.corpus.limits import is_too_deep, too_deep
+from evaluations.corpus.limits import has_more_values, is_too_deep, too_deep
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.formula import CriterionFormula
 from evaluations.evaluators.registry import make_evaluator
@@ -45,6 +45,8 @@ Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
 # Of a study: eleven years of a watch that asks every hour.
 MOST_PARTS = 100_000
+# In one field: each that is wrong would take a kilobyte of the error.
+MOST_VALUES = 200_000
 JUDGE_NUMBERS = frozenset(
     {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds", "min_coverage"}
 )
@@ -160,6 +162,8 @@ def _text(value: Any, _field: Any) -> str:
 def _json(value: Any, _field: Any) -> Any:
     if is_too_deep(value):
         raise WrongValueError(f"is wrong: {too_deep()}")
+    if has_more_values(value, MOST_VALUES):
+        raise WrongValueError(f"has more than {MOST_VALUES:,} values")
     return value
 
 
@@ -269,6 +273,8 @@ def _lock_event(row: Mapping[str, Any]) -> None:
 
 
 def _study_part(row: Mapping[str, Any]) -> None:
+    if row["recorded_at"] is None:
+        raise WrongValueError("recorded_at is empty; an archive has what was asked to its end")
     if not 1 <= row["number"] <= MOST_PARTS:
         raise WrongValueError(f"number is not from 1 to {MOST_PARTS:,}")
 

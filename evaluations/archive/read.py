@@ -1,6 +1,7 @@
 """Import an archive into a new project, all or nothing; errors have their file and line."""
 
 import os
+import re
 import shutil
 import tempfile
 import zipfile
@@ -22,7 +23,7 @@ from evaluations.archive.write import FORMAT, VERSION
 from evaluations.changes import note_change
 from evaluations.corpus.apart import ReadingError, zip_apart
 from evaluations.corpus.packed import UNREADABLE
-from evaluations.improving.locking import lock_as_drawn
+from evaluations.improving.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
 from evaluations.models.project import new_slug
 from evaluations.people.limits import LimitError, check_storage
@@ -30,6 +31,8 @@ from geval_site.disk import is_disk_full
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.
 END_OF_ZIP = b"PK\5\6"
+# Where the directory of a zip64 is named, of which the end above says nothing true.
+LARGE_ZIP = b"PK\6\7"
 END_BYTES = 2**16 + 22
 DIRECTORY_BYTES = 2**16
 
@@ -108,8 +111,9 @@ def read_archive(
             zipfile.ZipFile(path) as archive,
             transaction.atomic(),
         ):
+            _check_members(archive)
+            newest = newest_event()
             manifest = read_manifest(archive)
-            _check_size(archive)
             project = _new_project(
                 manifest, slug=new_slug(name or manifest.name) if anew else slug, name=name
             )
@@ -121,7 +125,7 @@ def read_archive(
                 give_to(project)
             check_storage(project)
             note_change(project.pk)
-            _lock(project)
+            _lock(project, newest)
             with connection.cursor() as cursor:
                 for table in TABLES:
                     cursor.execute(f"ANALYZE {table.target}")
@@ -151,24 +155,30 @@ def check_directory(source: Path | IO[bytes]) -> None:
     """Refuse a zip whose directory is too large: each of its names would take a kilobyte of memory.
 
     Raises:
-        ArchiveError: it has thousands of names.
+        ArchiveError: it has thousands of names, or a directory of the form for those.
     """
     with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - END_BYTES))
         end = file.read()
         file.seek(0)
-    at = end.rfind(END_OF_ZIP)
-    if (
-        0 <= at <= len(end) - 16
-        and int.from_bytes(end[at + 12 : at + 16], "little") > DIRECTORY_BYTES
-    ):
-        raise ArchiveError("This zip has thousands of files; a project's archive has about twenty.")
+    # What stands before the end of the file wins, whichever of several marks a reader takes.
+    for mark in re.finditer(re.escape(END_OF_ZIP), end):
+        at = mark.start()
+        if int.from_bytes(end[at + 12 : at + 16], "little") > DIRECTORY_BYTES:
+            raise ArchiveError(
+                "This zip has thousands of files; a project's archive has about twenty."
+            )
+    if LARGE_ZIP in end:
+        raise ArchiveError(
+            "This zip has a directory for thousands of files or for more than 4 GB (zip64). Export"
+            " the project again."
+        )
 
 
-def _lock(project: Project) -> None:
+def _lock(project: Project, newest: int) -> None:
     try:
-        lock_as_drawn(project)
+        lock_as_drawn(project, after=newest)
     except ValidationError as error:
         raise ArchiveError(
             f"locks.jsonl: {' '.join(error.messages)} Nothing was written."
@@ -179,8 +189,15 @@ def first_line(error: Exception) -> str:
     return str(error).split("\n")[0]
 
 
-def _check_size(archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that would unpack to more than the site allows."""
+def _check_members(archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that is packed in a way that cannot be unpacked part by part, or would
+    unpack to more than the site allows."""
+    for info in archive.infolist():
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ArchiveError(
+                f"{info.filename[:80]!r} is packed by a method that this site does not unpack. Zip"
+                " the files again with “deflate”, which every program offers."
+            )
     size = sum(info.file_size for info in archive.infolist())
     if size > settings.ARCHIVE_LIMIT_BYTES:
         limit = settings.ARCHIVE_LIMIT_BYTES // 2**20
@@ -227,7 +244,7 @@ def _copy_records(
     members = {f"{table.name}.jsonl": table for table in tables}
     if missing := sorted(members.keys() - set(archive.namelist())):
         raise ArchiveError(f"{missing[0]} is missing in the archive; export it again.")
-    ids: dict[str, dict[tuple[Any, ...], int]] = {}
+    ids: Ids = {}
     readers = {name: _TableReader(table, project.pk, ids) for name, table in members.items()}
     try:
         with closing(zip_apart(path, list(members))) as parts:
@@ -244,16 +261,19 @@ def _copy_records(
             )
 
 
+# The new ids of each file's records, by its key; and by its other key, which rows keep as a name.
+Ids = dict[tuple[str, bool], dict[tuple[Any, ...], int]]
+
+
 class _TableReader:
     """Copies one file's records into its table; keeps the ids of those that others refer to."""
 
-    def __init__(
-        self, table: Table, project_id: int, ids: dict[str, dict[tuple[Any, ...], int]]
-    ) -> None:
+    def __init__(self, table: Table, project_id: int, ids: Ids) -> None:
         self.table = table
         self.project_id = project_id
         self.ids = ids
         self.own: dict[tuple[Any, ...], int] = {}
+        self.named: dict[tuple[Any, ...], int] = {}
         self.line = 0
         self.checks = checks_of(table)
         columns = [
@@ -263,10 +283,9 @@ class _TableReader:
             *table.defaults,
         ]
         self.quoted = ", ".join(f'"{column}"' for column in columns)
-        if table.key:
-            # Before its rows, which may refer to earlier ones. Keys of both kinds: one is of names,
-            # the other of numbers.
-            self.ids[table.name] = self.own
+        # Before its rows, which may refer to earlier ones. Each key has its own: a number may not
+        # stand for a name.
+        self.ids[table.name, False], self.ids[table.name, True] = self.own, self.named
 
     def copy(self, records: list[Any]) -> None:
         """The next records of the file."""
@@ -306,8 +325,9 @@ class _TableReader:
                     values.append(orjson.dumps(row[field]).decode())
                 else:
                     values.append(row[field])
-            for key in filter(None, (table.key, table.other_key)):
-                self.own[tuple(row[name] for name in key)] = new_id
+            for key, rows in ((table.key, self.own), (table.other_key, self.named)):
+                if key:
+                    rows[tuple(row[name] for name in key)] = new_id
         except WrongValueError as error:
             raise ArchiveError(
                 f"{table.name}.jsonl, line {self.line}: {str(error).rstrip('.')}. Correct it in "
@@ -329,7 +349,7 @@ class _TableReader:
             # For Python, true is 1 and so could stand for a number.
             if any(isinstance(part, bool) for part in key):
                 raise KeyError(key)
-            new_id = self.ids[ref.table][key]
+            new_id = self.ids[ref.table, ref.keeps_name][key]
             return key[-1] if ref.keeps_name else new_id
         except KeyError:
             shown = " ".join(

@@ -1,9 +1,9 @@
 """What each JSON field of an archive holds, as pages and workers read it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, TypeAdapter
 
 from evaluations.certifying.content import CertificateContent
 from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE, Change
@@ -17,6 +17,9 @@ def _without_nul(text: str) -> str:
     return text
 
 
+Entry = TypeVar("Entry")
+# Of which the first that is wrong is all that is said: an error holds a kilobyte for each.
+Entries = Annotated[list[Entry], FailFast()]
 Text = Annotated[str, AfterValidator(_without_nul)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e12)]
@@ -49,8 +52,8 @@ class StoredTurn(_Shape):
     text: Text = ""
     name: Text = ""
     time: Text = ""
-    tool_calls: list[StoredCall] = []
-    attachments: list[Text] = []
+    tool_calls: Entries[StoredCall] = []
+    attachments: Entries[Text] = []
     number: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
 
@@ -114,7 +117,7 @@ class SearchBasis(_Shape):
     wanted_gain: Number | None = None
     locked_for_wanted: Count | None = None
     left_out: dict[str, str] = Field(default_factory=dict)
-    what_numbers_speak_of: list[str] = Field(default_factory=list)
+    what_numbers_speak_of: Entries[str] = Field(default_factory=list)
 
 
 class StoredScoring(_Shape):
@@ -143,26 +146,26 @@ class RankedDocuments(_Shape):
     today: Count
 
 
-_TURNS = TypeAdapter(list[StoredTurn])
+_TURNS = TypeAdapter(Entries[StoredTurn])
 # By file and field. `judges.settings` are checked by their evaluator, which may be installed on the
 # other site only, so nothing is known of them but that they are names and texts or numbers.
 SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
     ("criteria", "scale_labels"): TypeAdapter(dict[Text, Text]),
     ("conversations", "turns"): _TURNS,
-    ("documents", "references"): TypeAdapter(list[Text]),
+    ("documents", "references"): TypeAdapter(Entries[Text]),
     ("documents", "metadata"): TypeAdapter(dict[Text, Text]),
     ("outputs", "output_turns"): _TURNS,
     ("judges", "settings"): TypeAdapter(dict[Text, Any]),
     ("runs", "parameters"): TypeAdapter(RunParameters),
-    ("replies", "choices"): TypeAdapter(list[StoredChoice]),
+    ("replies", "choices"): TypeAdapter(Entries[StoredChoice]),
     ("scores", "distribution"): TypeAdapter(dict[Text, Share]),
     ("certificates", "content"): TypeAdapter(CertificateContent),
-    ("study_items", "scores"): TypeAdapter(list[Number | None]),
-    ("campaigns", "span_categories"): TypeAdapter(list[Text]),
-    ("campaigns", "span_severities"): TypeAdapter(list[Text]),
+    ("study_items", "scores"): TypeAdapter(Entries[Number | None]),
+    ("campaigns", "span_categories"): TypeAdapter(Entries[Text]),
+    ("campaigns", "span_severities"): TypeAdapter(Entries[Text]),
     ("locks", "exceptions"): TypeAdapter(dict[Text, bool]),
     ("lock_events", "content"): TypeAdapter(StoredEvent),
-    ("searches", "changes"): TypeAdapter(list[Change]),
+    ("searches", "changes"): TypeAdapter(Entries[Change]),
     ("searches", "found"): TypeAdapter(SearchBasis),
     ("proposals", "texts"): TypeAdapter(dict[Text, Text]),
     ("proposals", "scoring"): TypeAdapter(StoredScoring),

@@ -35,13 +35,7 @@ def name_of(user: Any) -> str:
 
 
 def remember(
-    locked: LockedDocuments,
-    kind: EventKind,
-    *,
-    by: str,
-    at: Any = None,
-    from_archive: bool = False,
-    **content: Any,
+    locked: LockedDocuments, kind: EventKind, *, by: str, at: Any = None, **content: Any
 ) -> LockEvent:
     """Record what was done with a draw; reports of all its copies on this site may change."""
     event = LockEvent.objects.create(
@@ -51,7 +45,6 @@ def remember(
         by=by[:200],
         project=locked.project.slug,
         content=content,
-        from_archive=from_archive,
     )
     for project_id in LockedDocuments.objects.filter(draw=locked.draw).values_list(
         "project_id", flat=True
@@ -60,42 +53,40 @@ def remember(
     return event
 
 
-def record(locked: LockedDocuments, *, from_archive: bool = False) -> None:
-    """Have the site know a draw with all texts that its project has now; looks that were taken
-    before there were records are entered."""
-    if not locked.draw:
+def record(locked: LockedDocuments) -> None:
+    """Have the site know a draw with all texts that its project has now; of one from before there
+    were records, its looks are entered as well."""
+    is_new = not locked.draw
+    if is_new:
         locked.draw = secrets.token_hex(16)
         LockedDocuments.objects.filter(pk=locked.pk).update(draw=locked.draw)
     if not LockEvent.objects.filter(draw=locked.draw, kind=EventKind.DRAWN).exists():
-        remember_draw(locked, by=str(locked.locked_by or ""), from_archive=from_archive)
-    entered = {event.at for event in LockEvent.objects.of_draw(locked.draw)}
-    for look in locked.looks.exclude(looked_at__in=entered).select_related(
-        "candidate__search__judge", "candidate__search__criterion", "looked_by"
-    ):
-        remember_look(look, from_archive=from_archive)
-    if locked.unlocked_at is not None and locked.unlocked_at not in entered:
-        by = str(locked.unlocked_by or "")
-        remember(
-            locked, EventKind.UNLOCKED, by=by, at=locked.unlocked_at, from_archive=from_archive
-        )
+        remember_draw(locked, by=str(locked.locked_by or ""))
+    if is_new:
+        for look in locked.looks.select_related(
+            "candidate__search__judge", "candidate__search__criterion", "looked_by"
+        ):
+            remember_look(look)
+        if locked.unlocked_at is not None:
+            by = str(locked.unlocked_by or "")
+            remember(locked, EventKind.UNLOCKED, by=by, at=locked.unlocked_at)
     _record_texts(locked)
 
 
-def remember_draw(locked: LockedDocuments, *, by: str, from_archive: bool = False) -> None:
+def remember_draw(locked: LockedDocuments, *, by: str) -> None:
     """Record a draw of its own: what repeats it."""
     remember(
         locked,
         EventKind.DRAWN,
         by=by,
         at=locked.locked_at,
-        from_archive=from_archive,
         seed=locked.seed,
         share=locked.share,
         looks_allowed=locked.looks_allowed,
     )
 
 
-def remember_look(look: Look, *, from_archive: bool = False) -> None:
+def remember_look(look: Look) -> None:
     """Record a look: what was tested, and what came out."""
     search = look.candidate.search
     remember(
@@ -103,7 +94,6 @@ def remember_look(look: Look, *, from_archive: bool = False) -> None:
         EventKind.LOOK,
         by=look.person,
         at=look.looked_at,
-        from_archive=from_archive,
         judge=search.judge.label,
         criterion=search.criterion.name,
         title=look.candidate.title,

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from evaluations.improving.draws import (
@@ -108,26 +109,39 @@ def drawn_before(locked: LockedDocuments) -> str:
     )
 
 
-def lock_as_drawn(project: Project) -> LockedDocuments | None:
+def newest_event() -> int:
+    """The newest lock event before an import, for `lock_as_drawn`."""
+    return LockEvent.objects.aggregate(newest=Max("pk"))["newest"] or 0
+
+
+def lock_as_drawn(project: Project, *, after: int) -> LockedDocuments | None:
     """After an import: record the lock that the archive brought, or lock the documents as they were
     in an earlier draw, if this site knows their texts from one that nobody opened.
+
+    Of a draw that it knows, the site believes itself: anybody can write an archive, so what that
+    says of one uses up no looks and opens nothing.
+
+    Args:
+        after: the newest lock event before the import.
 
     Raises:
         ValidationError: the archive's lock is not the draw that it names.
     """
     locked = locked_of(project)
-    if locked is not None:
-        if locked.draw:
-            _check_draw(locked)
-            _forget_doubles(locked.draw)
-            locked.exceptions |= exceptions_in(project, locked)
-            locked.save(update_fields=["exceptions"])
-        record(locked, from_archive=True)
-        return locked
-    drawn = known_draw(project)
-    if drawn is None or was_unlocked(drawn.draw):
-        return None
-    return lock_documents(project)
+    if locked is None:
+        drawn = known_draw(project)
+        if drawn is None or was_unlocked(drawn.draw):
+            return None
+        return lock_documents(project)
+    events = LockEvent.objects.filter(draw=locked.draw) if locked.draw else LockEvent.objects.none()
+    if events.filter(pk__lte=after).exists():
+        events.filter(pk__gt=after, from_archive=True).delete()
+    if locked.draw:
+        _check_draw(locked)
+        locked.exceptions |= exceptions_in(project, locked)
+        locked.save(update_fields=["exceptions"])
+    record(locked)
+    return locked
 
 
 def _check_draw(locked: LockedDocuments) -> None:
@@ -144,12 +158,6 @@ def _check_draw(locked: LockedDocuments) -> None:
         raise ValidationError(
             "It names a draw that this site knows of other documents. Export the project again."
         )
-
-
-def _forget_doubles(draw: str) -> None:
-    """Keep each event once, where an archive brought those that the site knows."""
-    kept = {event.pk for event in LockEvent.objects.of_draw(draw)}
-    LockEvent.objects.filter(draw=draw).exclude(pk__in=kept).delete()
 
 
 def unlock_documents(locked: LockedDocuments, *, by: Any = None) -> None:

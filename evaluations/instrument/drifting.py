@@ -44,6 +44,8 @@ def note_drift(study: Study, part: StudyPart, items: Sequence[StudyItem]) -> Non
         study.model = study.model or part.model
         return
     found = evidence_of(study, items)
+    if not len(found.scores):
+        return  # no item has a score after the freeze
     part.scores_evidence = float(found.scores[-1])
     part.agreement_evidence = float(found.agreement[-1])
     if study.drifted_at is not None or not study.is_on:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -27,7 +26,7 @@ class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
         """The locked documents of a project whose ratings are withheld now: from the lock to the
         last look, or until an owner opens them, as whoever sees them could tune a judge by them."""
         lock = self.filter(project=project_id, unlocked_at=None).first()
-        return lock if lock is not None and lock.looks_seen() < lock.looks_allowed else None
+        return lock if lock is not None and lock.looks_used() < lock.looks_allowed else None
 
 
 class LockedDocuments(models.Model):
@@ -108,11 +107,6 @@ class LockedDocuments(models.Model):
         that archives brought."""
         return max(LockEvent.objects.looks(self.draw), self.looks.count())
 
-    def looks_seen(self) -> int:
-        """How many of them were taken on this site, or came with the project. What the archive of
-        another project says uses looks up, but opens no ratings here: anybody can write one."""
-        return max(LockEvent.objects.seen_here().looks(self.draw), self.looks.count())
-
     def document_ids(self) -> list[int]:
         """The ids of those that the project has."""
         named = Document.objects.filter(project=self.project_id).values_list(
@@ -132,10 +126,6 @@ class EventKind(models.TextChoices):
 
 
 class LockEventQuerySet(models.QuerySet["LockEvent"]):
-    def seen_here(self) -> Self:
-        """What happened on this site, not what archives say."""
-        return self.filter(from_archive=False)
-
     def of_draw(self, draw: str) -> list[LockEvent]:
         """What happened to a draw, each event once: an archive may have brought it again."""
         rows = self.filter(draw=draw).order_by("at", "from_archive", "pk") if draw else self.none()

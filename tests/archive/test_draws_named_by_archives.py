@@ -10,8 +10,9 @@ import pytest
 
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.corpus.store import LoadResult
+from evaluations.improving.draws import was_unlocked
 from evaluations.improving.locking import lock_documents
-from evaluations.models import Judge, LockedDocuments, LockEvent, Project
+from evaluations.models import Judge, LockedDocuments, LockedText, LockEvent, Project
 from evaluations.models.improving import EventKind, withheld_documents
 from tests.archive.test_hostile_archives import changed, edited, setting
 from tests.archive.test_round_trip import archived
@@ -96,28 +97,58 @@ def test_a_draw_that_an_archive_gives_an_earlier_beginning_has_the_same_numbers(
     locked: LockedDocuments,
 ) -> None:
     drawn = event(locked.draw, EventKind.DRAWN, 0, seed="chosen", share=0.1, looks_allowed=40)
+    archive = saying(locked.project, drawn)
+    LockEvent.objects.all().delete()
+    LockedText.objects.all().delete()
 
     with pytest.raises(ArchiveError, match="but the draw that it names has"):
-        read_archive(saying(locked.project, drawn), slug="copy")
+        read_archive(archive, slug="copy")
 
 
-def test_looks_of_an_archive_are_used_up_but_open_no_ratings_elsewhere(
-    judge: Judge, locked: LockedDocuments
+def test_the_key_of_a_lock_does_not_stand_for_a_draw(
+    locked: LockedDocuments, other: Project
 ) -> None:
-    looks = [event(locked.draw, EventKind.LOOK, minute) for minute in range(2)]
+    def posing(data: bytes) -> bytes:
+        return json.dumps(json.loads(data) | {"lock": locked.draw}).encode() + b"\n"
 
-    copy = read_archive(saying(judge.project, *looks), slug="copy")
+    archive = saying(other, event(locked.draw, EventKind.LOOK, 1))
 
-    assert locked.looks_used() == copy.locked.looks_used() == 2
+    with pytest.raises(ArchiveError, match="is not in locks"):
+        read_archive(changed(archive, locks_jsonl=posing), slug="copy")
+
+
+@pytest.mark.parametrize("kind", [EventKind.LOOK, EventKind.UNLOCKED])
+def test_of_a_draw_that_it_knows_the_site_believes_itself(
+    judge: Judge, locked: LockedDocuments, kind: EventKind
+) -> None:
+    events = [event(locked.draw, kind, minute) for minute in range(2)]
+
+    copy = read_archive(saying(judge.project, *events), slug="copy")
+
+    assert locked.looks_used() == copy.locked.looks_used() == 0
     assert withheld_documents(locked.project_id)
     assert withheld_documents(copy.pk)
+    assert was_unlocked(locked.draw) is None
 
 
-def test_a_lock_that_an_archive_opened_stays_closed_elsewhere(locked: LockedDocuments) -> None:
+def test_a_lock_that_an_archive_opened_is_open_in_its_copy_alone(locked: LockedDocuments) -> None:
     archive = edited(locked.project, "locks", setting(unlocked_at="2020-01-01T00:00:00+00:00"))
 
     copy = read_archive(archive, slug="copy")
 
     assert copy.locked.is_open
     assert withheld_documents(locked.project_id)
-    assert LockEvent.objects.get(kind=EventKind.UNLOCKED).from_archive
+    assert was_unlocked(locked.draw) is None
+
+
+def test_a_draw_that_the_site_learns_from_an_archive_has_its_events(
+    judge: Judge, locked: LockedDocuments
+) -> None:
+    archive = saying(judge.project, event(locked.draw, EventKind.LOOK, 1))
+    LockEvent.objects.all().delete()
+    LockedText.objects.all().delete()
+
+    copy = read_archive(archive, slug="copy")
+
+    assert copy.locked.looks_used() == 1
+    assert LockEvent.objects.get(kind=EventKind.LOOK).from_archive

@@ -3,16 +3,25 @@ it or nothing."""
 
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 
 import pytest
 from django.db import transaction
+from pydantic import ValidationError as ShapeError
 
 from annotations.models import Rating
-from evaluations.archive.checking import MOST_PARTS, WrongValueError, check_row, checks_of
+from evaluations.archive.checking import (
+    MOST_PARTS,
+    MOST_VALUES,
+    WrongValueError,
+    check_row,
+    checks_of,
+)
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.shapes import SHAPES
 from evaluations.archive.tables import TABLES
+from evaluations.corpus.limits import has_more_values
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
@@ -185,3 +194,54 @@ def test_a_study_has_no_parts_without_end(
     check_row(table, checks_of(table), STUDIES[name] | {field: valid})
     with pytest.raises(WrongValueError, match=field):
         check_row(table, checks_of(table), STUDIES[name] | {field: odd})
+
+
+def test_a_part_of_a_study_that_was_not_asked_to_its_end_is_refused() -> None:
+    table = next(table for table in TABLES if table.name == "study_parts")
+
+    with pytest.raises(WrongValueError, match="recorded_at is empty"):
+        check_row(table, checks_of(table), STUDIES["study_parts"] | {"recorded_at": None})
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_cannot_be_unpacked_part_by_part_is_refused_unopened(
+    small_project: Project, method: int
+) -> None:
+    packed = io.BytesIO()
+    with (
+        zipfile.ZipFile(archived(small_project)) as archive,
+        zipfile.ZipFile(packed, "w", method) as again,
+    ):
+        for name in archive.namelist():
+            again.writestr(name, archive.read(name))
+    packed.seek(0)
+
+    with pytest.raises(ArchiveError, match="packed by a method that this site does not unpack"):
+        read_archive(packed, slug="copy")
+
+
+def test_a_directory_for_thousands_of_files_is_refused_whatever_its_end_says(
+    small_project: Project,
+) -> None:
+    content = archived(small_project).getvalue()
+    locator = b"PK\6\7" + bytes(16)
+    end = content.rindex(b"PK\5\6")
+
+    with pytest.raises(ArchiveError, match="zip64"):
+        read_archive(io.BytesIO(content[:end] + locator + content[end:]), slug="copy")
+
+
+def test_of_many_wrong_values_only_the_first_is_looked_at() -> None:
+    shape = SHAPES["documents", "references"]
+
+    with pytest.raises(ShapeError) as refused:
+        shape.validate_python([0] * 1000)
+
+    assert refused.value.error_count() == 1
+
+
+@pytest.mark.parametrize(("more", "is_refused"), [(0, False), (1, True)])
+def test_a_field_has_a_limited_number_of_values(more: int, is_refused: bool) -> None:
+    nested = {"a": [1] * (MOST_VALUES - 11), "b": {str(number): 1 for number in range(9 + more)}}
+
+    assert has_more_values(nested, MOST_VALUES) is is_refused
