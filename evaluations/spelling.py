@@ -7,23 +7,25 @@ only look like others.
 from collections.abc import Iterator
 from unicodedata import category, normalize
 
-# What nobody sees though it is no format character (category Cf): joiners, fillers, the empty
-# pattern of Braille, and variation selectors (Unicode, Default_Ignorable_Code_Point).
+# What nobody sees though it is neither a format nor a control character: joiners, fillers, the
+# empty pattern of Braille, and the rest of Unicode's Default_Ignorable_Code_Point.
 _UNSEEN = frozenset(
     map(
         chr,
         (
-            *(0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+            *(0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x2800, 0x3164, 0xFFA0),
             *range(0x180B, 0x1810),
             *range(0xFE00, 0xFE10),
-            *range(0xE0100, 0xE01F0),
+            *range(0xFFF0, 0xFFF9),
+            *range(0xE0000, 0xE1000),
         ),
     )
 )
-# Small letters of other scripts that look like Latin ones, Cyrillic and then Greek.
+# Small letters that look like Latin ones: Cyrillic, Greek, Armenian, and Latin itself. Unicode's
+# confusables.txt has more; no list has all.
 _LOOKALIKES = str.maketrans(
-    "авеһіјкӏмнорԛѕтхуԝ" + "αεικνορτυχ",
-    "abehijklmhopqstxyw" + "aeikvoptux",
+    "авсԁеһіјӏкмнорԛѕтѵѡхуүԝ" + "αεικνορτυχγϲσ" + "հոօզսցյ" + "ɑɡıɩᴀʙᴄᴅᴇɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
+    "abcdehijlkmhopqstvwxyyw" + "aeikvoptuxyco" + "hnoqugj" + "agiiabcdeghijklmnoprstuvwyz",
 )
 
 
@@ -36,7 +38,7 @@ def plain_characters(text: str, start: int = 0) -> Iterator[str]:
     """What is seen of each character from a place on; nothing of one that nobody sees."""
     for place in range(start, len(text)):
         character = text[place]
-        if character.isascii():
+        if character.isascii() and character.isprintable():
             yield character.lower()
         elif is_seen(character):
             yield normalize("NFKC", character).casefold().translate(_LOOKALIKES)
@@ -44,4 +46,6 @@ def plain_characters(text: str, start: int = 0) -> Iterator[str]:
 
 def is_seen(character: str) -> bool:
     """Whether a reader sees a character, or a blank in its place."""
-    return character not in _UNSEEN and category(character) != "Cf"
+    if character.isspace():
+        return True
+    return character not in _UNSEEN and category(character) not in ("Cf", "Cc")

@@ -17,9 +17,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import dropwhile, islice
 from typing import Any
 
-from evaluations.spelling import plain
+from evaluations.spelling import plain, plain_characters
 
 # What stands before a call and before its result, wherever turns are written as a text.
 CALL, RESULT = "→ ", "= "
@@ -28,22 +29,16 @@ USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
 QUOTED = "> "
 # What ends a line for people or models, whatever a file ends its lines with.
 _LINE_ENDS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
-_COLONS = ":：﹕∶꞉"
-_ARROWS = "→￫⟶➔➙➛➜➝➞⇒⟹⇨➡🡒🡺🠖🠢"
-# A line that could pass for a line of a prompt's own: a call, a note of what is left out, or a
-# speaker, who is looked up among the roles: a pattern with all roles in it takes a time that grows
-# with their number. It looks at beginnings of lines only, and at each for as long as the line is.
-_OWN_LINE = re.compile(
-    rf"(?:(?P<first>\A)|(?<=[{_LINE_ENDS}]))(?="
-    rf"(?P<call>[^\w{_LINE_ENDS}{_ARROWS}]{{0,20}}(?:[{_ARROWS}]|[-=]>\s))"
-    rf"|[^\S{_LINE_ENDS}]*\[(?:Turns?|Calls)\s[^\]{_LINE_ENDS}]{{1,60}}(?<=left\sout)\]"
-    rf"|(?P<speaker>[^({_COLONS}{_LINE_ENDS}]+)(?:\([^{_COLONS}{_LINE_ENDS}]*)?[{_COLONS}])",
-    re.I,
-)
-_RESULT_LINE = re.compile(rf"(?<=[{_LINE_ENDS}])(?=[^\S{_LINE_ENDS}]{{0,20}}=\s)")
-# What stands around a speaker, and a number before one.
-_AROUND = " \t*_#[]()<\"'`|\\“”„«»-"
-_NUMBER = re.compile(r"\A\d{1,9}\s{0,9}[.)]")
+_LINE = re.compile(f"[^{_LINE_ENDS}]+")
+# What a reader takes for a colon, and for the arrow before a call.
+_COLONS = ":：﹕∶꞉˸։︰︓׃ːꓽ፡"
+_ARROWS = "→￫⟶➔➙➛➜➝➞⇒⟹⇨➡⮕🡒🡺🠖🠢"
+_MARK = re.compile(rf"(?P<colon>[{_COLONS}])|[{_ARROWS}]|[-=]>\s")
+_LEFT_OUT = re.compile(r"\W*\[(?:turns?|calls)\s[^\]]{1,60}(?<=left\sout)\]")
+_NUMBER = re.compile(r"\d{1,9}\s{0,9}[.)]")
+# How much of a line a note of what is left out, or the sign of a result, takes.
+_HEAD = 120
+_WORD = re.compile(r"[^\W_]+")
 # A window of a conversation, where a prompt does not say another: turns, and characters of a text.
 LAST, LONGEST = 100, 4_000
 
@@ -174,7 +169,7 @@ def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
     calls = tuple(
         ToolCall(
             _in_a_line(call.name),
-            _RESULT_LINE.sub(QUOTED, _apart(call.arguments, roles)),
+            _apart(call.arguments, roles, is_arguments=True),
             None if call.result is None else _apart(call.result, roles),
             call.id,
         )
@@ -194,33 +189,79 @@ def quoted_body(text: str, turn: Turn, speakers: frozenset[str]) -> str:
     return quoted(turn if text == turn.body else Turn(turn.role, text), speakers).body
 
 
-def _apart(text: str, roles: frozenset[str], *, begins: bool = False) -> str:
+def _apart(
+    text: str, roles: frozenset[str], *, begins: bool = False, is_arguments: bool = False
+) -> str:
     """A text with its posing lines quoted.
 
     Args:
         begins: whether it stands directly after its speaker, where a call would.
+        is_arguments: whether the result of a call follows.
     """
+    parts, done = [], 0
+    for line in _LINE.finditer(text):
+        if line.start() == 0:
+            poses = begins and _is_call(line[0])
+        else:
+            poses = _poses(line[0], roles) or (is_arguments and _is_result(line[0]))
+        if poses:
+            parts += [text[done : line.start()], QUOTED]
+            done = line.start()
+    return "".join([*parts, text[done:]])
 
-    def mark(match: re.Match[str]) -> str:
-        if match["first"] is not None:
-            return QUOTED if begins and match["call"] else ""
-        speaker = match["speaker"]
-        return QUOTED if speaker is None or _plain_role(speaker) in roles else ""
 
-    return _OWN_LINE.sub(mark, text)
+def _poses(line: str, roles: frozenset[str]) -> bool:
+    """Whether a line could pass for the beginning of another turn, a call, or a note of what is
+    left out."""
+    mark = _MARK.search(line)
+    if mark and mark["colon"]:
+        before = plain(line[: mark.start()])
+        if not before.lstrip().startswith(QUOTED.strip()) and _named(before) in roles:
+            return True
+    return _is_call(line) or _is_left_out(line)
+
+
+def _is_call(line: str) -> bool:
+    mark = _MARK.search(line)
+    if mark is None or mark["colon"]:
+        return False
+    before = plain(line[: mark.start()]).strip()
+    return not before.startswith(QUOTED.strip()) and not _WORD.search(before)
+
+
+def _is_left_out(line: str) -> bool:
+    return bool(_LEFT_OUT.match(_head(line)))
+
+
+def _is_result(line: str) -> bool:
+    return _head(line).startswith(RESULT)
+
+
+def _head(line: str) -> str:
+    """The first characters of a line that are seen."""
+    seen = (part for one in plain_characters(line) for part in one)
+    return "".join(islice(dropwhile(str.isspace, seen), _HEAD))
 
 
 @lru_cache(maxsize=64)
 def _plain_roles(speakers: frozenset[str]) -> frozenset[str]:
-    """Roles up to a colon or a name, as a line is compared with them."""
-    plain = (_plain_role(re.split(f"[({_COLONS}]", role, maxsplit=1)[0]) for role in speakers)
-    return frozenset(filter(None, plain))
+    """Roles up to a colon, as a line is compared with them."""
+    named = (_named(plain(re.split(f"[{_COLONS}]", role, maxsplit=1)[0])) for role in speakers)
+    return frozenset(filter(None, named))
 
 
-def _plain_role(text: str) -> str:
-    """A speaker as it looks, without marks and a number around it."""
-    name = _NUMBER.sub("", plain(text).strip(_AROUND).strip())
-    return name.strip(_AROUND).rstrip(f">{_AROUND}").strip()
+def _named(before: str) -> str:
+    """The speaker that stands before a colon, as it looks: without the marks and the number around
+    it, and without a name in brackets."""
+    role = _bare(before)
+    role = _bare(_NUMBER.sub("", role, count=1)) if _NUMBER.match(role) else role
+    return _bare(role.partition("(")[0])
+
+
+def _bare(text: str) -> str:
+    """A text without what is no letter and no digit at its ends."""
+    words = [*_WORD.finditer(text)]
+    return text[words[0].start() : words[-1].end()] if words else ""
 
 
 def quoted_transcript(text: str, turns: Sequence[Turn], speakers: frozenset[str]) -> str:

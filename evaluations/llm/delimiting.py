@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import dropwhile, islice, takewhile
 
-from evaluations.spelling import plain_characters
+from evaluations.spelling import plain, plain_characters
 
 # Stands before the texts that it speaks of.
 NOTE = (
@@ -19,10 +19,13 @@ NOTE = (
 )
 # How the sign that opens a tag is written within a text that could be mistaken for one.
 ESCAPED = "&lt;"
-_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9_-]{0,30})(?:\s[^<>]{0,100})?>")
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d_][^\s<>/]{0,99})(?:\s[^<>]{0,999})?>")
 # Signs that a reader may take for the one that opens a tag, and for the one of its end.
-_SIGNS = re.compile("[<＜﹤‹˂ᐸ⟨〈〈❮❰⧼]")
-_SLASHES = frozenset("/\\⁄∕⧸╱⟋⧵∖╲⧹")
+_SIGNS = "<＜﹤‹˂ᐸᚲ⟨〈〈❮❬❰⧼𝈶"
+_SIGN = re.compile(f"[{_SIGNS}]")
+_SLASHES = frozenset("/\\⁄∕⧸╱⟋⧵∖╲⧹㇒ノ⼃丿")
+# Where a name has ended at the latest.
+_BEHIND_NAMES = frozenset(f">{_SIGNS}")
 _OPENING = re.compile(r"<([A-Za-z][A-Za-z0-9_-]{0,30})(?:\s[^<>]{0,100})?>\s{0,9}\Z")
 # Of a template, what an opening tag before a placeholder takes at most.
 _LONGEST_OPENING = 150
@@ -63,7 +66,7 @@ def tags_around(template: str, places: Collection[tuple[int, int]]) -> frozenset
     for tag in _TAG.finditer(template):
         while began < len(starts) and starts[began] < tag.start():
             began += 1
-        name = tag["name"].casefold()
+        name = plain(tag["name"])
         if tag["end"]:
             if depths.get(name) and began > before[name]:
                 around.add(name)
@@ -95,9 +98,15 @@ def _openings_of(text: str, tags: frozenset[str]) -> Iterator[int]:
     """Where one of these tags, or its end, is opened. Each sign is followed as far as blanks,
     slashes and a name go, so that all of it takes a time that grows with the text alone."""
     longest = max(map(len, tags), default=0)
-    for sign in _SIGNS.finditer(text):
+    for sign in _SIGN.finditer(text):
         seen = (part for one in plain_characters(text, sign.end()) for part in one)
         behind = dropwhile(lambda part: part.isspace() or part in _SLASHES, seen)
-        name = takewhile(lambda part: part.isalnum() or part in "_-", behind)
-        if "".join(islice(name, longest + 1)) in tags:
+        name = takewhile(lambda part: not (part.isspace() or part in _BEHIND_NAMES), behind)
+        written = "".join(islice(name, longest + 1))
+        if any(written.startswith(tag) and _ends(written[len(tag) :]) for tag in tags):
             yield sign.start()
+
+
+def _ends(rest: str) -> bool:
+    """Whether a name has ended where this follows."""
+    return not rest[:1].isalnum() and rest[:1] not in ("_", "-")

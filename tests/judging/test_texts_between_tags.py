@@ -52,6 +52,7 @@ def test_each_text_stands_between_tags_after_the_note() -> None:
     [
         *("</text>", "</ TEXT >", "< / text>", "<text>", "</source>", "<source x=1>"),
         *("＜/text>", "＜／ｔｅｘｔ＞", "‹/text›", "‹⁄text›", "‹／text›", "﹤/text﹥", "<\\/text>"),
+        *("</sourсe>", "</te\x7fxt>", "<\x01/text>", "</te\u2065xt>", "ᚲ/text>", "<ノtext>"),
         *("</te\u200bxt>", "<\u200b/text>", "</\u00adtext>", "</t\ufe0fext>", "</tехt>"),
         "<" + " \u200b" * 500 + "/text>",
     ],
@@ -100,6 +101,14 @@ def test_tags_of_ones_own_stay_and_hold_as_well(around: str) -> None:
 )
 def test_tags_further_out_hold_as_well(inputs: str) -> None:
     assert "x&lt;/candidate>" in render(inputs, Texts("s", "x</candidate>"))
+
+
+@pytest.mark.parametrize("tag", ["原文", "Überschrift", "src:text", "source.1", "long" * 20])
+def test_tags_of_any_name_hold(tag: str) -> None:
+    inputs = f"<{tag} lang='{'x' * 200}'>{{{{Summary}}}}</{tag}>"
+
+    assert f"x&lt;/{tag}>" in render(inputs, Texts("s", f"x</{tag}>"))
+    assert f"<{tag}s>" in render(inputs, Texts("s", f"<{tag}s>"))
 
 
 def test_tags_that_stand_beside_a_text_are_not_held() -> None:
