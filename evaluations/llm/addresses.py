@@ -15,24 +15,29 @@ from yarl import URL
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Cloud metadata services that are not link-local: Azure's wire server, Alibaba's, and AWS's on
-# IPv6.
+# Cloud metadata services that are not link-local: Azure's wire server, Alibaba's, AWS's and
+# Google's on IPv6, Oracle's.
 _METADATA = frozenset(
     ipaddress.ip_address(text)
-    for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "192.0.0.192")
+    for text in ("168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254", "192.0.0.192")
 )
 _BROADCAST = ipaddress.ip_address("255.255.255.255")
 # Not for servers, though this Python takes them for global: 6to4 relays (RFC 7526), segment routing
 # (RFC 9602).
 _RESERVED = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "5f00::/16")))
 _METADATA_NAMES = frozenset({"metadata.google.internal", "metadata", "instance-data"})
-# IPv6 networks whose addresses carry an IPv4 address that a gateway connects to, and at which byte.
+# IPv6 networks whose addresses carry an IPv4 address that a gateway connects to, and its bytes.
+_LAST = (12, 13, 14, 15)
 _CARRIES_IPV4 = (
-    (ipaddress.ip_network("::/96"), 12),  # IPv4-compatible (RFC 4291)
-    (ipaddress.ip_network("::ffff:0:0:0/96"), 12),  # translated (RFC 7915)
-    (ipaddress.ip_network("64:ff9b::/96"), 12),  # NAT64 (RFC 6052)
-    (ipaddress.ip_network("64:ff9b:1::/48"), 12),  # NAT64 for local use (RFC 8215)
-    (ipaddress.ip_network("2002::/16"), 2),  # 6to4 (RFC 3056)
+    (ipaddress.ip_network("::/96"), _LAST),  # IPv4-compatible (RFC 4291)
+    (ipaddress.ip_network("::ffff:0:0:0/96"), _LAST),  # translated (RFC 7915)
+    (ipaddress.ip_network("64:ff9b::/96"), _LAST),  # NAT64 (RFC 6052)
+    # NAT64 for local use (RFC 8215), whose prefix may have 48, 56, 64 or 96 bits (RFC 6052, 2.2).
+    *(
+        (ipaddress.ip_network("64:ff9b:1::/48"), places)
+        for places in ((6, 7, 9, 10), (7, 9, 10, 11), (9, 10, 11, 12), _LAST)
+    ),
+    (ipaddress.ip_network("2002::/16"), (2, 3, 4, 5)),  # 6to4 (RFC 3056)
 )
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.I)
 LONGEST_HOST = 253
@@ -185,8 +190,8 @@ def _with_carried(address: IPAddress) -> list[IPAddress]:
     if address.is_loopback or address.is_unspecified:
         return carried
     return carried + [
-        ipaddress.IPv4Address(address.packed[at : at + 4])
-        for network, at in _CARRIES_IPV4
+        ipaddress.IPv4Address(bytes(address.packed[place] for place in places))
+        for network, places in _CARRIES_IPV4
         if address in network
     ]
 

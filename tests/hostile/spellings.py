@@ -19,6 +19,7 @@ METADATA = (
     "169.254.169.254", "2852039166", "0xa9fea9fe", "0xA9.0xFE.0xA9.0xFE", "0251.0376.0251.0376",
     "169.254.43518",
     "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]", "[fd00:ec2::254]",
+    "[fd20:ce::254]", "[64:ff9b:1:a9fe:a9:fe00:808:808]", "[64:ff9b:1:a9:fe:a9fe::]",
     "[FD00:EC2::254]",
     "metadata.google.internal", "metadata.google.internal.", "METADATA.GOOGLE.INTERNAL",
     "metᵃdata.google.internal",
