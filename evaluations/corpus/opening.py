@@ -68,13 +68,13 @@ class _Lines:
 
     def __init__(self, lines: Any) -> None:
         self.lines = lines
-        self.left = b""
+        self.line = memoryview(b"")
 
     def read(self, most: int) -> bytes:
-        if not self.left:
-            self.left = next(self.lines, b"")
-        found, self.left = self.left[:most], self.left[most:]
-        return found
+        if not self.line:
+            self.line = memoryview(next(self.lines, b""))
+        part, self.line = self.line[:most], self.line[most:]  # views: a line may be very long
+        return bytes(part)
 
     def close(self) -> None:
         self.lines.close()
