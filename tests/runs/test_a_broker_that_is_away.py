@@ -1,5 +1,5 @@
-"""A broker that is away loses messages, not work: what rows have is done later, and only what has no
-row is refused."""
+"""A broker that is away loses messages, not work: what rows have is done later, and only what has
+no row is refused."""
 
 from collections.abc import Callable
 
