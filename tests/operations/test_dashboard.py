@@ -2,14 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable
 
 import pytest
-from django.conf import settings
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
-from evaluations.models import Project, RunState, UpkeepJob
+from evaluations.models import Judge, Project, UpkeepJob
 from evaluations.reports.report import build_report
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.worker import work_on_run
 from tests.conftest import CHECKOUT
 
 DASHBOARD = json.loads((CHECKOUT / "deploy/grafana/geval-site.json").read_text())
@@ -42,11 +44,50 @@ def test_every_query_asks_for_what_a_scrape_gives(judged_project: Project) -> No
     assert own <= {name.removesuffix("_total").removesuffix("_bucket") for name in asked}
 
 
-def test_values_in_its_queries_exist() -> None:
-    chosen = dict(re.findall(r'(\w+)="(\w+)"', " ".join(QUERIES)))
-    assert chosen["queue"] in settings.QUEUES
-    assert chosen["state"] in RunState.values
-    assert chosen["outcome"] == "done"
+@pytest.mark.django_db(transaction=True)
+def test_values_in_its_queries_are_those_of_a_site_that_did_it(
+    small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    run = start_run(make_judge(small_project, use_steps=False), list(small_project.criteria.all()))
+    work_on_run(run.pk, "tester")
+
+    samples = [
+        sample
+        for family in text_string_to_metric_families(Client().get("/metrics").content.decode())
+        for sample in family.samples
+    ]
+
+    for query in QUERIES:
+        for name, label, value in re.findall(r'(geval_\w+)\{(\w+)="(\w+)"\}', query):
+            found = [
+                one.value for one in samples if one.name == name and one.labels[label] == value
+            ]
+            assert found, query
+            if name == "geval_items_total":
+                assert sum(found) == run.scores.count() == 12
+
+
+# What the database counts is told by each web process: a sum over them would be a multiple.
+OF_THE_DATABASE = (
+    "items", "item_failures", "calls", "stored_replies_used", "tokens", "money", "leases_lost",
+    "webhook_attempts",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_THE_DATABASE)
+def test_what_every_web_process_tells_is_not_added_up(name: str) -> None:
+    queries = [query for query in QUERIES if f"geval_{name}_total" in query]
+
+    assert queries
+    for query in queries:
+        pattern = rf"max without \(instance, pod\) \((rate|increase)\(geval_{name}_total"
+        assert re.search(pattern, query), query
+
+
+def test_all_other_counters_are_of_the_process() -> None:
+    counters = set(re.findall(r"geval_(\w+)_(?:total|bucket)", " ".join(QUERIES)))
+
+    assert counters - set(OF_THE_DATABASE) == {"requests", "request_seconds", "report_seconds"}
 
 
 def test_panels_have_numbers_of_their_own_and_do_not_overlap() -> None:
