@@ -7,7 +7,7 @@ specificity - 1), where p is the share of all its outputs that the judge passes 
 1978). Intervals draw documents anew and choose the thresholds anew for each draw, so they contain
 the uncertainty of all of them and know that outputs of one document are not independent; leaving
 out documents in turn is too narrow for a choice that jumps. The standard error over draws goes into
-Student's t interval.
+Student's t interval; the corrected rate, a ratio whose draws have long tails, has its percentiles.
 Where people rated some outputs with other probabilities than others, shares are of weighted
 outputs; the four counts are of outputs as rated.
 """
@@ -29,7 +29,12 @@ from evaluations.statistics.layout import Outputs, complete, mean_of, sums
 from evaluations.statistics.pairing import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
-from evaluations.thresholds import INTERVAL_DOCUMENTS, PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
+from evaluations.thresholds import (
+    CONFIDENCE,
+    INTERVAL_DOCUMENTS,
+    PASS_FAIL_OUTPUTS,
+    PASS_FAIL_YOUDEN,
+)
 
 FOLDS = 5
 # The standard error over so many draws is known to 5 %.
@@ -197,10 +202,11 @@ def pass_fail(
 class _Fitted:
     """Verdicts by thresholds that documents of other folds chose.
 
-    `verdict` has shape (outputs,); `threshold` is the one that all documents choose. `counts` are
-    the four counts, shape (4,). For each draw of documents `drawn` says how often each is in it,
-    shape (draws, documents), `redrawn` are the four counts with all thresholds chosen anew, shape
-    (4, draws), and `thresholds` those that the draw chooses, shape (draws,).
+    `verdict` has shape (outputs,); `threshold` is the one that all documents choose, and
+    `thresholds` are those of the documents' folds, shape (documents,). `counts` are the four
+    counts, shape (4,). For each draw of documents `drawn` says how often each is in it, shape
+    (draws, documents), `redrawn` are the four counts with all thresholds chosen anew, shape
+    (4, draws), and `redrawn_thresholds` these, shape (draws, documents).
     """
 
     verdict: np.ndarray
@@ -209,6 +215,7 @@ class _Fitted:
     drawn: FloatArray
     redrawn: FloatArray
     thresholds: FloatArray
+    redrawn_thresholds: FloatArray
 
     def interval(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
         """The interval of a value over documents.
@@ -217,15 +224,28 @@ class _Fitted:
             redrawn: shape (draws,), the value of each draw; NaN where it has none.
             counting: how many documents enter the value.
         """
-        if counting < INTERVAL_DOCUMENTS:
-            return no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
-        if not np.isfinite(redrawn).all():
-            return no_interval("some draws of documents have no value")
+        if why_not := _why_none(redrawn, counting):
+            return no_interval(why_not)
         # A draw's variance is by 1 / counting too small, as of a mean.
         variance = float(redrawn.var()) * counting / (counting - 1)
         if not variance:
             return no_interval(ALL_THE_SAME.format("document"))
         return t_interval(estimate, variance, counting - 1)
+
+    def percentiles(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
+        """The interval of a ratio, whose draws have long tails: between their percentiles (Efron,
+        1979), as their variance says more of the tails than of the middle."""
+        if why_not := _why_none(redrawn, counting):
+            return no_interval(why_not)
+        low, high = np.quantile(redrawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        return Interval(min(float(low), estimate), max(float(high), estimate))
+
+
+def _why_none(redrawn: FloatArray, counting: int) -> str:
+    """Why draws give no interval; empty if they do."""
+    if counting < INTERVAL_DOCUMENTS:
+        return TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
+    return "" if np.isfinite(redrawn).all() else "some draws of documents have no value"
 
 
 def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -> _Fitted:
@@ -264,14 +284,16 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
             drawn[:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), DRAWS)
     at_once = max(1, MOST_AT_ONCE // max(len(scores), FOLDS * 2 * len(values)))
     parts = [judged(drawn[first : first + at_once]) for first in range(0, DRAWS, at_once)]
-    chosen = np.concatenate([chosen for _, _, chosen in parts])
+    redrawn_cuts = np.concatenate([fold_cuts for _, fold_cuts, _ in parts])
+    at_cut = np.array([_threshold_at(values, each) for each in range(-1, len(values) - 1)])
     return _Fitted(
         place > cuts[of_output],
         _threshold_at(values, cut),
         counts[:, 0],
         drawn,
         np.hstack([redrawn for redrawn, _, _ in parts]),
-        np.array([_threshold_at(values, cut) for cut in chosen]),
+        at_cut[cuts[fold] + 1],
+        at_cut[redrawn_cuts[:, fold] + 1],
     )
 
 
@@ -369,13 +391,15 @@ def _rates(
         if youden < PASS_FAIL_YOUDEN:
             found.append(SystemRate(len(own), raw, _without(_CHANCE)))
             continue
-        estimate = _corrected(np.asarray(raw), fitted.counts)
+        # By the thresholds that gave the judge's errors: those of others are not its own.
+        passed = (own >= fitted.thresholds[document]).mean()
+        estimate = _corrected(np.asarray(passed), fitted.counts)
         rates = [
-            mean_of(times[document] @ (own >= threshold), times[document].sum())
-            for times, threshold in zip(fitted.drawn, fitted.thresholds, strict=True)
+            mean_of(times[document] @ (own >= thresholds[document]), times[document].sum())
+            for times, thresholds in zip(fitted.drawn, fitted.redrawn_thresholds, strict=True)
         ]
         each = _corrected(np.array(rates), fitted.redrawn)
-        interval = fitted.interval(float(estimate), each, counting)
+        interval = fitted.percentiles(float(estimate), each, counting)
         if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
             found.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
             continue
