@@ -57,7 +57,7 @@ def _outage_lasted(run: EvaluationRun) -> datetime.timedelta:
     began = Coalesce("outage_since", Value(now))
     EvaluationRun.objects.filter(pk=run.pk).update(outage_since=began)
     since = EvaluationRun.objects.values_list("outage_since", flat=True).get(pk=run.pk)
-    return now - since
+    return now - (since or now)
 
 
 def resume_due_runs(which: Q | None = None) -> None:
