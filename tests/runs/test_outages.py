@@ -20,6 +20,7 @@ from evaluations.runs.lifecycle import start_run
 from evaluations.runs.outages import FIRST_WAIT, LONGEST_FOR_ONE, LONGEST_WAIT, next_wait
 from evaluations.runs.resuming import resume_due_runs
 from evaluations.runs.worker import work_on_run
+from tests.conftest import wait_until
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -209,3 +210,20 @@ def test_an_endpoint_that_never_answered_waits_for_somebody(run: EvaluationRun, 
     worked_on(run)
 
     assert (run.state, run.resumes_at) == (RunState.PAUSED, None)
+
+
+@pytest.mark.slow
+def test_with_workers_nobody_has_to_touch_anything(
+    run: EvaluationRun, door: Door, start_worker: Callable[..., object]
+) -> None:
+    door.passes, door.then = 4, CUTTING
+    start_worker()
+    wait_until(lambda: EvaluationRun.objects.resuming().filter(pk=run.pk).exists())
+    door.passes = 10**9
+
+    wait_until(
+        lambda: EvaluationRun.objects.get(pk=run.pk).state == RunState.DONE,
+        seconds=FIRST_WAIT.total_seconds() + 60,
+    )
+
+    assert (failed(run), run.scores.count()) == (0, 12)
