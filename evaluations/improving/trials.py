@@ -225,6 +225,9 @@ class Trials:
                 budget=None if money is None else money - (spent.money or 0),
                 attempt=attempt,
             )
+        elif run.resumes_by_itself:
+            if not resume_run(run, only_due=True):
+                raise LeftError(Leaving.WAITING, run.message)
         elif run.state == RunState.PAUSED:
             resume_run(run)
         self._until_done(run)

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
-from django.utils import timezone
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.findings import keep_learned
@@ -39,7 +38,7 @@ from evaluations.runs.database import Database
 from evaluations.runs.first_items import FirstItems, first_items_of
 from evaluations.runs.in_flight import InFlight
 from evaluations.runs.lifecycle import BUDGET_REACHED
-from evaluations.runs.outages import LONGEST_FOR_ONE, LOST, ROUNDS, outage
+from evaluations.runs.outages import LOST, REFUSING_FOR_NOW, ROUNDS, outage
 from evaluations.runs.pacer import Pacer
 from evaluations.runs.question_share import QuestionShare
 from evaluations.runs.quota import Grant, Limits, Permits, Turn, exchange, known_pace, take
@@ -355,28 +354,32 @@ class CallingShare(QuestionShare):
                     raise
                 if error.kind == ErrorKind.CONNECTION and rounds == ROUNDS:
                     raise outage(error) from error  # no question keeps a server from listening
-                if self.answers == answers:
-                    if await self._is_its_own_fault(error):
-                        raise
+                if self.answers == answers and not await self._takes_others(error):
                     raise outage(error) from error
                 if rounds == ROUNDS:
                     raise
 
-    async def _is_its_own_fault(self, error: EndpointError) -> bool:
-        """Whether the endpoint cannot take a question, while no other is asked: it answers one that
-        it has answered before, or, where this worker knows none, the item is the last one and has
-        kept the run for long. Where nobody listens, it is no question's fault."""
+    async def _takes_others(self, error: EndpointError) -> bool:
+        """Whether the endpoint answers a question that it has answered before, so that another is
+        what it cannot take. Where nobody listens, it takes none."""
         if error.kind == ErrorKind.CONNECTION:
             return False
-        if self.answered is not None:
-            with contextlib.suppress(EndpointError):
-                await self._call(replace(self.answered, n=1))
-                return True
+        answered = self.answered or await self.database.call(self._answered_before)
+        if answered is None:
             return False
-        since = self.run.outage_since
-        if since is None or timezone.now() - since < LONGEST_FOR_ONE:
-            return False
-        return await self.database.call(self.run.items.open().count) <= 1
+        try:
+            await self._call(replace(answered, n=1))
+        except EndpointError as met:
+            return met.kind not in LOST | REFUSING_FOR_NOW
+        return True
+
+    def _answered_before(self) -> Request | None:
+        """What another worker, or this one at another time, asked and got an answer to."""
+        item = leases.answered_item(self.run.pk)
+        question = self.question_of(item) if item else None
+        if question is None or isinstance(question, Failure):
+            return None
+        return next(iter(self.requests_of(question)), None)
 
     async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
         """Ask, or share the same question that was asked a moment ago; True if the call was this
@@ -484,9 +487,8 @@ class CallingShare(QuestionShare):
             )
         if self.run.outage_since and self.answers:
             self.run.outage_since = None
-            await self.database.call(
-                functools.partial(self.run.save, update_fields=["outage_since"])
-            )
+            of_run = EvaluationRun.objects.filter(pk=self.run.pk)
+            await self.database.call(functools.partial(of_run.update, outage_since=None))
         if self.wait != self.wait_shown:
             self.wait_shown = self.wait
             await self.database.call(

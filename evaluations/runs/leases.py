@@ -100,6 +100,19 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
     return _claimed([row[:-3] for row in rows if row[0] is not None])
 
 
+def answered_item(run_id: int) -> ClaimedItem | None:
+    """An item of a run that the endpoint has answered; None if there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
+                WHERE i.run_id = %s AND i.state = 'done' AND i.reply_id IS NOT NULL
+                ORDER BY i.id LIMIT 1""",
+            [run_id],
+        )
+        rows = _claimed(cursor.fetchall())
+    return rows[0] if rows else None
+
+
 def _log_lost(run_id: int, leases: int, workers: list[str] | None, failed: int) -> None:
     """One line for a claim that took items of lost workers, and one for items that fail by them."""
     count_lost(run_id, leases=leases, failed=failed, reason=str(Reason.WORKER_LOST))

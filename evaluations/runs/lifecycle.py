@@ -384,6 +384,8 @@ def resume_run(
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
     run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
     run.resumes_at = None
+    if not only_due:
+        run.outage_since = None  # somebody may have mended it
     run.batches.update(failures=0)
     if budget is not None:
         run.budget = budget
@@ -395,6 +397,7 @@ def resume_run(
             "preparer_until",
             "preparations",
             "resumes_at",
+            "outage_since",
             "budget",
         ]
     )

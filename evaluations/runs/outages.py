@@ -15,13 +15,13 @@ from evaluations.llm.errors import EndpointError, ErrorKind
 
 # Nothing in the reply is the endpoint's own: a proxy, an operating system or nobody answered.
 LOST = frozenset({ErrorKind.CONNECTION, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.BROKEN})
+# An endpoint that refuses for now, whatever it is asked, says nothing of a question.
+REFUSING_FOR_NOW = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA})
 # How often a question is asked again, each time with all of its attempts, while others are
 # answered: an outage may begin or end in the midst of one.
 ROUNDS = 3
 FIRST_WAIT = datetime.timedelta(seconds=30)
 LONGEST_WAIT = datetime.timedelta(minutes=15)
-# A last item that alone has kept a run for so long is what the endpoint cannot take.
-LONGEST_FOR_ONE = datetime.timedelta(hours=1)
 
 
 def outage(error: EndpointError) -> EndpointError:
@@ -30,6 +30,7 @@ def outage(error: EndpointError) -> EndpointError:
         ErrorKind.OUTAGE,
         f"The endpoint answered before and does not now: {error.message} The run tries again by"
         " itself.",
+        retry_after=error.retry_after,
     )
 
 

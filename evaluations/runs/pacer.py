@@ -9,7 +9,7 @@ from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.llm.pacing import Pace, Seen, Sign
 from evaluations.llm.rate_headers import RateHeaders
 from evaluations.llm.signs import RecentCalls
-from evaluations.runs.outages import LOST
+from evaluations.runs.outages import LOST, REFUSING_FOR_NOW
 from evaluations.runs.quota import Turn
 
 # Calls leave at this rate at first, and twice as fast every twentieth of a second, until nothing
@@ -19,7 +19,7 @@ LOOK_SECONDS = 1.0
 
 Exchange = Callable[[Seen, int], Awaitable[Turn]]
 # Errors that say nothing about whether an endpoint that was closed is open again.
-_STILL_CLOSED = {ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA} | LOST
+_STILL_CLOSED = LOST | REFUSING_FOR_NOW
 
 
 class Pacer:

@@ -40,11 +40,11 @@ def pause_after(
     if error is None or error.kind not in _PASSES_BY_ITSELF:
         pause_run(run.pk, message, resumes_at=until)
         return
-    wait = TRY_AGAIN
+    asked = datetime.timedelta(seconds=error.retry_after or 0)
     if error.kind == ErrorKind.OUTAGE:
-        wait = outages.next_wait(_outage_lasted(run))
-    if error.retry_after is not None:
-        wait = datetime.timedelta(seconds=error.retry_after)
+        wait = max(asked, outages.next_wait(_outage_lasted(run)))
+    else:
+        wait = TRY_AGAIN if error.retry_after is None else asked
     endpoint_id = run.judge.endpoint_id
     if endpoint_id is not None:
         quota.close(endpoint_id, run.frozen.model)

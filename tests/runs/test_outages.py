@@ -15,9 +15,10 @@ import pytest
 from django.utils import timezone
 
 from evaluations.llm.calls import RetryPolicy
+from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.outages import FIRST_WAIT, LONGEST_FOR_ONE, LONGEST_WAIT, next_wait
+from evaluations.runs.lifecycle import resume_run, start_run
+from evaluations.runs.outages import FIRST_WAIT, LONGEST_WAIT, next_wait, outage
 from evaluations.runs.resuming import resume_due_runs
 from evaluations.runs.worker import work_on_run
 from tests.conftest import wait_until
@@ -144,7 +145,7 @@ def test_while_it_is_lost_few_calls_try_and_the_waits_grow(run: EvaluationRun, d
     assert (run.state, failed(run)) == (RunState.PAUSED, 0)
     assert run.resumes_at is not None
     assert run.resumes_at - timezone.now() > datetime.timedelta(minutes=4.5)
-    assert door.calls - calls <= 2  # as many as may be open at once
+    assert door.calls - calls <= 4  # two at once, and for each one that was answered before
 
 
 @pytest.mark.parametrize(
@@ -182,26 +183,57 @@ def test_an_item_that_the_endpoint_cannot_take_fails_and_the_others_go_on(
     assert run.scores.count() == 12 - len(asked)
 
 
-@pytest.mark.parametrize("over", [-SECOND * 30, SECOND])
-def test_a_last_item_keeps_a_run_for_an_hour_at_most(
-    run: EvaluationRun, door: Door, over: datetime.timedelta
+@pytest.mark.parametrize("left", [1, 2])
+def test_items_that_it_cannot_take_keep_no_run_where_they_alone_are_left(
+    run: EvaluationRun, door: Door, left: int
 ) -> None:
+    """As when somebody retries them: the worker has had no answer yet."""
     worked_on(run)
-    last = run.items.order_by("pk")[0]
-    run.scores.filter(output=last.output, criterion=last.criterion).delete()
-    run.items.filter(pk=last.pk).update(state=ItemState.PENDING)
-    EvaluationRun.objects.filter(pk=run.pk).update(
-        state=RunState.RUNNING,
-        finished_at=None,
-        outage_since=timezone.now() - LONGEST_FOR_ONE - over,
-    )
-    ModelReply.objects.update(request_key="")  # it has to be asked again
-    door.passes = 0
+    output = run.items.order_by("pk")[0].output
+    retried = list(run.items.filter(output=output).order_by("pk")[:left])
+    for item in retried:
+        run.scores.filter(output=output, criterion=item.criterion).delete()
+        ModelReply.objects.filter(items=item).update(request_key="")
+        run.items.filter(pk=item.pk).update(state=ItemState.PENDING, reply=None)
+    EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.RUNNING, finished_at=None)
+    door.never = output.text
 
     worked_on(run)
 
-    assert failed(run) == (1 if over > datetime.timedelta(0) else 0)
-    assert (run.state == RunState.PAUSED) == (over < datetime.timedelta(0))
+    assert (run.state, failed(run)) == (RunState.DONE, left)
+
+
+def test_an_item_that_it_cannot_take_is_no_trial_for_the_others(
+    run: EvaluationRun, door: Door
+) -> None:
+    """After an outage the first item goes out alone."""
+    door.passes = 4
+    worked_on(run)
+    first = run.items.filter(state=ItemState.PENDING).order_by("pk")[0]
+    door.passes, door.never = 10**9, first.output.text
+
+    resumed(run)
+
+    assert run.state == RunState.DONE
+    assert failed(run) == run.items.filter(output=first.output, reply=None).count() > 0
+
+
+def test_who_resumes_by_hand_begins_anew(run: EvaluationRun, door: Door) -> None:
+    door.passes = 4
+    worked_on(run)
+    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=timezone.now() - LONGEST_WAIT)
+
+    assert resume_run(run)
+    worked_on(run)
+
+    assert run.resumes_at is not None
+    assert run.resumes_at - timezone.now() <= FIRST_WAIT
+
+
+def test_a_time_that_the_endpoint_names_is_waited_for() -> None:
+    met = EndpointError(ErrorKind.SERVER, "Back soon.", retry_after=240)
+
+    assert outage(met).retry_after == 240
 
 
 def test_an_endpoint_that_never_answered_waits_for_somebody(run: EvaluationRun, door: Door) -> None:
