@@ -202,11 +202,11 @@ def pass_fail(
 class _Fitted:
     """Verdicts by thresholds that documents of other folds chose.
 
-    `verdict` has shape (outputs,); `threshold` is the one that all documents choose, and
-    `thresholds` are those of the documents' folds, shape (documents,). `counts` are the four
-    counts, shape (4,). For each draw of documents `drawn` says how often each is in it, shape
-    (draws, documents), `redrawn` are the four counts with all thresholds chosen anew, shape
-    (4, draws), and `redrawn_thresholds` these, shape (draws, documents).
+    `verdict` has shape (outputs,); `threshold` is the one that all documents choose, `fold` has
+    each document's, and `thresholds` are those of the folds. `counts` are the four counts, shape
+    (4,). For each draw of documents `drawn` says how often each is in it, shape (draws, documents),
+    `redrawn` are the four counts with all thresholds chosen anew, shape (4, draws), and
+    `redrawn_thresholds` these, shape (draws, folds).
     """
 
     verdict: np.ndarray
@@ -214,6 +214,7 @@ class _Fitted:
     counts: FloatArray
     drawn: FloatArray
     redrawn: FloatArray
+    fold: IntArray
     thresholds: FloatArray
     redrawn_thresholds: FloatArray
 
@@ -237,6 +238,8 @@ class _Fitted:
         1979), as their variance says more of the tails than of the middle."""
         if why_not := _why_none(redrawn, counting):
             return no_interval(why_not)
+        if not redrawn.var():
+            return no_interval(ALL_THE_SAME.format("document"))
         low, high = np.quantile(redrawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
         return Interval(min(float(low), estimate), max(float(high), estimate))
 
@@ -251,7 +254,9 @@ def _why_none(redrawn: FloatArray, counting: int) -> str:
 def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -> _Fitted:
     order = np.flatnonzero(outputs.documents_with())
     fold = np.zeros(outputs.documents, dtype=int)
-    fold[order] = np.arange(len(order)) % FOLDS
+    # Also those that nobody rated, so that each fold's threshold passes its share of them.
+    for part in (order, np.flatnonzero(~outputs.documents_with())):
+        fold[part] = np.arange(len(part)) % FOLDS
     of_output = fold[outputs.document]
     values, place = np.unique(scores, return_inverse=True)
     own = np.ones(len(scores)) if outputs.weight is None else outputs.weight
@@ -292,8 +297,9 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
         counts[:, 0],
         drawn,
         np.hstack([redrawn for redrawn, _, _ in parts]),
-        at_cut[cuts[fold] + 1],
-        at_cut[redrawn_cuts[:, fold] + 1],
+        fold,
+        at_cut[cuts + 1],
+        at_cut[redrawn_cuts + 1],
     )
 
 
@@ -392,10 +398,11 @@ def _rates(
             found.append(SystemRate(len(own), raw, _without(_CHANCE)))
             continue
         # By the thresholds that gave the judge's errors: those of others are not its own.
-        passed = (own >= fitted.thresholds[document]).mean()
+        fold = fitted.fold[document]
+        passed = (own >= fitted.thresholds[fold]).mean()
         estimate = _corrected(np.asarray(passed), fitted.counts)
         rates = [
-            mean_of(times[document] @ (own >= thresholds[document]), times[document].sum())
+            mean_of(times[document] @ (own >= thresholds[fold]), times[document].sum())
             for times, thresholds in zip(fitted.drawn, fitted.redrawn_thresholds, strict=True)
         ]
         each = _corrected(np.array(rates), fitted.redrawn)
