@@ -19,7 +19,7 @@ from annotations.models import CampaignState, GoalKind
 from evaluations.archive.shapes import SHAPES, LockDrawn
 from evaluations.archive.tables import Table
 from evaluations.certifying.content import first_problem
-from evaluations.corpus.limits import has_more_values, is_too_deep, too_deep
+from evaluations.corpus.limits import has_more_names, is_too_deep, too_deep
 from evaluations.evaluators.base import EvaluatorError, SettingsError
 from evaluations.evaluators.formula import CriterionFormula
 from evaluations.evaluators.registry import make_evaluator
@@ -45,8 +45,9 @@ Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
 # Of a study: eleven years of a watch that asks every hour.
 MOST_PARTS = 100_000
-# In one field: each that is wrong would take a kilobyte of the error.
-MOST_VALUES = 200_000
+# In one field: each that is wrong would take a kilobyte of the error. Of lists the first is all
+# that is said (shapes.py).
+MOST_NAMES = 200_000
 JUDGE_NUMBERS = frozenset(
     {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds", "min_coverage"}
 )
@@ -162,8 +163,8 @@ def _text(value: Any, _field: Any) -> str:
 def _json(value: Any, _field: Any) -> Any:
     if is_too_deep(value):
         raise WrongValueError(f"is wrong: {too_deep()}")
-    if has_more_values(value, MOST_VALUES):
-        raise WrongValueError(f"has more than {MOST_VALUES:,} values")
+    if has_more_names(value, MOST_NAMES):
+        raise WrongValueError(f"has more than {MOST_NAMES:,} names")
     return value
 
 

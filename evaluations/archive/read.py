@@ -30,9 +30,10 @@ from evaluations.people.limits import LimitError, check_storage
 from geval_site.disk import is_disk_full
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.
-END_OF_ZIP = b"PK\5\6"
-# Where the directory of a zip64 is named, of which the end above says nothing true.
-LARGE_ZIP = b"PK\6\7"
+_END_OF_ZIP = re.compile(re.escape(b"PK\5\6"))
+# Those of a large zip stand before it; then the end above says nothing true.
+_END_OF_ZIP64 = re.compile(re.escape(b"PK\6\7"))
+RECORD_OF_ZIP64, RECORD_BYTES = b"PK\6\6", 56
 END_BYTES = 2**16 + 22
 DIRECTORY_BYTES = 2**16
 
@@ -155,25 +156,25 @@ def check_directory(source: Path | IO[bytes]) -> None:
     """Refuse a zip whose directory is too large: each of its names would take a kilobyte of memory.
 
     Raises:
-        ArchiveError: it has thousands of names, or a directory of the form for those.
+        ArchiveError: it has thousands of names.
     """
     with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - END_BYTES))
+        begin = file.seek(max(0, size - END_BYTES))
         end = file.read()
+        # Whichever of several marks a reader takes.
+        sizes = [end[mark.start() + 12 :][:4] for mark in _END_OF_ZIP.finditer(end)]
+        for mark in _END_OF_ZIP64.finditer(end):
+            named = int.from_bytes(end[mark.start() + 8 :][:8], "little")
+            # Where it says that its record is, and where Python looks for it.
+            for at in (named, begin + mark.start() - RECORD_BYTES):
+                if 0 <= at < size:
+                    file.seek(at)
+                    record = file.read(RECORD_BYTES)
+                    sizes += [record[40:48]] if record.startswith(RECORD_OF_ZIP64) else []
         file.seek(0)
-    # What stands before the end of the file wins, whichever of several marks a reader takes.
-    for mark in re.finditer(re.escape(END_OF_ZIP), end):
-        at = mark.start()
-        if int.from_bytes(end[at + 12 : at + 16], "little") > DIRECTORY_BYTES:
-            raise ArchiveError(
-                "This zip has thousands of files; a project's archive has about twenty."
-            )
-    if LARGE_ZIP in end:
-        raise ArchiveError(
-            "This zip has a directory for thousands of files or for more than 4 GB (zip64). Export"
-            " the project again."
-        )
+    if any(int.from_bytes(directory, "little") > DIRECTORY_BYTES for directory in sizes):
+        raise ArchiveError("This zip has thousands of files; a project's archive has about twenty.")
 
 
 def _lock(project: Project, newest: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from evaluations.certifying.content import CertificateContent
 from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE, Change
@@ -19,7 +19,7 @@ def _without_nul(text: str) -> str:
 
 Entry = TypeVar("Entry")
 # Of which the first that is wrong is all that is said: an error holds a kilobyte for each.
-Entries = Annotated[list[Entry], FailFast()]
+Entries = Annotated[list[Entry], Field(fail_fast=True)]
 Text = Annotated[str, AfterValidator(_without_nul)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e12, le=1e12)]
@@ -64,8 +64,8 @@ class StoredChoice(_Shape):
     finish_reason: Text
     refusal: Text = ""
     thought: Text = ""
-    tokens: list[tuple[Text, LogProbability, list[tuple[Text, LogProbability]]]] | None = None
-    echoed: list[tuple[Text, LogProbability | None]] | None = None
+    tokens: Entries[tuple[Text, LogProbability, Entries[tuple[Text, LogProbability]]]] | None = None
+    echoed: Entries[tuple[Text, LogProbability | None]] | None = None
 
 
 # Searches

@@ -41,17 +41,18 @@ def is_too_deep(value: Any) -> bool:
     return depth > most
 
 
-def has_more_values(value: Any, most: int) -> bool:
-    """Whether there are more values than so many within lists and objects, at all depths."""
+def has_more_names(value: Any, most: int) -> bool:
+    """Whether objects have more names than so many together, at all depths."""
     counted, waiting = 0, [value]
     while waiting:
-        container = waiting.pop()
-        counted += len(container) if isinstance(container, dict | list) else 0
+        part = waiting.pop()
+        if isinstance(part, dict):
+            counted += len(part)
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
         if counted > most:
             return True
-        inner = container.values() if isinstance(container, dict) else container
-        if isinstance(container, dict | list):
-            waiting += [part for part in inner if isinstance(part, dict | list)]
     return False
 
 

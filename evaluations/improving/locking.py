@@ -134,13 +134,16 @@ def lock_as_drawn(project: Project, *, after: int) -> LockedDocuments | None:
             return None
         return lock_documents(project)
     events = LockEvent.objects.filter(draw=locked.draw) if locked.draw else LockEvent.objects.none()
-    if events.filter(pk__lte=after).exists():
+    is_known = events.filter(pk__lte=after).exists()
+    if is_known:
         events.filter(pk__gt=after, from_archive=True).delete()
     if locked.draw:
         _check_draw(locked)
         locked.exceptions |= exceptions_in(project, locked)
         locked.save(update_fields=["exceptions"])
     record(locked)
+    if not is_known:
+        LockEvent.objects.filter(draw=locked.draw).update(from_archive=True)
     return locked
 
 

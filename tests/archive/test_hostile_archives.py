@@ -12,8 +12,8 @@ from pydantic import ValidationError as ShapeError
 
 from annotations.models import Rating
 from evaluations.archive.checking import (
+    MOST_NAMES,
     MOST_PARTS,
-    MOST_VALUES,
     WrongValueError,
     check_row,
     checks_of,
@@ -21,7 +21,7 @@ from evaluations.archive.checking import (
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.shapes import SHAPES
 from evaluations.archive.tables import TABLES
-from evaluations.corpus.limits import has_more_values
+from evaluations.corpus.limits import has_more_names
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
@@ -224,24 +224,32 @@ def test_a_directory_for_thousands_of_files_is_refused_whatever_its_end_says(
     small_project: Project,
 ) -> None:
     content = archived(small_project).getvalue()
-    locator = b"PK\6\7" + bytes(16)
     end = content.rindex(b"PK\5\6")
+    record = b"PK\6\6" + bytes(36) + (2**20).to_bytes(8, "little") + bytes(8)
+    locators = [b"PK\6\7" + bytes(4) + at.to_bytes(8, "little") + bytes(4) for at in (end, 0)]
 
-    with pytest.raises(ArchiveError, match="zip64"):
-        read_archive(io.BytesIO(content[:end] + locator + content[end:]), slug="copy")
+    for locator in locators:
+        with pytest.raises(ArchiveError, match="thousands of files"):
+            read_archive(io.BytesIO(content[:end] + record + locator + content[end:]), slug="copy")
+    # An end of its own is none of a large zip.
+    assert read_archive(io.BytesIO(content), slug="copy")
 
 
 def test_of_many_wrong_values_only_the_first_is_looked_at() -> None:
-    shape = SHAPES["documents", "references"]
+    tokens = [{"text": "4", "finish_reason": "stop", "tokens": [["4", -0.1, [[4, 4]] * 1000]]}]
 
-    with pytest.raises(ShapeError) as refused:
-        shape.validate_python([0] * 1000)
-
-    assert refused.value.error_count() == 1
+    for name, wrong in (
+        (("documents", "references"), [0] * 1000),
+        (("replies", "choices"), tokens),
+    ):
+        with pytest.raises(ShapeError) as refused:
+            SHAPES[name].validate_json(json.dumps(wrong), strict=True)
+        assert refused.value.error_count() <= 2
 
 
 @pytest.mark.parametrize(("more", "is_refused"), [(0, False), (1, True)])
-def test_a_field_has_a_limited_number_of_values(more: int, is_refused: bool) -> None:
-    nested = {"a": [1] * (MOST_VALUES - 11), "b": {str(number): 1 for number in range(9 + more)}}
+def test_a_field_has_a_limited_number_of_names(more: int, is_refused: bool) -> None:
+    names = {str(number): [1, 2] for number in range(MOST_NAMES - 1 + more)}
 
-    assert has_more_values(nested, MOST_VALUES) is is_refused
+    assert has_more_names([{"a": names}], MOST_NAMES) is is_refused
+    assert not has_more_names([1] * (MOST_NAMES + 1), MOST_NAMES)
