@@ -33,7 +33,8 @@ _LINE = re.compile(f"[^{_LINE_ENDS}]+")
 # What a reader takes for a colon, and for the arrow before a call.
 _COLONS = ":：﹕∶꞉˸։︰︓׃ːꓽ፡"
 _ARROWS = "→￫⟶➔➙➛➜➝➞⇒⟹⇨➡⮕🡒🡺🠖🠢"
-_MARK = re.compile(rf"(?P<colon>[{_COLONS}])|[{_ARROWS}]|[-=]>\s")
+_COLON = re.compile(f"[{_COLONS}]")
+_ARROW = re.compile(rf"[{_ARROWS}]|[-=]>\s")
 _LEFT_OUT = re.compile(r"\W*\[(?:turns?|calls)\s[^\]]{1,60}(?<=left\sout)\]")
 _NUMBER = re.compile(r"\d{1,9}\s{0,9}[.)]")
 # How much of a line a note of what is left out, or the sign of a result, takes.
@@ -213,8 +214,7 @@ def _apart(
 def _poses(line: str, roles: frozenset[str]) -> bool:
     """Whether a line could pass for the beginning of another turn, a call, or a note of what is
     left out."""
-    mark = _MARK.search(line)
-    if mark and mark["colon"]:
+    if mark := _COLON.search(line):
         before = plain(line[: mark.start()])
         if not before.lstrip().startswith(QUOTED.strip()) and _named(before) in roles:
             return True
@@ -222,8 +222,8 @@ def _poses(line: str, roles: frozenset[str]) -> bool:
 
 
 def _is_call(line: str) -> bool:
-    mark = _MARK.search(line)
-    if mark is None or mark["colon"]:
+    mark = _ARROW.search(line)
+    if mark is None:
         return False
     before = plain(line[: mark.start()]).strip()
     return not before.startswith(QUOTED.strip()) and not _WORD.search(before)
