@@ -32,7 +32,7 @@ def test_an_owner_invites_and_somebody_with_an_account_joins_once(
     boss: Client, project: Project, make_user: MakeUser
 ) -> None:
     page = boss.post(
-        "/p/small/members/invite/", {"role": "annotator", "note": "Kim", "days": "3"}
+        "/p/small/members/invite/", {"role": "annotator", "note": "Kim from Oslo", "days": "3"}
     ).content.decode()
     link = link_on(page)
     kim, lee = Client(), Client()
@@ -44,7 +44,9 @@ def test_an_owner_invites_and_somebody_with_an_account_joins_once(
 
     assert Membership.objects.get(user__username="kim").role == "annotator"
     assert lee.get(link).status_code == lee.post(link).status_code == 410
-    assert "Kim" not in boss.get("/p/small/members/").content.decode()  # the invitation is used up
+    assert (
+        "Kim from Oslo" not in boss.get("/p/small/members/").content.decode()
+    )  # the invitation is used up
     assert link.split("/")[-2] not in boss.get("/p/small/members/").content.decode()
 
 
