@@ -69,7 +69,9 @@ def disattenuated(
     counting = documents_counting(outputs.part(scored))
     return Disattenuated(
         Estimate(value),
-        documents.interval(value, without, counting=counting, least=NOISE_DOCUMENTS),
+        documents.interval(
+            value, without, counting=counting, least=NOISE_DOCUMENTS, by_influence=True
+        ),
         reliable,
     )
 

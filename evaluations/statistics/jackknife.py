@@ -81,12 +81,15 @@ class LeftOut:
         counting: int,
         least: int = INTERVAL_DOCUMENTS,
         confidence: float = CONFIDENCE,
+        by_influence: bool = False,
     ) -> Interval:
         """The interval of a value.
 
         Args:
             left_out: shape (groups,), the value with each group left out.
             counting: how many units enter the value.
+            by_influence: for a value that few units may decide: the variance is known as well as
+                from so many units as it rests on, which are fewer where some weigh more.
         """
         if counting < least:
             return no_interval(TOO_FEW.format(least, self.unit))
@@ -95,7 +98,11 @@ class LeftOut:
         variance = self.variance(left_out)
         if not variance:
             return no_interval(ALL_THE_SAME.format(self.unit.removesuffix("s")))
-        return t_interval(estimate, variance, self.freedom(counting), confidence)
+        freedom: float = self.freedom(counting)
+        if by_influence:
+            rests_on = kish((left_out - left_out.mean()) ** 2)
+            freedom = max(1.0, min(freedom, rests_on - 1))
+        return t_interval(estimate, variance, freedom, confidence)
 
     def variance(self, left_out: FloatArray) -> float:
         """The jackknife's variance; 0 if the value is the same whatever is left out."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evaluations.statistics.attenuation import SAME, disattenuated
 from evaluations.statistics.jackknife import LeftOut
@@ -123,6 +124,16 @@ def test_somebody_who_rated_nothing_of_it_changes_nothing(rng):
         assert found.reliability.value == pytest.approx(expected.reliability.value, abs=1e-12)
 
 
+def half_width(without):
+    """The jackknife's standard error times Student's t, whose degrees of freedom are one less than
+    the documents that its variance rests on (Kish, 1965)."""
+    squares = (without - without.mean()) ** 2
+    freedom = squares.sum() ** 2 / (squares**2).sum() - 1
+    assert freedom < len(without) - 1
+    error = np.sqrt((len(without) - 1) / len(without) * squares.sum())
+    return stats.t.ppf(0.975, freedom) * error
+
+
 def test_where_ratings_have_gaps_the_interval_is_exactly_the_jackknife(rng):
     _, ratings, judge = made(rng, documents=100)
     ratings[0, :, 0] = np.nan
@@ -133,7 +144,7 @@ def test_where_ratings_have_gaps_the_interval_is_exactly_the_jackknife(rng):
         corrected(np.delete(ratings, d, axis=1), np.delete(judge, d, axis=0)).estimate.value
         for d in range(100)
     ])  # fmt: skip
-    half = 1.984217 * np.sqrt(99 / 100 * ((without - without.mean()) ** 2).sum())
+    half = half_width(without)
     value = found.estimate.value
     assert found.interval.ends == pytest.approx((value - half, value + half), rel=1e-6)
 
@@ -156,10 +167,9 @@ def test_the_interval_is_the_jackknife_over_documents(rng):
             for d in range(100)
         ]
     )
-    # How strict people are is not estimated anew without each document.
-    error = np.sqrt(99 / 100 * ((without - without.mean()) ** 2).sum())
     low, high = found.interval.ends
-    assert (high - low) / 2 == pytest.approx(1.9842 * error, rel=0.01)
+    # How strict people are is not estimated anew without each document.
+    assert (high - low) / 2 == pytest.approx(half_width(without), rel=0.01)
     assert (high + low) / 2 == pytest.approx(found.estimate.value)
 
 
