@@ -92,6 +92,12 @@ def run_of(judge: Judge) -> EvaluationRun:
 
 
 def test_the_probe_finds_what_the_server_can_do(corpus: Project, local_llm: ModelProcess) -> None:
+    # A prompt of one's own, which has no tags: between tags the model answers at length, and the
+    # probe finds that samples serve better.
+    corpus.criteria.update(
+        prompt_file="Source: {{Document}}\n\nSummary: {{Summary}}\n\nRate the summary's coherence"
+        " from 1 to 5.\n\nEvaluation Form (scores ONLY):\n\n- Coherence:"
+    )
     judge = judge_of(corpus, local_llm)
 
     findings = known_findings(judge.endpoint, "smollm2")
