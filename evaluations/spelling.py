@@ -35,13 +35,13 @@ def plain(text: str) -> str:
 
 
 def plain_characters(text: str, start: int = 0) -> Iterator[str]:
-    """What is seen of each character from a place on; nothing of one that nobody sees."""
+    """What is seen from a place on, character by character."""
     for place in range(start, len(text)):
         character = text[place]
         if character.isascii() and character.isprintable():
             yield character.lower()
         elif is_seen(character):
-            yield normalize("NFKC", character).casefold().translate(_LOOKALIKES)
+            yield from normalize("NFKC", character).casefold().translate(_LOOKALIKES)
 
 
 def is_seen(character: str) -> bool:

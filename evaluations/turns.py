@@ -35,6 +35,7 @@ _COLONS = ":：﹕∶꞉˸։︰︓׃ːꓽ፡"
 _ARROWS = "→￫⟶➔➙➛➜➝➞⇒⟹⇨➡⮕🡒🡺🠖🠢"
 _COLON = re.compile(f"[{_COLONS}]")
 _ARROW = re.compile(rf"[{_ARROWS}]|[-=]>\s")
+_BRACKET = re.compile(r"[\[［﹇]")
 _LEFT_OUT = re.compile(r"\W*\[(?:turns?|calls)\s[^\]]{1,60}(?<=left\sout)\]")
 _NUMBER = re.compile(r"\d{1,9}\s{0,9}[.)]")
 # How much of a line a note of what is left out, or the sign of a result, takes.
@@ -230,7 +231,8 @@ def _is_call(line: str) -> bool:
 
 
 def _is_left_out(line: str) -> bool:
-    return bool(_LEFT_OUT.match(_head(line)))
+    # Most lines have no bracket, and a look at each of their characters takes long.
+    return bool(_BRACKET.search(line) and _LEFT_OUT.match(_head(line)))
 
 
 def _is_result(line: str) -> bool:
@@ -239,8 +241,7 @@ def _is_result(line: str) -> bool:
 
 def _head(line: str) -> str:
     """The first characters of a line that are seen."""
-    seen = (part for one in plain_characters(line) for part in one)
-    return "".join(islice(dropwhile(str.isspace, seen), _HEAD))
+    return "".join(islice(dropwhile(str.isspace, plain_characters(line)), _HEAD))
 
 
 @lru_cache(maxsize=64)

@@ -99,7 +99,7 @@ def _openings_of(text: str, tags: frozenset[str]) -> Iterator[int]:
     slashes and a name go, so that all of it takes a time that grows with the text alone."""
     longest = max(map(len, tags), default=0)
     for sign in _SIGN.finditer(text):
-        seen = (part for one in plain_characters(text, sign.end()) for part in one)
+        seen = plain_characters(text, sign.end())
         behind = dropwhile(lambda part: part.isspace() or part in _SLASHES, seen)
         name = takewhile(lambda part: not (part.isspace() or part in _BEHIND_NAMES), behind)
         written = "".join(islice(name, longest + 1))

@@ -385,7 +385,7 @@ def resume_run(
     run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
     run.resumes_at = None
     if not only_due:
-        run.outage_since = None  # somebody may have mended it
+        run.outage_since = None  # somebody may have fixed the endpoint
     run.batches.update(failures=0)
     if budget is not None:
         run.budget = budget
