@@ -1,15 +1,19 @@
 """A backup's file is there once it is complete, and is read through before anybody relies on it."""
 
 import io
+import os
 import random
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
+import orjson
 import pytest
 
+from evaluations.operations.backup import container, programs
 from evaluations.operations.backup import manifest as manifests
-from evaluations.operations.backup import programs
 from evaluations.operations.backup.container import new_file, verify, write_container
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import Manifest
@@ -64,6 +68,7 @@ def test_an_error_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_rest_of_a_killed_backup_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "b.part").write_bytes(b"x" * 100_000)
+    (tmp_path / "b.part").chmod(0o600)
 
     write(tmp_path / "b")
 
@@ -159,3 +164,85 @@ def test_the_systems_programs_come_first_if_they_are_new_enough(
 
     assert (found.folder, found.version) == (tmp_path, 170_002)
     assert newer.version >= 180_000
+
+
+def plant_link(draft: Path, precious: Path) -> None:
+    draft.symlink_to(precious)
+
+
+def plant_hard_link(draft: Path, precious: Path) -> None:
+    draft.hardlink_to(precious)
+
+
+def plant_readable_file(draft: Path, _precious: Path) -> None:
+    draft.touch()
+    draft.chmod(0o644)
+
+
+def plant_pipe(draft: Path, _precious: Path) -> None:
+    os.mkfifo(draft, 0o600)
+
+
+@pytest.mark.parametrize("plant", [plant_link, plant_hard_link, plant_readable_file, plant_pipe])
+def test_a_draft_that_no_backup_has_left_is_refused(
+    tmp_path: Path, plant: Callable[[Path, Path], None]
+) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    precious.chmod(0o600)
+    plant(tmp_path / "b.part", precious)
+
+    with pytest.raises(BackupError, match="Remove it, or write to a folder where only you"):
+        write(tmp_path / "b")
+
+    assert precious.read_text() == "precious"
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_draft_of_another_user_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "b.part").touch(0o600)
+    os.chown(tmp_path / "b.part", 65_534, -1)
+
+    with pytest.raises(BackupError, match="belongs to another user"):
+        write(tmp_path / "b")
+
+
+def test_a_backup_that_another_process_completes_at_that_moment_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = container._lock
+
+    def complete_another(file: IO[bytes], path: Path) -> None:
+        monkeypatch.setattr(container, "_lock", lock)
+        write(path, b"of the other")
+        lock(file, path)
+
+    monkeypatch.setattr(container, "_lock", complete_another)
+
+    with pytest.raises(BackupError, match="Another process has just written"):
+        write(tmp_path / "b")
+
+    assert verify(tmp_path / "b").files["database.dump"].bytes == len(b"of the other")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("dumped_by", "180004"),
+        ("postgresql", None),
+        ("tables", ["evaluations_score"]),
+        ("tables", {"evaluations_score": "7"}),
+        ("migrations", ["0001_initial"]),
+        ("migrations", {"evaluations": 24}),
+        ("projects", {"p": 3}),
+        ("made_at", "\x1b[31m2026"),
+        ("files", {"database.dump": {"bytes": 1, "sha256": []}}),
+        ("version", "1"),
+    ],
+)
+def test_a_manifest_with_values_of_another_kind_is_damaged(name: str, value: object) -> None:
+    written = orjson.loads(MANIFEST.to_json())
+
+    with pytest.raises(BackupError, match="The manifest of this backup is damaged"):
+        manifests.read_manifest(orjson.dumps(written | {name: value}))

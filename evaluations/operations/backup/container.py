@@ -1,9 +1,11 @@
 """The backup's file: a zip of the dump, the manifest and a README; there once it is complete."""
 
+import errno
 import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import struct
 import zipfile
 import zlib
@@ -45,14 +47,15 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     Until then it is `NAME.part`. That of a killed backup is overwritten by the next one.
 
     Raises:
-        BackupError: it exists, another process writes it, or the disk refuses.
+        BackupError: it exists, another process writes it, its draft is somebody else's, or the disk
+            refuses.
     """
     draft = path.with_name(f"{path.name}.part")
-    if path.exists():
-        raise BackupError(f"{path} already exists; choose another name.")
+    _check_is_new(path)
     try:
-        with os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        with _opened_draft(draft) as file:
             _lock(file, path)
+            _check_is_still(file, draft, path)
             try:
                 file.truncate()
                 yield file
@@ -141,6 +144,50 @@ def _checksum(archive: zipfile.ZipFile, name: str) -> StoredFile:
 
 def _damaged(path: Path, why: str) -> BackupError:
     return BackupError(f"{path} is damaged or not a backup ({why}). Use another one.")
+
+
+def _check_is_new(path: Path) -> None:
+    if os.path.lexists(path):
+        raise BackupError(f"{path} already exists; choose another name.")
+
+
+def _opened_draft(draft: Path) -> IO[bytes]:
+    """The draft, new or left by a killed backup of this user.
+
+    In a folder where others may write, somebody may have made it before: as a link to a file that
+    would be overwritten, or as a file of theirs, which they would read the backup from.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        number = os.open(draft, flags, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _not_a_draft(draft) from None
+        raise
+    about = os.fstat(number)
+    is_ours = stat.S_ISREG(about.st_mode) and about.st_uid == os.geteuid() and about.st_nlink == 1
+    if not is_ours or about.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        os.close(number)
+        raise _not_a_draft(draft)
+    return os.fdopen(number, "r+b")
+
+
+def _not_a_draft(draft: Path) -> BackupError:
+    return BackupError(
+        f"{draft} is a link, belongs to another user or can be read by others, so no backup has"
+        " left it there. Remove it, or write to a folder where only you may write."
+    )
+
+
+def _check_is_still(file: IO[bytes], draft: Path, path: Path) -> None:
+    """Refuse a draft that another process has completed, or removed, before it was locked here."""
+    try:
+        is_same = os.path.samestat(os.fstat(file.fileno()), draft.lstat())
+    except FileNotFoundError:
+        is_same = False
+    if not is_same:
+        raise BackupError(f"Another process has just written {path}.")
+    _check_is_new(path)
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

@@ -1,9 +1,10 @@
 """What a backup says about itself: versions, checksums, counts. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from evaluations.operations.backup.errors import BackupError
 
@@ -56,14 +57,35 @@ def read_manifest(content: bytes) -> Manifest:
         if found["format"] != FORMAT:
             raise BackupError("This is not a backup of a geval_site.")
         if found["version"] > VERSION:
+            software = "".join(filter(str.isprintable, found["software"]))
             raise BackupError(
-                f"This backup was made by geval_site {found['software']}, in a format that this"
-                " version does not know. Install that version or a later one, and restore again."
+                f"This backup was made by geval_site {software}, in a format that this version does"
+                " not know. Install that version or a later one, and restore again."
             )
-        files = {name: StoredFile(**file) for name, file in found.pop("files").items()}
-        return Manifest(**found, files=files)
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise BackupError(f"The manifest of this backup is damaged ({error}).") from None
+        manifest = _MANIFEST.validate_json(content, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _damaged(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise _damaged(str(error)) from None
+    # It is printed, and a terminal obeys some of the others.
+    if not all(map(str.isprintable, _texts(manifest))):
+        raise _damaged("it has characters that cannot be printed")
+    return manifest
+
+
+_MANIFEST = TypeAdapter(Manifest)
+
+
+def _texts(manifest: Manifest) -> Iterator[str]:
+    yield from (manifest.software, manifest.made_at, manifest.secret_key)
+    yield from (*manifest.migrations, *manifest.migrations.values(), *manifest.tables)
+    for slug, held in manifest.projects.items():
+        yield from (slug, *held)
+
+
+def _damaged(why: str) -> BackupError:
+    return BackupError(f"The manifest of this backup is damaged ({why!r}).")
 
 
 def unknown_migrations(
