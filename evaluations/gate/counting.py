@@ -8,7 +8,6 @@ and refuse early by at most the shares that others hold. A rate below a hundred 
 import hashlib
 import threading
 import time
-import zlib
 from dataclasses import dataclass
 
 import structlog
@@ -27,11 +26,11 @@ log = structlog.stdlib.get_logger(__name__)
 
 @dataclass
 class _Share:
-    """What a process may still allow a sender until a second of the epoch; an `is_last` share is
-    followed by none."""
+    """What a process may still allow a sender until a moment of its monotonic clock, which nobody
+    sets; an `is_last` share is followed by none."""
 
     left: int
-    ends_at: int
+    ends_at: float
     is_last: bool
 
     def use(self) -> int:
@@ -39,7 +38,7 @@ class _Share:
         if self.left > 0:
             self.left -= 1
             return 0
-        return max(1, round(self.ends_at - time.time()))
+        return max(1, round(self.ends_at - time.monotonic()))
 
 
 _shares: LRUCache[str, _Share] = LRUCache(MOST_SENDERS)
@@ -57,7 +56,7 @@ def seconds_to_wait(sender: str, rate: str) -> int:
     key = hashlib.sha256(f"{rate} {sender}".encode()).hexdigest()
     with _guard:
         share = _shares.get(key)
-        if share is not None and share.ends_at > time.time() and (share.left or share.is_last):
+        if share is not None and share.ends_at > time.monotonic() and (share.left or share.is_last):
             return share.use()
     try:
         taken = _taken_share(key, rate)
@@ -66,7 +65,7 @@ def seconds_to_wait(sender: str, rate: str) -> int:
         return 0
     with _guard:
         share = _shares.get(key)
-        if share is not None and share.ends_at == taken.ends_at:
+        if share is not None and share.ends_at > time.monotonic():
             taken.left += share.left  # another thread took one at the same time
         _shares[key] = taken
         return taken.use()
@@ -82,8 +81,6 @@ def _taken_share(key: str, rate: str) -> _Share:
     """A share of the window that is open, which is empty where others have taken all."""
     most, seconds = int(rate[:-2]), SECONDS[rate[-1]]
     size = max(1, most // SHARES)
-    # Windows of different senders do not end together.
-    now, shift = int(time.time()), zlib.crc32(key.encode()) % seconds
-    ends_at = now - (now - shift) % seconds + seconds
-    taken, ends_at = RequestCount.objects.take(key, share=size, ends_at=ends_at)
+    taken, left = RequestCount.objects.take(key, share=size, seconds=seconds)
+    ends_at = time.monotonic() + left
     return _Share(min(size, max(0, most - taken + size)), ends_at, is_last=taken >= most)

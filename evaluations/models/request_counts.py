@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-import time
+import zlib
 
 from django.db import connection, models
+from django.db.models.functions import Cast, Extract, Now
 
-# One statement, so that processes that ask at once wait for each other for its duration alone. A
-# process with a slow clock counts in the window that the others are in.
-TAKE = """
-    INSERT INTO evaluations_requestcount AS counted (sender, ends_at, taken) VALUES (%s, %s, %s)
+NOW = "floor(extract(epoch FROM clock_timestamp()))::bigint"
+# One statement, so that processes that ask at once wait for each other for its duration alone. The
+# database's clock counts: one machine whose clock is fast would open a window for all that ends
+# when its own does. A window that is too far ahead for any clock that was right does not count,
+# and neither does one that has ended.
+TAKE = f"""
+    INSERT INTO evaluations_requestcount AS counted (sender, ends_at, taken)
+    SELECT %(sender)s, now - mod(now - %(shift)s, %(seconds)s) + %(seconds)s, %(share)s
+    FROM (SELECT {NOW} AS now) AS clock
     ON CONFLICT (sender) DO UPDATE SET
-        taken = CASE WHEN counted.ends_at < excluded.ends_at
-            THEN excluded.taken ELSE counted.taken + excluded.taken END,
-        ends_at = greatest(counted.ends_at, excluded.ends_at)
-    RETURNING taken, ends_at
+        taken = excluded.taken + CASE
+            WHEN counted.ends_at BETWEEN excluded.ends_at AND excluded.ends_at + %(seconds)s
+            THEN counted.taken ELSE 0 END,
+        ends_at = CASE
+            WHEN counted.ends_at BETWEEN excluded.ends_at AND excluded.ends_at + %(seconds)s
+            THEN counted.ends_at ELSE excluded.ends_at END
+    RETURNING taken, ends_at - extract(epoch FROM clock_timestamp())::double precision
 """
 
 
 class RequestCountQuerySet(models.QuerySet["RequestCount"]):
-    def take(self, sender: str, *, share: int, ends_at: int) -> tuple[int, int]:
-        """Count some requests of a sender; what is counted so far, and when that window ends."""
+    def take(self, sender: str, *, share: int, seconds: int) -> tuple[int, float]:
+        """Count some requests of a sender; what is counted so far in the window of so many
+        seconds, and how many of them are left."""
+        # Windows of different senders do not end together.
+        shift = zlib.crc32(sender.encode()) % seconds
+        values = {"sender": sender, "share": share, "seconds": seconds, "shift": shift}
         with connection.cursor() as cursor:
-            cursor.execute(TAKE, [sender, ends_at, share])
-            taken, ends = cursor.fetchone()
-            return int(taken), int(ends)
+            cursor.execute(TAKE, values)
+            taken, left = cursor.fetchone()
+            return int(taken), float(left)
 
     def ended(self) -> RequestCountQuerySet:
         """Counts of windows that are over."""
-        return self.filter(ends_at__lt=int(time.time()))
+        now = Cast(Extract(Now(), "epoch"), models.BigIntegerField())
+        return self.filter(ends_at__lt=now)
 
 
 class RequestCount(models.Model):
