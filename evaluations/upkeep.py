@@ -16,7 +16,9 @@ from enum import Enum
 from typing import TypeVar
 
 import structlog
+from axes.models import AccessAttempt, AccessLog
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
@@ -136,6 +138,13 @@ def _remove_projects() -> None:
 
 def _remove_counts() -> None:
     RequestCount.objects.ended().delete()
+    tried_before = timezone.now() - settings.AXES_COOLOFF_TIME
+    AccessAttempt.objects.filter(attempt_time__lt=tried_before).delete()
+
+
+def _remove_sessions() -> None:
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    AccessLog.objects.all().delete()  # sign-ins that earlier versions listed
 
 
 def _tidy() -> None:
@@ -159,6 +168,7 @@ JOBS = (
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
     Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
     Job("counts of requests", HOUR, Lane.REMOVE, _remove_counts),
+    Job("ended sessions", HOUR, Lane.REMOVE, _remove_sessions),
     Job("leftovers", HOUR, Lane.REMOVE, clear_leftovers, of_project=True),
     Job("deleted projects", MINUTE, Lane.REMOVE, _remove_projects, of_project=True),
     Job("retention", HOUR, Lane.REMOVE, _tidy, of_project=True),

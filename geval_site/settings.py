@@ -197,6 +197,10 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
+# What is tried meanwhile does not make a lockout longer; else who goes on trying is never let in.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+# Nobody reads it, and it has a row with an address for each sign-in.
+AXES_DISABLE_ACCESS_LOG = True
 # Password resets are sent by e-mail. Without a mail server, e-mails are printed to the terminal.
 vars().update(
     email_settings(environment.text("GEVAL_EMAIL_URL"), sender=environment.text("GEVAL_EMAIL_FROM"))

@@ -1,14 +1,22 @@
 """Limit requests per sender, for pages and API."""
 
 from collections.abc import Callable
+from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 from evaluations.api.problems import problem
 from evaluations.gate.counting import seconds_to_wait
 from geval_site.senders import is_for_api, sender_of
+from geval_site.visitors import client_address, counted_address
+
+# Checking a password takes the processor a good part of a second, and whoever guesses passwords of
+# many names is locked out of none; a link to reset one is an e-mail to somebody.
+ATTEMPT_RATE = "60/m"
+ATTEMPT_PAGES = ("login", "admin:login", "password_reset")
 
 
 class RequestRateMiddleware:
@@ -18,17 +26,24 @@ class RequestRateMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        wait = seconds_to_wait(sender_of(request), settings.REQUEST_RATE)
+        rate = settings.REQUEST_RATE
+        said = f"This site accepts {rate} requests from one sender (GEVAL_REQUEST_RATE)"
+        wait = seconds_to_wait(sender_of(request), rate)
+        if not wait and request.method == "POST" and request.path_info in _attempt_pages():
+            said = f"This page accepts {ATTEMPT_RATE} attempts from one address"
+            address = counted_address(client_address(request))
+            wait = seconds_to_wait(f"passwords of {address}", ATTEMPT_RATE)
         if not wait:
             return self.get_response(request)
-        said = (
-            f"This site accepts {settings.REQUEST_RATE} requests from one sender"
-            " (GEVAL_REQUEST_RATE); "
-        )
-        said += f"try again in {wait} s."
+        said = f"{said}; try again in {wait} s."
         if is_for_api(request):
             response = problem(429, "Too many requests", said)
         else:
             response = render(request, "429.html", {"said": said}, status=429)
         response["Retry-After"] = str(wait)
         return response
+
+
+@cache
+def _attempt_pages() -> frozenset[str]:
+    return frozenset(map(reverse, ATTEMPT_PAGES))

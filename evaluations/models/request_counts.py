@@ -33,7 +33,12 @@ class RequestCountQuerySet(models.QuerySet["RequestCount"]):
         seconds, and how many of them are left."""
         # Windows of different senders do not end together.
         shift = zlib.crc32(sender.encode()) % seconds
-        values = {"sender": sender, "share": share, "seconds": seconds, "shift": shift}
+        values: dict[str, str | int] = {
+            "sender": sender,
+            "share": share,
+            "seconds": seconds,
+            "shift": shift,
+        }
         with connection.cursor() as cursor:
             cursor.execute(TAKE, values)
             taken, left = cursor.fetchone()
