@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg import ProgrammingError
@@ -21,6 +22,8 @@ LIBPQ_NAMES = {
     "password": "PASSWORD",
 }
 EMBEDDED = "geval_site.embedded.backend"
+DATABASE_FORM = "postgresql://user:password@host:5432/database"
+ENCODED = "In names and passwords write @ as %40, / as %2F, : as %3A, # as %23, % as %25."
 PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
 
 
@@ -44,13 +47,14 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
         )
     try:
         parts = conninfo_to_dict(url)
-    except ProgrammingError as error:
-        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {error}") from None
+    except ProgrammingError:
+        # Its message quotes a part, which may be the password's.
+        raise ImproperlyConfigured(
+            f"DATABASE_URL cannot be read: {DATABASE_FORM}. {ENCODED}"
+        ) from None
     settings = {key: str(parts.pop(name, "") or "") for name, key in LIBPQ_NAMES.items()}
     if not settings["NAME"]:
-        raise ImproperlyConfigured(
-            "DATABASE_URL names no database: postgresql://user:password@host:5432/database"
-        )
+        raise ImproperlyConfigured(f"DATABASE_URL names no database: {DATABASE_FORM}")
     return (
         common
         | settings
@@ -64,6 +68,7 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
 def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The broker's URL and transport options; without a URL the queue is in the same PostgreSQL."""
     if url:
+        _check_port(url)
         # A lost worker's message is redelivered after this; the row's lease is shorter and decides.
         return url, {"visibility_timeout": 3600}
     return PGMQ, {
@@ -77,6 +82,22 @@ def broker_options(url: str, database: dict[str, Any]) -> tuple[str, dict[str, A
         "pool_size": 4,
         "pool_timeout": 30,
     }
+
+
+def _check_port(url: str) -> None:
+    """Refuse a broker's address that others would refuse with a message that quotes its password,
+    of which everything after a slash is taken for a path, and what is before it for a port.
+
+    Raises:
+        ImproperlyConfigured: it cannot be taken apart.
+    """
+    try:
+        for one in url.split(";"):  # of a cluster
+            urlsplit(one).port  # noqa: B018 (which is where Python looks)
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"CELERY_BROKER_URL cannot be read: amqp://user:password@host:5672//. {ENCODED}"
+        ) from None
 
 
 def libpq_parameters(database: Mapping[str, Any]) -> dict[str, str]:

@@ -6,6 +6,8 @@ from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from geval_site.databases import ENCODED
+
 PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
@@ -18,17 +20,20 @@ def email_settings(url: str, *, sender: str = "") -> dict[str, Any]:
     common = {"DEFAULT_FROM_EMAIL": sender} if sender else {}
     if not url:
         return common | {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
-    parts = urlsplit(url)
-    if parts.scheme not in PORTS or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        port, is_address = parts.port, parts.scheme in PORTS and bool(parts.hostname)
+    except ValueError:  # whose message quotes a part, which may be the password's
+        port, is_address = None, False
+    if not is_address:
         raise ImproperlyConfigured(
-            f"GEVAL_EMAIL_URL begins with {parts.scheme or 'nothing'!r}; write"
-            " smtp+tls://user:password@host:587 (or smtps://, or smtp:// for a server that needs"
-            " no encryption)."
+            "GEVAL_EMAIL_URL cannot be read; write smtp+tls://user:password@host:587 (or smtps://,"
+            f" or smtp:// for a server that needs no encryption). {ENCODED}"
         )
     return common | {
         "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
         "EMAIL_HOST": parts.hostname,
-        "EMAIL_PORT": parts.port or PORTS[parts.scheme],
+        "EMAIL_PORT": port or PORTS[parts.scheme],
         "EMAIL_HOST_USER": unquote(parts.username or ""),
         "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
         "EMAIL_USE_TLS": parts.scheme == "smtp+tls",

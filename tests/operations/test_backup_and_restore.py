@@ -9,9 +9,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
+from django.test import Client
 from psycopg import sql
 
 from evaluations.models import Document, Project
@@ -74,6 +77,31 @@ def test_a_restored_site_gives_the_same_report(
     assert "secret key" in said
     assert after.endswith(before)
     assert databases(server) == [elsewhere]
+
+
+def test_sessions_are_not_in_a_backup_and_those_of_an_earlier_one_are_removed(
+    small_project: Project,
+    elsewhere: str,
+    server: "psycopg.Connection[tuple[str]]",
+    tmp_path: Path,
+    owner: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Client().force_login(owner)
+    call_command("backup", str(tmp_path / "b"))
+    monkeypatch.setattr(programs, "NOT_IN_A_BACKUP", "none")
+    monkeypatch.setattr("evaluations.operations.backup.counting.NOT_IN_A_BACKUP", "none")
+    call_command("backup", str(tmp_path / "earlier"))
+    monkeypatch.undo()
+
+    assert verify(tmp_path / "b").tables["django_session"] == 0
+    assert verify(tmp_path / "earlier").tables["django_session"] == 1
+    with at_database(elsewhere):
+        for name in ("b", "earlier"):
+            call_command("restore", str(tmp_path / name), "--replace", "--drop")
+            assert User.objects.filter(pk=owner.pk).exists()
+            assert not Session.objects.exists()
+    assert Session.objects.count() == 1
 
 
 def test_a_backup_shows_one_moment_while_others_write(

@@ -34,8 +34,8 @@ which is PostgreSQL's custom format. Restore it with `geval-site restore FILE`; 
 pg_restore reads it, too.
 
 Not included: the secret key (GEVAL_SECRET_KEY, or the file secret_key in the data folder), without
-which the stored keys of endpoints cannot be decrypted; the environment with all settings; messages
-in the queue, which only wake workers.
+which the stored keys of endpoints cannot be decrypted; the environment with all settings; sessions,
+so that people sign in again; messages in the queue, which only wake workers.
 Keep this file as safe as the site: it has texts, e-mail addresses and hashes of passwords.
 """
 

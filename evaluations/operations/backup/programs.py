@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from psycopg.conninfo import make_conninfo
 
+from evaluations.operations.backup.counting import NOT_IN_A_BACKUP
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import NUMBER_OF_MAJOR, version_words
 from geval_site.databases import EMBEDDED, libpq_parameters
@@ -23,6 +24,10 @@ from geval_site.embedded.programs import packaged_programs
 # The newest of several installed by Debian's packages, which are not in PATH one by one.
 DEBIANS = Path("/usr/lib/postgresql")
 SAID_LINES = 8
+# Of libpq's parameters.
+WITHOUT_VARIABLE = ("sslpassword", "oauth_client_secret")
+SECRETS = ("password", *WITHOUT_VARIABLE)
+SERVICE = "site"
 # Older servers refuse this setting, which newer programs put before everything else.
 NEW_SETTING, KNOWN_FROM = b"SET transaction_timeout = 0;\n", 170_000
 FIRST_OBJECT = b"-- Name: "
@@ -74,8 +79,8 @@ def dumping(programs: Programs, database: Mapping[str, Any], snapshot: str) -> I
     """
     command = (
         programs.folder / "pg_dump", "--format=custom", "--no-owner", "--no-privileges",
-        "--exclude-schema=pgmq", f"--snapshot={snapshot}", "--no-password",
-        "--dbname", _conninfo(database),
+        "--exclude-schema=pgmq", f"--exclude-table-data=public.{NOT_IN_A_BACKUP}",
+        f"--snapshot={snapshot}", "--no-password", "--dbname", _conninfo(database),
     )  # fmt: skip
     with _running(command, database, stdout=subprocess.PIPE) as running:
         yield running.output
@@ -172,11 +177,10 @@ def _running(
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
 ) -> Iterator[_Running]:
-    password = {"PGPASSWORD": database["PASSWORD"]} if database.get("PASSWORD") else {}
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as said, _secrets(database) as secrets:
         process = subprocess.Popen(
             list(map(str, command)), stdin=stdin, stdout=stdout, stderr=said,
-            env={**os.environ, "LC_ALL": "C", **password},
+            env={**os.environ, "LC_ALL": "C", **secrets},
         )  # fmt: skip
         running = _Running(process)
         try:
@@ -236,6 +240,28 @@ def _version(folder: Path) -> int:
 
 
 def _conninfo(database: Mapping[str, Any]) -> str:
-    """Without the password, which other users of the machine would see in the list of processes."""
-    parameters: dict[str, Any] = libpq_parameters(database) | {"password": None}
-    return make_conninfo(**parameters)
+    """Without secrets, which other users of the machine would see in the list of processes."""
+    parameters: dict[str, Any] = libpq_parameters(database)
+    service = {"service": SERVICE} if _has_secrets_without_variable(parameters) else {}
+    return make_conninfo(**parameters | dict.fromkeys(SECRETS) | service)
+
+
+@contextmanager
+def _secrets(database: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The environment by which a program gets the secrets of a connection. For the password libpq
+    has a variable, for others a file, which is this user's alone."""
+    parameters = libpq_parameters(database)
+    found = {"PGPASSWORD": parameters["password"]} if "password" in parameters else {}
+    if not _has_secrets_without_variable(parameters):
+        yield found
+        return
+    with tempfile.NamedTemporaryFile("w") as file:
+        lines = [f"{name}={parameters[name]}" for name in WITHOUT_VARIABLE if name in parameters]
+        file.write("\n".join([f"[{SERVICE}]", *lines, ""]))
+        file.flush()
+        yield found | {"PGSERVICEFILE": file.name}
+
+
+def _has_secrets_without_variable(parameters: Mapping[str, str]) -> bool:
+    # A file that the address itself names has them.
+    return "service" not in parameters and any(name in parameters for name in WITHOUT_VARIABLE)
