@@ -8,6 +8,7 @@ import hmac
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from evaluations.operations.metrics import CONTENT_TYPE, metrics_text
@@ -62,12 +63,20 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def _may_scrape(request: HttpRequest) -> bool:
-    """Whether the request has the token; a local site without one answers this machine only
-    anyway."""
+    """Whether the request has the token. A local site without one answers this machine only, and
+    only by its own names: a page of another site, whose name leads here, reads nothing."""
     if not settings.METRICS_TOKEN:
-        return not settings.PRODUCTION
+        return not settings.PRODUCTION and _is_called_by_its_name(request)
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     return hmac.compare_digest(given.encode(), settings.METRICS_TOKEN.encode())
+
+
+def _is_called_by_its_name(request: HttpRequest) -> bool:
+    try:
+        request.get_host()
+    except DisallowedHost:
+        return False
+    return True
 
 
 PROBES: dict[str, Callable[[HttpRequest], HttpResponse]] = {

@@ -45,6 +45,22 @@ def test_a_site_with_a_worker_is_ready() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("token", "host", "status"),
+    [("", "localhost", 200), ("", "evil.example", 401), ("token", "10.0.0.7:8000", 200)],
+)
+def test_without_a_token_metrics_are_read_by_the_names_of_the_site_only(
+    settings: Any, token: str, host: str, status: int
+) -> None:
+    settings.PRODUCTION, settings.METRICS_TOKEN = False, token
+    settings.ALLOWED_HOSTS = ["localhost"]
+
+    answer = Client().get("/metrics", headers={"host": host, "authorization": f"Bearer {token}"})
+
+    assert answer.status_code == status
+
+
+@pytest.mark.django_db
 def test_load_balancers_may_call_it_by_any_name_and_over_http(settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT = True
     beat("here:1")
