@@ -20,7 +20,7 @@ from evaluations.evaluators.judge_settings import JudgeSettings, default_of
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.evaluators.registry import evaluators, make_evaluator
 from evaluations.judges.findings import known_findings
-from evaluations.judges.probing import probe_endpoint
+from evaluations.judges.probing import probe_endpoint, puts_tags
 from evaluations.key_names import why_not_allowed
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.llm.errors import EndpointError
@@ -344,7 +344,12 @@ def _findings_for(
     if not here:
         raise ProbeNeededError(endpoint, model)
     try:
-        return probe_endpoint(endpoint, model, time_limit=TimeLimit(draft.timeout_seconds))
+        return probe_endpoint(
+            endpoint,
+            model,
+            time_limit=TimeLimit(draft.timeout_seconds),
+            is_delimited=puts_tags(draft.kind, draft.settings),
+        )
     except EndpointError as error:
         raise ValidationError({"endpoint": f"The endpoint was probed: {error.message}"}) from None
 

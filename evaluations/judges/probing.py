@@ -1,9 +1,14 @@
 """Probe an endpoint for a model, with a real prompt of the project."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db import transaction
 from django.utils import timezone
 
 from evaluations.evaluators.judge_settings import default_of
+from evaluations.evaluators.llm_evaluator import PromptSettings
+from evaluations.evaluators.registry import evaluators
 from evaluations.judges.clients import client_for
 from evaluations.judges.listing import keep_listed_models, models_listed_by, with_a_suggestion
 from evaluations.judges.steps import prompt_parts
@@ -34,18 +39,26 @@ _EXAMPLE = Texts(
 
 
 def probe_endpoint(
-    endpoint: Endpoint, model: str, *, time_limit: TimeLimit | None = None
+    endpoint: Endpoint,
+    model: str,
+    *,
+    time_limit: TimeLimit | None = None,
+    is_delimited: bool | None = None,
 ) -> Findings:
     """Probe an endpoint for a model, and store the findings.
 
     Args:
         time_limit: of the judge that the probe is for; by default it follows the server's speed.
+        is_delimited: whether that judge puts texts between tags (`puts_tags`); by default as the
+            judges of this model do, and as new judges where there are none.
 
     Raises:
         EndpointError: it does not answer at all.
     """
     client = client_for(endpoint, timeout=time_limit or TimeLimit())
-    question = sample_question(endpoint.project)
+    if is_delimited is None:
+        is_delimited = _judges_put_tags(endpoint, model)
+    question = sample_question(endpoint.project, is_delimited=is_delimited)
 
     async def ask() -> Findings:
         async with client:
@@ -73,13 +86,28 @@ def probe_endpoint(
     return findings
 
 
-def sample_question(project: Project) -> JudgeQuestion:
+def puts_tags(kind: str, settings: Mapping[str, Any]) -> bool | None:
+    """Whether an evaluator with these settings puts texts between tags; None for one to which that
+    means nothing."""
+    evaluator = evaluators().get(kind)
+    if evaluator is None or not issubclass(evaluator.Settings, PromptSettings):
+        return None
+    return bool(settings.get("delimited", False))
+
+
+def _judges_put_tags(endpoint: Endpoint, model: str) -> bool:
+    judges = endpoint.judges.filter(model=model, retired_at=None).values_list("kind", "settings")
+    found = {puts_tags(kind, settings) for kind, settings in judges} - {None}
+    return found != {False}
+
+
+def sample_question(project: Project, *, is_delimited: bool) -> JudgeQuestion:
     """The question of one item: about the project's first output on its first criterion, with its
     evaluation steps if it has some; about an example where the project has neither yet."""
-    return _first_question(project) or example_question()
+    return _first_question(project, is_delimited) or example_question(is_delimited=is_delimited)
 
 
-def _first_question(project: Project) -> JudgeQuestion | None:
+def _first_question(project: Project, is_delimited: bool) -> JudgeQuestion | None:
     output = (
         CandidateOutput.objects.of_project(project).select_related("document", "system").first()
     )
@@ -89,7 +117,7 @@ def _first_question(project: Project) -> JudgeQuestion | None:
     steps = criterion.newest_steps
     try:
         template = compose_template(
-            prompt_parts(criterion), steps=steps.text if steps else None, is_delimited=True
+            prompt_parts(criterion), steps=steps.text if steps else None, is_delimited=is_delimited
         )
     except PromptError:
         return None
@@ -97,7 +125,7 @@ def _first_question(project: Project) -> JudgeQuestion | None:
     return None if isinstance(question, Failure) else question
 
 
-def example_question() -> JudgeQuestion:
+def example_question(*, is_delimited: bool = True) -> JudgeQuestion:
     """A realistic question about texts of our own."""
     preset = presets()[0]
     parts = PromptParts(
@@ -107,7 +135,7 @@ def example_question() -> JudgeQuestion:
         introduction=preset.introduction,
         inputs=preset.inputs,
     )
-    template = compose_template(parts, steps=None, is_delimited=True)
+    template = compose_template(parts, steps=None, is_delimited=is_delimited)
     question = question_on(template, _EXAMPLE, preset.name, preset.scale)
     assert isinstance(question, JudgeQuestion)
     return question

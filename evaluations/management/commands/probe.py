@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.judges.judges import endpoint_at
-from evaluations.judges.probing import probe_endpoint
+from evaluations.judges.probing import probe_endpoint, puts_tags
 from evaluations.llm.errors import EndpointError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project, in_words
@@ -33,9 +33,11 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
+        is_delimited = None
         if options["judge"]:
             judge = find_judge(project, options["judge"])
             endpoint, model = judge.endpoint, judge.model
+            is_delimited = puts_tags(judge.kind, judge.settings)
         elif options["base_url"] and options["model"]:
             try:
                 endpoint = endpoint_at(project, options["base_url"], key_env=options["key_env"])
@@ -49,7 +51,7 @@ class Command(SiteCommand):
         if endpoint is None:
             raise CommandError("This judge has imported scores; it has no endpoint.")
         try:
-            findings = probe_endpoint(endpoint, model)
+            findings = probe_endpoint(endpoint, model, is_delimited=is_delimited)
         except EndpointError as error:
             raise CommandError(error.message) from None
         if options["json"]:
