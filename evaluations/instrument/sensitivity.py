@@ -1,6 +1,6 @@
 """What the probes of a study found, with titles for people."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,14 +93,20 @@ class Instructed:
         return shown if finding.is_found else f"{shown}, not shown to be moved"
 
 
-def instructed_judges(project: Project) -> dict[tuple[int, int], Instructed]:
-    """For each (judge, criterion) of the judges that can be asked, what an instruction does."""
+def instructed_judges(
+    project: Project, found: Iterable[Sensitivity] | None = None
+) -> dict[tuple[int, int], Instructed]:
+    """For each (judge, criterion) of the judges that can be asked, what an instruction does.
+
+    Args:
+        found: `sensitivities` of the project, where they are at hand; else they are computed.
+    """
     asked = [judge for judge in project.judges.all() if can_be_instructed(judge)]
     probed = {
         (result.study.judge_id, result.study.criterion_id): Instructed(
             finding.found, result.outputs
         )
-        for result in sensitivities(project)
+        for result in (sensitivities(project) if found is None else found)
         for finding in result.findings
         if finding.found.name == INSTRUCTED
     }

@@ -1,14 +1,14 @@
 """A project's report: how well each judge's scores agree with people's ratings."""
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from evaluations.instrument.sensitivity import Instructed, instructed_judges
+from evaluations.instrument.sensitivity import Instructed, Sensitivity, instructed_judges
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.analysis import (
     SEED,
@@ -439,12 +439,14 @@ def build_report(
     criteria: Collection[Criterion] | None = None,
     options: ReportOptions | None = None,
     data: ReportData | None = None,
+    probed: Sequence[Sensitivity] | None = None,
     on_step: OnStep = unseen,
 ) -> Report:
     """The report of a project, on some of its judges and criteria or on all.
 
     Args:
         data: the numbers that `options` select, where they are at hand; else they are read.
+        probed: what probes of its judges have found, where it is at hand; else it is computed.
         on_step: called as each step begins.
     """
     options = options or ReportOptions()
@@ -455,7 +457,7 @@ def build_report(
     if data is None:
         data = selected_data(project, chosen_judges, chosen_criteria, options)
     compared = project.judges.with_scores().count()
-    searches, instructed = searches_behind(project), instructed_judges(project)
+    searches, instructed = searches_behind(project), instructed_judges(project, probed)
     return Report(
         project=project.slug,
         name=project.name,
@@ -536,12 +538,18 @@ def _chosen_outputs(data: ReportData) -> dict[str, Any]:
 
 
 def criterion_result(
-    project: Project, criterion: Criterion, *, options: ReportOptions, data: ReportData
+    project: Project,
+    criterion: Criterion,
+    *,
+    options: ReportOptions,
+    data: ReportData,
+    probed: Sequence[Sensitivity] | None = None,
 ) -> CriterionResult:
     """A report's part on one criterion, without letters, which are over all criteria.
 
     Args:
         data: the numbers that `options` select.
+        probed: what probes of its judges have found, where it is at hand; else it is computed.
     """
     result = _criterion_result(
         criterion,
@@ -550,7 +558,7 @@ def criterion_result(
         options,
         project.judges.with_scores().count(),
     )
-    searches, instructed = searches_behind(project), instructed_judges(project)
+    searches, instructed = searches_behind(project), instructed_judges(project, probed)
     return _with_records(result, data, searches, instructed)
 
 

@@ -1,6 +1,9 @@
 """What pages, downloads and the API show of a report: computed at once for a small project, and for
 a large one what a worker has kept."""
 
+from collections.abc import Sequence
+
+from evaluations.instrument.sensitivity import Sensitivity
 from evaluations.models import Criterion, Project
 from evaluations.reports.annotators import AnnotatorsFound, of_ratings
 from evaluations.reports.data import ReportData, ids_of
@@ -28,11 +31,16 @@ from evaluations.reports.pair_view import PairView
 from evaluations.reports.ranking import DocumentFigures, document_figures
 from evaluations.reports.report import Report, build_report, criterion_result
 
+# By figures: what probes have found.
+NOT_SHOWN: Sequence[Sensitivity] = ()
 
-def report_now(project: Project, options: ReportOptions) -> tuple[Report, ReportData]:
+
+def report_now(
+    project: Project, options: ReportOptions, probed: Sequence[Sensitivity] | None = None
+) -> tuple[Report, ReportData]:
     """The report of the numbers as they are now, and those numbers, computed here."""
     data = live_data(project).selected(options)
-    return build_report(project, options=options, data=data), data
+    return build_report(project, options=options, data=data, probed=probed), data
 
 
 def shown_report(project: Project, options: ReportOptions) -> Report:
@@ -45,23 +53,36 @@ def shown_report(project: Project, options: ReportOptions) -> Report:
     return kept.numbers().report if kept else report_now(project, options)[0]
 
 
-def shown_numbers(project: Project, options: ReportOptions, kept: KeptView | None) -> ReportNumbers:
+def shown_numbers(
+    project: Project,
+    options: ReportOptions,
+    kept: KeptView | None,
+    *,
+    probed: Sequence[Sensitivity] | None = None,
+) -> ReportNumbers:
     """What the pages of a view show.
 
     Args:
         kept: what is kept of the view, for a large project.
+        probed: what probes of its judges have found, where it is at hand.
 
     Raises:
         NotComputedError: a worker is still computing it; as all functions of this module do.
     """
-    return kept.numbers() if kept else numbers_of(project, *report_now(project, options))
+    return kept.numbers() if kept else numbers_of(project, *report_now(project, options, probed))
 
 
-def shown_page(project: Project, options: ReportOptions, kept: KeptView | None) -> ReportPage:
-    """The contents of a view's page."""
+def shown_page(
+    project: Project,
+    options: ReportOptions,
+    kept: KeptView | None,
+    *,
+    probed: Sequence[Sensitivity] | None = None,
+) -> ReportPage:
+    """The contents of a view's page; `probed` is as for `shown_numbers`."""
     # Before the numbers: a change in between is seen the next time.
     mark = shown_mark(project, kept)
-    return report_page(project, shown_numbers(project, options, kept), mark=mark)
+    return report_page(project, shown_numbers(project, options, kept, probed=probed), mark=mark)
 
 
 def shown_mark(project: Project, kept: KeptView | None) -> str:
@@ -87,7 +108,7 @@ def shown_figure(
     if kept:
         return kept.figure(kind, criterion.pk)
     data = live_data(project).selected(options)
-    result = criterion_result(project, criterion, options=options, data=data)
+    result = criterion_result(project, criterion, options=options, data=data, probed=NOT_SHOWN)
     return FIGURES[kind](Subject(criterion, result, data)) if result.judges else None
 
 
@@ -99,7 +120,7 @@ def shown_figure_numbers(
     if kept:
         return kept.figure_numbers(criterion.pk)
     data = live_data(project).selected(options)
-    result = criterion_result(project, criterion, options=options, data=data)
+    result = criterion_result(project, criterion, options=options, data=data, probed=NOT_SHOWN)
     return numbers_for_figures(Subject(criterion, result, data)) if result.judges else None
 
 

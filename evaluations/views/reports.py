@@ -153,7 +153,8 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
     kept = kept_view(project, options)
-    page = shown_page(project, options, kept) if kept is None or kept.last else None
+    probed = sensitivities(project)
+    page = shown_page(project, options, kept, probed=probed) if kept is None or kept.last else None
     return {
         "project": project,
         # Names can change without a change of scores.
@@ -173,7 +174,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         # A shared link shows no other judge or criterion than its view.
         "sensitivities": [
             result
-            for result in sensitivities(project)
+            for result in probed
             if options.shows(result.study.criterion_id, result.study.judge_id)
         ],
         "figures": chosen_figures(request, project, options, base=base or request.path),

@@ -18,7 +18,7 @@ from evaluations.certifying.requirements import RequirementError
 from evaluations.changes import note_change, state_of
 from evaluations.evaluators.perturbing import INSTRUCTED
 from evaluations.instrument.asking import record_part
-from evaluations.instrument.sensitivity import instructed_judges
+from evaluations.instrument.sensitivity import Sensitivity, instructed_judges, sensitivity_of
 from evaluations.instrument.studies import PARTS, make_study
 from evaluations.models import (
     Certificate,
@@ -302,3 +302,24 @@ def test_a_shared_link_shows_no_probes_of_judges_beyond_its_view(
 def test_an_upper_end_cannot_be_required_to_be_high(text: str) -> None:
     with pytest.raises(RequirementError, match="required to be low"):
         read_requirements([text])
+
+
+def test_a_page_of_the_report_computes_what_probes_found_once(
+    asked: Judge,
+    criterion: Criterion,
+    as_role: Callable[[str], Client],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probe(asked, criterion, 0.8)
+    computed: list[int] = []
+
+    def counted(study: Study) -> Sensitivity:
+        computed.append(study.pk)
+        return sensitivity_of(study)
+
+    monkeypatch.setattr("evaluations.instrument.sensitivity.sensitivity_of", counted)
+
+    page = words_of(asked.project, as_role("viewer"))
+
+    assert '<span class="llm">today</span> +0.' in page
+    assert len(computed) == 1
