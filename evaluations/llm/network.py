@@ -6,10 +6,12 @@ package). Neither follows redirects: the answer of a redirect is an error like a
 
 import asyncio
 import contextlib
+import html
 import re
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 import httpx2
@@ -63,7 +65,7 @@ def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
 
 def spellings(secret: str) -> re.Pattern[bytes]:
     r"""A key as JSON may spell it, or JSON within texts of JSON, as proxies write it: each
-    character as it is, behind backslashes, or as \u and its number.
+    character as it is, behind backslashes, or as \u and its number; and as an address or HTML does.
 
     Backslashes are counted to a bound, and what follows them is none, so that there is one way to
     read them: a reply full of them takes time in proportion to its length. Those that a key begins
@@ -80,11 +82,25 @@ def spellings(secret: str) -> re.Pattern[bytes]:
             each.append(f"{escapes}(?:{re.escape(part)}|{_as_numbers(part)})")
         has_backslashes = part.startswith("\\")
     spelled = [re.escape(secret), *(["".join(each)] if each else [])]
+    spelled += ["".join(map(_in_an_address, secret)), re.escape(html.escape(secret))]
     return re.compile("|".join(spelled).encode())
 
 
 # Of a character in a text that is JSON within JSON, four deep.
 _MOST_BACKSLASHES = 16
+
+
+# An address in an address writes % as %25 again.
+_MOST_TIMES_ENCODED = 4
+
+
+def _in_an_address(character: str) -> str:
+    """A character as an address may have it: each byte as it is, or as % and its number."""
+    plain = re.escape(character)
+    if quote(character, safe="") == character:
+        return plain
+    again = f"(?:25){{0,{_MOST_TIMES_ENCODED - 1}}}"
+    return f"(?:{''.join(f'%{again}(?i:{byte:02x})' for byte in character.encode())}|{plain})"
 
 
 def _as_numbers(character: str) -> str:

@@ -3,9 +3,12 @@
 import asyncio
 import datetime
 import email.utils
+import html
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 import pytest
 
@@ -184,10 +187,28 @@ def test_a_key_is_masked_however_json_spells_it(
     assert read == "bad key [key hidden]."
 
 
+@pytest.mark.parametrize("times", range(1, 4))
+@pytest.mark.parametrize("key", ["sk-secret/AAAA+BB=&<'é>%2", "%25" * 4 + "secret"])
+@pytest.mark.parametrize("is_small", [False, True])
+def test_a_key_is_masked_in_an_address_and_in_html(key: str, times: int, is_small: bool) -> None:
+    address = key
+    for _ in range(times):
+        address = quote(address, safe="")
+        if is_small:
+            address = re.sub("%[0-9A-F]{2}", lambda found: found.group().lower(), address)
+    body = f"<a href='/?key={address}'>{html.escape(key)}</a> {key[:-1]}"
+
+    read = spellings(key).sub(MASK, body.encode()).decode()
+
+    assert read == f"<a href='/?key=[key hidden]'>[key hidden]</a> {key[:-1]}"
+
+
 @pytest.mark.parametrize(
-    "key", ["sk-secret", "\\" * 30 + "secret", "u005c" * 30 + "\\" * 3, "a\\" * 40]
+    "key", ["sk-secret", "%25" * 30, "\\" * 30 + "secret", "u005c" * 30 + "\\" * 3, "a\\" * 40]
 )
-@pytest.mark.parametrize("piece", [b"\\", b"\\u005c", b"sk-secre\\", b"\\" * 16 + b"u005c"])
+@pytest.mark.parametrize(
+    "piece", [b"%25", b"%2525", b"\\", b"\\u005c", b"sk-secre\\", b"\\" * 16 + b"u005c"]
+)
 def test_masking_takes_time_in_proportion_to_a_replys_length(key: str, piece: bytes) -> None:
     pattern = spellings(key)
 
