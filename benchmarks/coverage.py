@@ -221,6 +221,10 @@ def lines() -> Iterator[Line]:
             for coefficient in ("pearson", "spearman"):
                 yield correlation_line(world, coefficient, "dataset")
             yield from agreement_lines(world)
+    # More documents bring more that decide: coverage must not fall with their number.
+    for documents in (200, 400):
+        for coefficient in ("pearson", "spearman"):
+            yield correlation_line(Unequal(documents, 8), coefficient, "dataset")
 
 
 def agreement_lines(world: World) -> Iterator[Line]:

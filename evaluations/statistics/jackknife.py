@@ -370,10 +370,15 @@ def _dataset(
     ]
     if outputs.document_weight is not None:
         counting = counting_by(outputs.documents_with(), outputs.document_weight)
-    return mapped(
-        documents.interval(float(_z(found)), _z(_numbers(without)), counting=counting, least=least),
-        np.tanh,
+    of_z = documents.interval(
+        float(_z(found)),
+        _z(_numbers(without)),
+        counting=counting,
+        least=least,
+        # Outputs far from the mean decide r, and they may all be of a few documents.
+        by_influence=coefficient == "pearson",
     )
+    return mapped(of_z, np.tanh)
 
 
 def _system(
