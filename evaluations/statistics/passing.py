@@ -252,18 +252,19 @@ def _why_none(redrawn: FloatArray, counting: int) -> str:
 
 
 def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -> _Fitted:
-    order = np.flatnonzero(outputs.documents_with())
+    is_rated = outputs.documents_with()
+    rated_and_not = np.flatnonzero(is_rated), np.flatnonzero(~is_rated)
     fold = np.zeros(outputs.documents, dtype=int)
     # Also those that nobody rated, so that each fold's threshold passes its share of them.
-    for part in (order, np.flatnonzero(~outputs.documents_with())):
+    for part in rated_and_not:
         fold[part] = np.arange(len(part)) % FOLDS
     of_output = fold[outputs.document]
     values, place = np.unique(scores, return_inverse=True)
     own = np.ones(len(scores)) if outputs.weight is None else outputs.weight
     at = (of_output * 2 + ~people) * len(values) + place
 
-    def judged(times: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
-        """The four counts of draws, each fold's cut, and the cut that all folds choose.
+    def judged(times: FloatArray) -> tuple[FloatArray, IntArray]:
+        """The four counts of draws, and each fold's cut.
 
         Args:
             times: shape (draws, documents), how often each document is in a draw.
@@ -272,31 +273,29 @@ def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -
         where = np.arange(draws)[:, None] * size + at
         counted = sums(where.ravel(), (own * times[:, outputs.document]).ravel(), draws * size)
         tables = counted.reshape(draws, FOLDS, 2, len(values))
-        together = tables.sum(axis=1)
-        others = together[:, None] - tables
+        others = tables.sum(axis=1, keepdims=True) - tables
         cuts = _best_cuts(others[:, :, 0], others[:, :, 1])
         passes = (np.arange(len(values)) > cuts[..., None])[:, :, None]
         counts = [(tables * side).sum(axis=(1, 3)) for side in (passes, ~passes)]
-        return np.hstack(counts).T, cuts, _best_cuts(together[:, 0], together[:, 1])
+        return np.hstack(counts).T, cuts
 
-    counts, all_cuts, (cut,) = judged(np.ones((1, outputs.documents)))
-    cuts = all_cuts[0]
+    counts, (cuts,) = judged(np.ones((1, outputs.documents)))
     rng = np.random.default_rng(0)  # the same data have the same interval
     drawn = np.zeros((DRAWS, outputs.documents))
     # Documents that nobody rated tell a system's own rate, those that people rated the errors.
-    for part in (order, np.flatnonzero(~outputs.documents_with())):
+    for part in rated_and_not:
         if len(part):
             drawn[:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), DRAWS)
     at_once = max(1, MOST_AT_ONCE // max(len(scores), FOLDS * 2 * len(values)))
     parts = [judged(drawn[first : first + at_once]) for first in range(0, DRAWS, at_once)]
-    redrawn_cuts = np.concatenate([fold_cuts for _, fold_cuts, _ in parts])
+    redrawn_cuts = np.concatenate([fold_cuts for _, fold_cuts in parts])
     at_cut = np.array([_threshold_at(values, each) for each in range(-1, len(values) - 1)])
     return _Fitted(
         place > cuts[of_output],
-        _threshold_at(values, cut),
+        best_threshold(people, scores, outputs.weight),
         counts[:, 0],
         drawn,
-        np.hstack([redrawn for redrawn, _, _ in parts]),
+        np.hstack([redrawn for redrawn, _ in parts]),
         fold,
         at_cut[cuts + 1],
         at_cut[redrawn_cuts + 1],
