@@ -34,8 +34,8 @@ def test_every_query_asks_for_what_a_scrape_gives(judged_project: Project) -> No
     grouped = {
         label.strip()
         for query in QUERIES
-        for found in re.findall(r"by \(([^)]*)\)", query)
-        for label in found.split(",")
+        for labels_of_group in re.findall(r"by \(([^)]*)\)", query)
+        for label in labels_of_group.split(",")
     }
 
     assert asked - names == set()
@@ -59,12 +59,14 @@ def test_values_in_its_queries_are_those_of_a_site_that_did_it(
 
     for query in QUERIES:
         for name, label, value in re.findall(r'(geval_\w+)\{(\w+)="(\w+)"\}', query):
-            found = [
-                one.value for one in samples if one.name == name and one.labels[label] == value
+            values = [
+                sample.value
+                for sample in samples
+                if sample.name == name and sample.labels[label] == value
             ]
-            assert found, query
+            assert values, query
             if name == "geval_items_total":
-                assert sum(found) == run.scores.count() == 12
+                assert sum(values) == run.scores.count() == 12
 
 
 # What the database counts is told by each web process: a sum over them would be a multiple.
