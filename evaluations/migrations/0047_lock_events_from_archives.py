@@ -13,6 +13,10 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='lockevent',
             name='from_archive',
-            field=models.BooleanField(db_default=False, default=False, help_text='An archive says so; the site did not see it.'),
+            field=models.BooleanField(
+                db_default=False,
+                default=False,
+                help_text='An archive says so; the site did not see it.',
+            ),
         ),
     ]

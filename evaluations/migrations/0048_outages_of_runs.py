@@ -13,11 +13,21 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='evaluationrun',
             name='outage_since',
-            field=models.DateTimeField(blank=True, editable=False, help_text='Since when its endpoint, which answered before, does not.', null=True),
+            field=models.DateTimeField(
+                blank=True,
+                editable=False,
+                help_text='Since when its endpoint, which answered before, does not.',
+                null=True,
+            ),
         ),
         migrations.AlterField(
             model_name='evaluationrun',
             name='resumes_at',
-            field=models.DateTimeField(blank=True, editable=False, help_text='When a run that is paused by a quota or an outage resumes by itself.', null=True),
+            field=models.DateTimeField(
+                blank=True,
+                editable=False,
+                help_text='When a run that is paused by a quota or an outage resumes by itself.',
+                null=True,
+            ),
         ),
     ]
