@@ -1,5 +1,5 @@
-"""How many calls of one worker are open at once: as many as the judge may, fewer where the server
-is too slow for them.
+"""How many calls of one worker are open at once: its part of what the judge may, fewer where the
+server is too slow for them.
 
 A server of one's own answers calls that are open at once more slowly each. If all of them together
 take longer than the time limit, all are given up, sent again and given up again, and nothing is
@@ -11,6 +11,7 @@ as many as before are open again, so that a server that is down costs no more ti
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -27,9 +28,8 @@ class InFlight:
     def __init__(self, most: int) -> None:
         self._most = most
         self._allowed = float(most)
-        self._places = asyncio.Semaphore(most)
-        # Places in use that are not given back when they are free, as fewer are allowed by now.
-        self._withdrawn = 0
+        self._open = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._answered = 0
         # Calls that left before a change say nothing about the number that holds now.
         self._changes = 0
@@ -41,10 +41,16 @@ class InFlight:
         """How many calls may be open now."""
         return int(self._allowed)
 
+    def limit(self, most: int) -> None:
+        """Let at most so many be open from now on; those that are open end."""
+        was_at_most = self._allowed >= self._most
+        self._most = most
+        self._allow(float(most) if was_at_most else min(self._allowed, float(most)))
+
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
         """Wait until a call may be open, and learn from how it ends."""
-        await self._places.acquire()
+        await self._enter()
         answered, changes = self._answered, self._changes
         try:
             yield
@@ -59,7 +65,7 @@ class InFlight:
             self._fewer_may_help = True
             self._allow(min(float(self._most), self._allowed + 1 / self._allowed))
         finally:
-            self._give_back()
+            self._leave()
 
     def _give_up(self) -> None:
         if not self._fewer_may_help:
@@ -69,14 +75,28 @@ class InFlight:
         self._allow(max(1.0, self._allowed / 2) if self._fewer_may_help else float(self._most))
 
     def _allow(self, number: float) -> None:
-        more = int(number) - self.allowed
         self._allowed = number
-        self._withdrawn += max(0, -more)
-        for _ in range(more):
-            self._give_back()
+        self._let_in()
 
-    def _give_back(self) -> None:
-        if self._withdrawn:
-            self._withdrawn -= 1
-        else:
-            self._places.release()
+    async def _enter(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        self._let_in()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled():
+                self._leave()  # it was let in at the moment in which it was given up
+            raise
+
+    def _leave(self) -> None:
+        self._open -= 1
+        self._let_in()
+
+    def _let_in(self) -> None:
+        """Let calls in, in the order in which they came, as many as are allowed now."""
+        while self._waiting and self._open < self.allowed:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                self._open += 1
+                waiter.set_result(None)
