@@ -1,23 +1,31 @@
-"""A worker's heartbeat: a row that says it lives, and nothing that could keep it from saying so.
+"""A worker's heartbeat: a row that says it lives and whether its threads answer (`pulse.py`), and
+nothing that could keep it from saying so.
 
 Work that waits for a moment or that a lost worker left is looked for beside it (`upkeep.py`).
 """
 
 import contextlib
+import os
+import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import structlog
-from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from celery.concurrency import get_implementation
+from celery.concurrency.thread import TaskPool as ThreadPool
+from celery.signals import worker_init, worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
 
-from evaluations.models import WorkerHeartbeat
-from evaluations.models.runs import job_of_project
+from evaluations.models import WorkerHeartbeat, WorkerSlot
+from evaluations.models.workers import job_of_project
+from evaluations.pulse import Pulse, tell_service_manager
+from evaluations.runs.serving import release_lost_slots
 from evaluations.runs.shift import worker_name
 from evaluations.upkeep import start_lanes
 from geval_site.logs import kind_of
@@ -25,41 +33,74 @@ from geval_site.queues import RUNS
 
 BEAT_SECONDS = 5.0
 log = structlog.stdlib.get_logger(__name__)
-_leaving = threading.Event()
+# Set when this worker is asked to stop; what its threads do is left soon after.
+leaving = threading.Event()
 
 
-def is_leaving(name: str) -> bool:
-    """Whether a worker was asked to stop; False for names without a worker (commands, tests)."""
-    return WorkerHeartbeat.objects.filter(name=name, leaving=True).exists()
+@dataclass(frozen=True)
+class Offer:
+    """What a worker does: the kinds of jobs, by their names in `settings.QUEUES`, and how many runs
+    at once."""
+
+    jobs: tuple[str, ...]
+    slots: int = 0
+
+    @classmethod
+    def of(cls, queues: Iterable[str], threads: int) -> "Offer":
+        """The offer of a worker that reads these queues with so many threads.
+
+        Where it has other jobs than runs as well, one thread is kept for them.
+        """
+        jobs = [job for job, queue in settings.QUEUES.items() if queue in set(queues)]
+        slots = 0
+        if RUNS in jobs:
+            slots = threads if jobs == [RUNS] else max(1, threads - 1)
+        if settings.ONLY_PROJECT:
+            only = job_of_project(RUNS, settings.ONLY_PROJECT)
+            jobs = [only if job == RUNS else job for job in jobs]
+        return cls(tuple(jobs), slots)
 
 
-def beat(name: str, jobs: Sequence[str] | None = None) -> None:
-    """Update this worker's row and remove workers not seen for an hour.
+def beat(name: str, offer: Offer | None = None, *, trouble: str = "") -> None:
+    """Update this worker's rows, and remove those of workers not seen for an hour.
 
     Args:
-        jobs: the kinds it accepts, by their names in `settings.QUEUES`; all by default.
+        offer: all jobs, but no run at once, by default.
+        trouble: why it takes no work although it lives.
     """
-    taken = list(settings.QUEUES if jobs is None else jobs)
-    defaults = {"seen_at": timezone.now(), "leaving": False, "jobs": taken}
-    WorkerHeartbeat.objects.update_or_create(name=name, defaults=defaults)
-    WorkerHeartbeat.objects.filter(seen_at__lt=timezone.now() - timedelta(hours=1)).delete()
+    now, offer = timezone.now(), offer or Offer(tuple(settings.QUEUES))
+    shown = {
+        "seen_at": now, "leaving": False, "jobs": list(offer.jobs), "trouble": trouble
+    }  # fmt: skip
+    WorkerHeartbeat.objects.update_or_create(name=name, defaults=shown)
+    WorkerSlot.objects.open(name, offer.slots)
+    WorkerHeartbeat.objects.filter(seen_at__lt=now - timedelta(hours=1)).delete()
+    WorkerSlot.objects.exclude(worker__in=WorkerHeartbeat.objects.values("name")).delete()
+
+
+@worker_init.connect
+def _refuse_processes(sender: Any, **_kwargs: Any) -> None:
+    """Celery's own processes share a pipe with brokers that are not asynchronous, as the queue in
+    PostgreSQL: if the one that reads it is killed, the others wait for ever."""
+    if not issubclass(get_implementation(sender.pool_cls), ThreadPool):
+        raise SystemExit("Workers of this site have threads: leave out --pool.")
 
 
 @worker_ready.connect
 def _start(sender: Any, **_kwargs: Any) -> None:
-    consumed = set(sender.app.amqp.queues.consume_from)
-    jobs = [job for job, queue in settings.QUEUES.items() if queue in consumed]
-    if settings.ONLY_PROJECT:
-        jobs = [job_of_project(job, settings.ONLY_PROJECT) if job == RUNS else job for job in jobs]
-    threading.Thread(target=_keep_beating, args=[jobs], name="heartbeat", daemon=True).start()
-    start_lanes(_leaving)
-    log.info("worker started", worker=worker_name(), jobs=jobs)
+    offer = Offer.of(sender.app.amqp.queues.consume_from, sender.pool.limit)
+    pulse = Pulse(sender)
+    threading.Thread(
+        target=_keep_beating, args=[offer, pulse], name="heartbeat", daemon=True
+    ).start()
+    start_lanes(leaving)
+    log.info("worker started", worker=worker_name(), jobs=offer.jobs, slots=offer.slots)
 
 
 @worker_shutting_down.connect
 def _announce_leaving(**_kwargs: Any) -> None:
-    """Tell this worker's processes, which check this often, to release what they hold."""
-    _leaving.set()
+    """Have the threads of this worker release what they hold."""
+    leaving.set()
     with contextlib.suppress(DatabaseError):
         WorkerHeartbeat.objects.filter(name=worker_name()).update(leaving=True)
 
@@ -68,17 +109,32 @@ def _announce_leaving(**_kwargs: Any) -> None:
 def _stop(**_kwargs: Any) -> None:
     with contextlib.suppress(DatabaseError):
         WorkerHeartbeat.objects.filter(name=worker_name()).delete()
+        WorkerSlot.objects.filter(worker=worker_name()).delete()
     log.info("worker stopped", worker=worker_name())
 
 
-def _keep_beating(jobs: list[str]) -> None:
-    while not _leaving.is_set():
+def _keep_beating(offer: Offer, pulse: Pulse) -> None:
+    name = worker_name()
+    tell_service_manager("READY=1")
+    while not leaving.is_set():
         try:
-            beat(worker_name(), jobs)
+            trouble = pulse.trouble(name)
+            release_lost_slots(name)
+            beat(name, offer, trouble=trouble)
         except DatabaseError as error:
             # The thread must survive a database that is unavailable for a while.
-            log.warning("heartbeat failed", worker=worker_name(), reason=kind_of(error))
+            log.warning("heartbeat failed", worker=name, reason=kind_of(error))
             with contextlib.suppress(DatabaseError):
                 connection.close()
-        _leaving.wait(BEAT_SECONDS)
+        else:
+            if trouble:
+                log.error("worker frozen", worker=name, reason=trouble)
+        if pulse.is_given_up:
+            # Its items go to others when their leases run out. It is not asked to end: what would
+            # have to answer is what does not.
+            log.error("worker given up", worker=name)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if not pulse.is_troubled:
+            tell_service_manager("WATCHDOG=1")
+        leaving.wait(BEAT_SECONDS)
     connection.close()

@@ -1,29 +1,27 @@
 """Celery tasks: each takes an id, makes one call, and can run twice. Queues:
 geval_site/queues.py."""
 
-import os
-import socket
 import time
 
 import structlog
 from celery import shared_task
 
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
-from evaluations.heartbeat import is_leaving
+from evaluations.heartbeat import leaving
 from evaluations.improving.work import work_on_search
-from evaluations.models import EvaluationRun, Search
+from evaluations.models import Search
 from evaluations.people.passwords import send_reset_mails
 from evaluations.reports.keeping import work_on_report
 from evaluations.runs.errands import work_on_errand
+from evaluations.runs.serving import MESSAGE_SECONDS, work_on_runs
 from evaluations.runs.shift import Shift, ours, worker_name
-from evaluations.runs.worker import work_on_run
 from evaluations.uploads.loading import work_on_upload
-from evaluations.waking import wake_for_search, wake_for_webhooks, wake_one_worker
+from evaluations.waking import wake_for_search, wake_for_webhooks
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
 from geval_site.queues import (
     COMPUTE_REPORT,
-    JUDGE_RUN,
+    JUDGE_RUNS,
     RUN_ERRAND,
     SEARCH_CHANGES,
     SEND_PASSWORD_RESET,
@@ -31,31 +29,14 @@ from geval_site.queues import (
     WORK_ON_UPLOAD,
 )
 
-# Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
-# minutes, RabbitMQ after 30.
-SLICE_SECONDS = 300.0
 log = structlog.stdlib.get_logger(__name__)
 
 
-def _slice() -> Shift:
-    """Some minutes at most, and no longer than the Celery worker of this process stays."""
-    host, celery_worker = socket.gethostname(), os.getppid()
-    return Shift(
-        told_to_stop=lambda: is_leaving(f"{host}:{celery_worker}"),
-        ends=time.monotonic() + SLICE_SECONDS,
-    )
-
-
-@shared_task(name=JUDGE_RUN)
-def judge_run(run_id: int) -> None:
-    """Work on a run until it has no free items, for some minutes at most, or until asked to
-    stop."""
-    if not EvaluationRun.objects.filter(ours("project"), pk=run_id).exists():
-        return  # another worker looks for it again
-    shift = _slice()
-    work_on_run(run_id, worker_name(), shift=shift)
-    if shift.ends is not None and time.monotonic() > shift.ends:
-        wake_one_worker(run_id)
+@shared_task(name=JUDGE_RUNS)
+def judge_runs(*_of_earlier_versions: int) -> None:
+    """Work on runs with a slot of this worker; messages name none, only those of earlier versions
+    did."""
+    work_on_runs(worker_name(), leaving.is_set)
 
 
 @shared_task(name=WORK_ON_UPLOAD)
@@ -87,7 +68,7 @@ def search_changes(search_id: int) -> None:
     """Search for changes that improve a judge, for some minutes at most."""
     if not Search.objects.filter(ours("project"), pk=search_id).exists():
         return
-    shift = _slice()
+    shift = Shift(leaving.is_set, ends=time.monotonic() + MESSAGE_SECONDS)
     if work_on_search(search_id, shift):
         wake_for_search(search_id)
 

@@ -21,22 +21,12 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotations.planning.campaigns import announce_answered_campaigns
 from evaluations.improving.work import neglected_searches
 from evaluations.instrument.asking import ask_what_is_due, record_what_ended
-from evaluations.models import (
-    Batch,
-    EvaluationRun,
-    RequestCount,
-    RunItem,
-    RunState,
-    Transport,
-    UpkeepJob,
-)
-from evaluations.models.runs import is_free
+from evaluations.models import RequestCount, UpkeepJob
 from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.goals import close_reached_campaigns
@@ -45,16 +35,17 @@ from evaluations.reports.run_goals import end_runs_at_goals
 from evaluations.row_by_row import RowsFailedError, for_each
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs
+from evaluations.runs.scheduling import waiting_run
 from evaluations.runs.shift import ours, worker_name
 from evaluations.uploads.leftovers import clear_leftovers
 from evaluations.uploads.loading import neglected_uploads
 from evaluations.waking import (
     wake_for_errand,
     wake_for_report,
+    wake_for_runs,
     wake_for_search,
     wake_for_upload,
     wake_for_webhooks,
-    wake_one_worker,
 )
 from evaluations.webhooks.claiming import can_send_more
 from geval_site.logs import kind_of
@@ -63,6 +54,8 @@ BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours
 # Workers look a little early: who comes a moment before the time would lose a whole interval.
 EARLY = timedelta(seconds=0.5)
 LOOK_SECONDS = 1.0
+# Where messages were lost, several are sent for, as each has to come before it sends for others.
+SENT_FOR_AT_ONCE = 4
 log = structlog.stdlib.get_logger(__name__)
 
 
@@ -105,21 +98,10 @@ def _waking(
     return Job(name, every, Lane.WAKE, lambda: for_each(rows(), wake, job=name), of_project)
 
 
-def neglected_runs() -> list[int]:
-    """Active runs with work that no worker is doing."""
-    items = RunItem.objects.filter(run=OuterRef("pk"))
-    unattended = Q(preparer_until=None) | is_free("preparer_until")
-    unprepared = Q(state=RunState.PREPARING) & unattended
-    unworked = Q(state=RunState.RUNNING) & Exists(items.claimable()) & ~Exists(items.held())
-    unclosed = Q(state=RunState.RUNNING) & ~Exists(items.open())
-    batches = Batch.objects.filter(run=OuterRef("pk"))
-    due = Q(state=RunState.RUNNING, transport=Transport.BATCH) & (
-        Exists(batches.filter(state=Batch.State.SENDING))
-        | Exists(batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
-    )
-    waiting = unprepared | unworked | unclosed | (due & unattended)
-    runs = EvaluationRun.objects.filter(waiting, ours("project"))
-    return list(runs.values_list("pk", flat=True))
+def _wake_for_runs() -> None:
+    """Send for slots, if runs have work that nobody does; they send for others themselves."""
+    if waiting_run():
+        wake_for_runs(settings.ONLY_PROJECT, slots=SENT_FOR_AT_ONCE)
 
 
 def _resume_runs() -> None:
@@ -156,7 +138,7 @@ def _tidy() -> None:
 # for these only once a minute. A webhook's message is due when its moment has come.
 JOBS = (
     Job("resume runs", BEAT, Lane.WAKE, _resume_runs, of_project=True),
-    _waking("runs", BEAT, neglected_runs, wake_one_worker),
+    Job("runs", BEAT, Lane.WAKE, _wake_for_runs, of_project=True),
     Job("webhooks", BEAT, Lane.WAKE, _wake_for_webhooks, of_project=True),
     _waking("uploads", MINUTE, neglected_uploads, wake_for_upload),
     _waking("errands", MINUTE, neglected_errands, lambda errand: wake_for_errand(*errand)),

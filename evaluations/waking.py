@@ -12,14 +12,13 @@ import structlog
 from django.db import Error as DatabaseError
 from kombu.exceptions import OperationalError
 
-from evaluations.models import WorkerHeartbeat
+from evaluations.models import WorkerSlot
 from geval_site.celery import app
 from geval_site.logs import kind_of
 from geval_site.queues import (
     COMPUTE_REPORT,
-    JUDGE_RUN,
+    JUDGE_RUNS,
     RUN_ERRAND,
-    RUNS,
     SEARCH_CHANGES,
     SEND_PASSWORD_RESET,
     SEND_WEBHOOKS,
@@ -33,35 +32,32 @@ class MessageLostError(Exception):
     """The broker takes no messages now, and no row says what there is to do."""
 
 
-def send(task: str, *arguments: Any, **named: Any) -> bool:
-    """Put a message for a task into its queue; False if the broker is away."""
+def send(task: str, *arguments: Any, expires: float | None = None, **named: Any) -> bool:
+    """Put a message for a task into its queue; False if the broker is away.
+
+    Args:
+        expires: after how many seconds it is thrown away unread.
+    """
     try:
-        app.send_task(task, arguments, named)
+        app.send_task(task, arguments, named, expires=expires)
     except (OperationalError, DatabaseError, psycopg.Error, OSError) as error:
         log.warning("message not sent", task=task, reason=kind_of(error))
         return False
     return True
 
 
-def wake_one_worker(run_id: int) -> None:
-    """Have one worker prepare a run; it wakes the others when there are items to share."""
-    send(JUDGE_RUN, run_id)
+def wake_for_runs(project: str, *, slots: int = 1) -> None:
+    """Send for free slots of workers, so many at most; each sees for itself what there is to do,
+    and sends for more if they can be used. None is sent for twice within some seconds, so there
+    are never more messages than free slots.
 
-
-def wake_workers(run_id: int) -> None:
-    """Tell the workers that there is work: one message per live worker, at least one."""
-    _send_each(JUDGE_RUN, run_id, count=max(1, WorkerHeartbeat.objects.doing(RUNS).count()))
-
-
-def wake_other_workers(run_id: int) -> None:
-    """Wake other workers for a run that this worker has just prepared."""
-    _send_each(JUDGE_RUN, run_id, count=WorkerHeartbeat.objects.doing(RUNS).count() - 1)
-
-
-def _send_each(task: str, argument: int, *, count: int) -> None:
-    """As many messages; none after one that is lost, as each waits for a broker that is away."""
-    for _ in range(count):
-        if not send(task, argument):
+    Args:
+        project: the short name of the project with work, or nothing for any: workers that serve
+            it alone come as well.
+    """
+    expires = WorkerSlot.CALL_EXPIRES.total_seconds()
+    for _ in range(WorkerSlot.objects.of_live_workers(project).call(slots)):
+        if not send(JUDGE_RUNS, expires=expires):
             break
 
 

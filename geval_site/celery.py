@@ -1,6 +1,5 @@
 """The Celery application. Tasks live in each app's tasks.py and call one function each."""
 
-import gc
 import logging.config
 import os
 import socket
@@ -14,11 +13,11 @@ from celery.signals import (
     task_postrun,
     task_prerun,
     worker_init,
-    worker_process_init,
 )
 from django.conf import settings
 
 from geval_site import telemetry
+from geval_site.queues import JUDGE_RUNS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
 
@@ -42,19 +41,12 @@ def _start_telemetry(**_kwargs: Any) -> None:
     telemetry.start()
 
 
-@worker_process_init.connect
-def _share_memory(**_kwargs: Any) -> None:
-    """A child shares what its worker has loaded for as long as it lives.
-
-    A garbage collector that looked at those objects would write into each, and with that copy
-    nearly all of their memory.
-    """
-    gc.freeze()
-
-
 @before_task_publish.connect
-def _send_ids(headers: dict[str, Any], **_kwargs: Any) -> None:
-    """A message says which request, of whom, led to it."""
+def _send_ids(sender: str, headers: dict[str, Any], **_kwargs: Any) -> None:
+    """A message says which request, of whom, led to it; not one that calls a slot, which may serve
+    other people's runs with it."""
+    if sender == JUDGE_RUNS:
+        return
     ids = structlog.contextvars.get_contextvars()
     headers[IDS_HEADER] = {name: ids[name] for name in IDS if ids.get(name) is not None}
 

@@ -8,7 +8,7 @@ SHORT = ("uploads", "webhooks", "quick", "reports")
 # They mostly wait for other servers, so many can share a process.
 WAITING = ("uploads", "webhooks", "quick")
 # The names of the tasks, by which messages are sent (evaluations/waking.py).
-JUDGE_RUN = "evaluations.judge_run"
+JUDGE_RUNS = "evaluations.judge_run"
 WORK_ON_UPLOAD = "evaluations.work_on_upload"
 SEND_WEBHOOKS = "evaluations.send_webhooks"
 RUN_ERRAND = "evaluations.run_errand"
@@ -16,7 +16,7 @@ COMPUTE_REPORT = "evaluations.compute_report"
 SEND_PASSWORD_RESET = "evaluations.send_password_reset"  # noqa: S105 - a task's name
 SEARCH_CHANGES = "evaluations.search_changes"
 _JOBS = {
-    JUDGE_RUN: RUNS,
+    JUDGE_RUNS: RUNS,
     WORK_ON_UPLOAD: "uploads",
     SEND_WEBHOOKS: "webhooks",
     RUN_ERRAND: "quick",

@@ -150,6 +150,10 @@ CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(
     environment.text("CELERY_BROKER_URL"), DATABASES["default"]
 )
 CELERY_TASK_IGNORE_RESULT = True
+# Calls to endpoints wait anyway, and what computes does so in processes of its own. Celery's own
+# processes share a pipe with brokers that are not asynchronous; docs/architecture.md has the
+# measurements.
+CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A worker holds only the message it processes, so that the next one wakes another worker.
 CELERY_TASK_ACKS_LATE = True

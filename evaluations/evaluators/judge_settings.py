@@ -52,8 +52,8 @@ class JudgeSettings(BaseModel):
         16,
         ge=1,
         le=512,
-        title="Parallel calls per worker",
-        description="How many calls each worker keeps open at once.",
+        title="Parallel calls",
+        description="How many calls are open at once, over all workers.",
     )
     max_tokens: int = Field(
         32,

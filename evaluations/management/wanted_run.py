@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from evaluations.models import Criterion, EvaluationRun, Judge
 from evaluations.runs.lifecycle import RunError, resume_run, start_run
-from evaluations.waking import wake_workers
+from evaluations.waking import wake_for_runs
 from geval_site.program import command
 
 
@@ -103,7 +103,7 @@ def continue_run(run: EvaluationRun, *, retry_failed: bool, budget: Decimal | No
         RunError: as `resume_run`.
     """
     if run.is_active:
-        wake_workers(run.pk)
+        wake_for_runs(run.project.slug)
         return True
     is_resumed = resume_run(run, retry_failed=retry_failed, budget=budget)
     run.refresh_from_db()

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import evaluations.models.runs
+import evaluations.models.workers
 from django.db import migrations, models
 
 
@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='workerheartbeat',
             name='jobs',
-            field=models.JSONField(default=evaluations.models.runs.all_jobs, help_text='The kinds of jobs it takes.'),
+            field=models.JSONField(default=evaluations.models.workers.all_jobs, help_text='The kinds of jobs it takes.'),
         ),
         migrations.AlterField(
             model_name='explanation',

@@ -46,13 +46,13 @@ from evaluations.models.runs import (
     RunState,
     Score,
     Transport,
-    WorkerHeartbeat,
 )
 from evaluations.models.sharing import ReportSnapshot, ShareLink
 from evaluations.models.tokens import ApiToken
 from evaluations.models.upkeep import UpkeepJob
 from evaluations.models.uploads import SavedColumns, Upload, UploadFile, UploadPart, UploadState
 from evaluations.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
+from evaluations.models.workers import WorkerHeartbeat, WorkerSlot
 
 __all__ = [
     "ApiToken",
@@ -124,4 +124,5 @@ __all__ = [
     "WebhookDelivery",
     "WebhookEvent",
     "WorkerHeartbeat",
+    "WorkerSlot",
 ]

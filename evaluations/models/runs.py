@@ -7,7 +7,6 @@ import uuid
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.fields.json import KT
@@ -61,6 +60,25 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def unattended(self) -> EvaluationRunQuerySet:
         """Runs that no worker is preparing at the moment."""
         return self.filter(models.Q(preparer_until=None) | is_free("preparer_until"))
+
+    def with_work(self) -> EvaluationRunQuerySet:
+        """Active runs that a worker could do something for now: prepare them, judge items that
+        nobody holds, look after their batches, or end them."""
+        items = RunItem.objects.filter(run=models.OuterRef("pk"))
+        batches = Batch.objects.filter(run=models.OuterRef("pk"))
+        unattended = models.Q(preparer_until=None) | is_free("preparer_until")
+        is_running = models.Q(state=RunState.RUNNING)
+        is_batch = models.Q(transport=Transport.BATCH)
+        claimable = models.Exists(items.claimable())
+        due_batch = models.Exists(batches.filter(state=Batch.State.SENDING)) | models.Exists(
+            batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now())
+        )
+        return self.filter(
+            (models.Q(state=RunState.PREPARING) & unattended)
+            | (is_running & ~is_batch & claimable)
+            | (is_running & is_batch & unattended & (claimable | due_batch))
+            | (is_running & ~models.Exists(items.open()))
+        )
 
     def counting(self) -> EvaluationRunQuerySet:
         """Runs whose scores are their judge's, without what a search for a better one tried or a
@@ -192,6 +210,12 @@ class EvaluationRun(models.Model):
         blank=True,
         editable=False,
         help_text="When a run that is paused by a quota or an outage resumes by itself.",
+    )
+    served_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When a worker last began or ended to serve it.",
     )
     outage_since = models.DateTimeField(
         null=True,
@@ -561,52 +585,3 @@ class Explanation(Errand):
 
     def __str__(self) -> str:
         return self.text[:80]
-
-
-class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
-    def alive(self, within: datetime.timedelta | None = None) -> WorkerHeartbeatQuerySet:
-        """Workers that were heard of lately and are not about to end."""
-        since = timezone.now() - (within or WorkerHeartbeat.STALE_AFTER)
-        return self.filter(leaving=False, seen_at__gt=since)
-
-    def doing(self, job: str, *, project: str = "") -> WorkerHeartbeatQuerySet:
-        """Live workers that accept a kind of job, by its name in `settings.QUEUES`.
-
-        Args:
-            project: also workers that do it for this project alone, by its short name.
-        """
-        accepted = models.Q(jobs__contains=[job])
-        if project:
-            accepted |= models.Q(jobs__contains=[job_of_project(job, project)])
-        return self.alive().filter(accepted)
-
-
-def job_of_project(job: str, project: str) -> str:
-    """A kind of job as a worker names it that does it for one project alone."""
-    return f"{job}:{project}"
-
-
-def all_jobs() -> list[str]:
-    return list(settings.QUEUES)
-
-
-class WorkerHeartbeat(models.Model):
-    """A row that each worker updates every few seconds, as the PostgreSQL queue has no remote
-    control."""
-
-    STALE_AFTER = datetime.timedelta(seconds=20)
-
-    name = models.CharField(max_length=200, unique=True)
-    seen_at = models.DateTimeField()
-    leaving = models.BooleanField(
-        default=False, help_text="It was asked to stop, and starts nothing new."
-    )
-    jobs = models.JSONField(default=all_jobs, help_text="The kinds of jobs it accepts.")
-
-    objects = WorkerHeartbeatQuerySet.as_manager()
-
-    class Meta:
-        ordering = ("name",)
-
-    def __str__(self) -> str:
-        return self.name

@@ -72,9 +72,14 @@ def migrations_part() -> Part:
 
 
 def worker_part() -> Part:
-    """Whether a worker was heard of within a minute."""
+    """Whether a worker was heard of within a minute, and none says that it is frozen."""
 
     def look() -> Part:
+        frozen = [
+            f"{beat.name} is frozen: {beat.trouble}" for beat in WorkerHeartbeat.objects.frozen()
+        ]
+        if frozen:
+            return Part("worker", False, " ".join(frozen) + " It ends by itself; see its log.")
         heard = WorkerHeartbeat.objects.alive(HEARTBEAT_WITHIN)
         number = heard.count()
         if not number:

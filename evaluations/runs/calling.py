@@ -120,6 +120,7 @@ class CallingShare(QuestionShare):
             self.run.items.filter(reply__isnull=False).exists
         )
         self.permits = self._permits()
+        await self._share_calls()
         await self.pacer.look_up()
         writer = asyncio.create_task(self._write())
         ending: asyncio.Task[None] | None = None
@@ -143,8 +144,9 @@ class CallingShare(QuestionShare):
         *,
         after: EndpointError | None = None,
         until: datetime.datetime | None = None,
+        gives_way: bool = False,
     ) -> None:
-        super().stop(message, after=after, until=until)
+        super().stop(message, after=after, until=until, gives_way=gives_way)
         self.wants_more.set()
 
     def _judge_apart(self, work: Coroutine[Any, Any, object]) -> None:
@@ -477,7 +479,13 @@ class CallingShare(QuestionShare):
                 await asyncio.wait_for(self.all_judged.wait(), FLUSH_SECONDS)
             if not self.told_to_stop.is_set():
                 await self.look_up()
+                await self._share_calls()
             await self.pacer.look_up()
+
+    async def _share_calls(self) -> None:
+        """Leave other workers their part of the calls that the judge may have in flight."""
+        most = await self.database.call(functools.partial(self.shift.calls, self.slots))
+        self.in_flight.limit(most)
 
     async def _count(self) -> None:
         """Add what was spent, and what is waited for, to the run's row."""

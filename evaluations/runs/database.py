@@ -49,7 +49,7 @@ class Database:
         # With the ids that the coroutine has bound for the log.
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(
-            self._thread, functools.partial(context.run, _patiently, function)
+            self._thread, functools.partial(context.run, patiently, function)
         )
 
     async def close(self) -> None:
@@ -62,7 +62,12 @@ def _close_connection() -> None:
     connection.close()
 
 
-def _patiently(function: Callable[[], Result]) -> Result:
+def patiently(function: Callable[[], Result]) -> Result:
+    """Run a function that may be repeated, again while the database is away.
+
+    Raises:
+        DatabaseAwayError, DiskFullError: as for `Database.call`.
+    """
     deadline = time.monotonic() + DATABASE_PATIENCE_SECONDS
     while True:
         try:

@@ -41,7 +41,7 @@ from evaluations.models.run_parameters import RunParameters
 from evaluations.people.limits import LimitError, check_start, limits_money
 from evaluations.runs.layout import lay_out_items
 from evaluations.texts import storable
-from evaluations.waking import wake_one_worker, wake_other_workers, wake_workers
+from evaluations.waking import wake_for_runs
 from evaluations.webhooks.announcing import announce_run
 from geval_site.version import __version__
 
@@ -199,7 +199,7 @@ def start_run(
         RunCriterion.objects.create(
             run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
         )
-    transaction.on_commit(lambda: wake_one_worker(run.pk))
+    transaction.on_commit(lambda: wake_for_runs(run.project.slug))
     if attempt is None:  # a search has a hundred
         _log_on_commit(
             "run started",
@@ -401,7 +401,7 @@ def resume_run(
             "budget",
         ]
     )
-    transaction.on_commit(lambda: wake_workers(run.pk))
+    transaction.on_commit(lambda: wake_for_runs(run.project.slug))
     _log_on_commit("run resumed", ids, retries_failed=retry_failed, by_itself=only_due)
     return True
 
@@ -566,7 +566,7 @@ def lay_out_run(run_id: int) -> int:
     run.parameters |= sizes(run) | {"items": laid_out}
     run.preparer_until = None
     run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
-    transaction.on_commit(lambda: wake_other_workers(run_id))
+    transaction.on_commit(lambda: wake_for_runs(run.project.slug))
     close_if_finished(run_id)
     return laid_out
 

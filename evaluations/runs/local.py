@@ -67,7 +67,7 @@ class _LocalShare(Share):
                 for _ in range(processes):
                     group.create_task(self._keep_one_busy())
         finally:
-            self.stopped.set()
+            self.stop()
             await watch
         await self.leave()
 
@@ -81,7 +81,7 @@ class _LocalShare(Share):
             scoring = asyncio.create_task(self._score(process, chunk))
             while chunk:
                 following = await self._claim()
-                outcomes = await self._unless_stopped(scoring)
+                outcomes = await self._unless_halted(scoring)
                 if outcomes is None:
                     return
                 if following:
@@ -93,14 +93,15 @@ class _LocalShare(Share):
         finally:
             await process.stop()
 
-    async def _unless_stopped(self, scoring: asyncio.Task[list[Outcome]]) -> list[Outcome] | None:
-        """What came of a chunk; None if the run was stopped in the meantime, however long the chunk
-        would take."""
-        stopped = asyncio.create_task(self.stopped.wait())
+    async def _unless_halted(self, scoring: asyncio.Task[list[Outcome]]) -> list[Outcome] | None:
+        """What came of a chunk; None if the worker or the run was stopped in the meantime, however
+        long the chunk would take. A worker that gives way ends it: a slow evaluator would never
+        get to the end of one otherwise."""
+        halted = asyncio.create_task(self.halted.wait())
         try:
-            await asyncio.wait({scoring, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({scoring, halted}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            stopped.cancel()
+            halted.cancel()
         if scoring.done():
             return scoring.result()
         scoring.cancel()

@@ -85,7 +85,8 @@ class _Preparation(Share):
         database: Database,
         shift: Shift,
     ) -> None:
-        super().__init__(run, "", database, shift)
+        # Steps that are being written would be paid for again.
+        super().__init__(run, "", database, shift.without_giving_way())
         self.claim = claim
         self.client = client
         self.policy = policy
@@ -113,7 +114,7 @@ class _Preparation(Share):
                 together = (self._write(*each) for each in wanted[begin : begin + at_once])
                 await self._unless_stopped(*together)
         finally:
-            self.stopped.set()
+            self.stop()
             await watching
 
     async def _unless_stopped(self, *writing: Coroutine[Any, Any, None]) -> None:

@@ -42,6 +42,8 @@ class Share:
         self.shift = shift or Shift()
         self.holding: set[int] = set()
         self.stopped = asyncio.Event()
+        # Stopped, and what is begun is not worth ending.
+        self.halted = asyncio.Event()
         self.told_to_stop = asyncio.Event()
         self._message = ""
         self._stopped_by: EndpointError | None = None
@@ -55,13 +57,17 @@ class Share:
         *,
         after: EndpointError | None = None,
         until: datetime.datetime | None = None,
+        gives_way: bool = False,
     ) -> None:
         """Start nothing more. A message pauses the run for everybody; the first one counts.
 
         Args:
             after: the error of the endpoint behind the message; some pass by themselves.
             until: when the run resumes by itself.
+            gives_way: the run goes on, so what is begun is ended.
         """
+        if not gives_way:
+            self.halted.set()
         if message and not self._message:
             self._message, self._stopped_by, self._until = message, after, until
         self.stopped.set()
@@ -93,21 +99,23 @@ class Share:
     async def look_up(self) -> None:
         """Stop if this worker is asked to, if its time is over, or if the run was paused or
         cancelled."""
-        told, may_continue = await self.database.call(self._told_and_may_continue)
-        if told:
+        is_told, is_active, is_over = await self.database.call(self._see)
+        if is_told:
             self.told_to_stop.set()
-        if told or not may_continue:
+        if is_told or not is_active:
             self.stop()
+        elif is_over:
+            self.stop(gives_way=True)
 
-    def _told_and_may_continue(self) -> tuple[bool, bool]:
+    def _see(self) -> tuple[bool, bool, bool]:
         there = EvaluationRun.objects.filter(pk=self.run.pk, state=self.during)
-        return self.shift.told_to_stop(), not self.shift.is_over and there.exists()
+        return self.shift.told_to_stop(), there.exists(), self.shift.is_over
 
     async def watch(self, *, every: float) -> None:
-        """Renew leases and look up until it is stopped."""
-        while not self.stopped.is_set():
+        """Renew leases and look up until nothing is worth ending any more."""
+        while not self.halted.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.stopped.wait(), every)
+                await asyncio.wait_for(self.halted.wait(), every)
             await self.renew()
             if not self.stopped.is_set():
                 await self.look_up()

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 from django.db.models import Q
@@ -31,6 +31,10 @@ def _never() -> bool:
     return False
 
 
+def _all(calls: int) -> int:
+    return calls
+
+
 @dataclass(frozen=True)
 class Shift:
     """A worker's time with a run.
@@ -40,12 +44,22 @@ class Shift:
             shut down.
         ends: when to leave the rest to the next message, in seconds of `time.monotonic`; None for
             no such time.
+        gives_way: asked like `told_to_stop`; true where another run should have this time.
+        calls: asked like `told_to_stop`; of so many calls that a judge may have in flight, how many
+            this worker may.
     """
 
     told_to_stop: Callable[[], bool] = field(default=_never)
     ends: float | None = None
+    gives_way: Callable[[], bool] = field(default=_never)
+    calls: Callable[[int], int] = field(default=_all)
 
     @property
     def is_over(self) -> bool:
         """Whether to start nothing more and give back what was not begun."""
-        return (self.ends is not None and time.monotonic() > self.ends) or self.told_to_stop()
+        is_late = self.ends is not None and time.monotonic() > self.ends
+        return is_late or self.told_to_stop() or self.gives_way()
+
+    def without_giving_way(self) -> "Shift":
+        """The same for what would have to be begun anew if it were left half done."""
+        return replace(self, gives_way=_never)

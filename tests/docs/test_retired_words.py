@@ -41,7 +41,7 @@ RETIRED = {
     r"comes? along": "bundled, with it",
     r"(?:brings?|took|takes?|taken) (?:it )?(?:back|out)": "restore, revoke, remove",
     r"bring (?:it|a project|them) in": "import",
-    r"calls in flight": "parallel calls per worker",
+    r"calls in flight": "parallel calls",
     r"(?:replies|call|item|time|one|calls) an? (?:item|hour|minute|line|million)": (
         "per item, per hour"
     ),

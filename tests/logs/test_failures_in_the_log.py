@@ -8,6 +8,7 @@ from django.db import OperationalError
 from evaluations import heartbeat, tasks
 from evaluations.forms import initial_options
 from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
+from evaluations.pulse import Pulse
 from evaluations.sealing import seal
 from evaluations.uploads import loading
 from evaluations.uploads.keeping import ChosenFile, keep_upload
@@ -16,6 +17,7 @@ from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.sending import RETRY_SECONDS, send_due
 from evaluations.webhooks.signing import new_secret
 from tests.conftest import OUTPUTS
+from tests.consumers import Consumer
 from tests.logs.conftest import Lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,14 +98,14 @@ def test_an_upload_that_fails_unexpectedly_leaves_one_line_with_its_place(
 def test_the_heartbeat_says_what_it_cannot_do(
     lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_arguments: object) -> None:
-        heartbeat._leaving.set()
+    def fail(*_arguments: object, **_named: object) -> None:
+        heartbeat.leaving.set()
         raise OperationalError("connection refused\nDETAIL: sentinel")
 
     monkeypatch.setattr(heartbeat, "beat", fail)
 
-    heartbeat._keep_beating(["runs"])
-    heartbeat._leaving.clear()
+    heartbeat._keep_beating(heartbeat.Offer(("runs",)), Pulse(Consumer()))
+    heartbeat.leaving.clear()
 
     line = lines.only("heartbeat failed")
     assert line["reason"] == "OperationalError: connection refused"

@@ -6,35 +6,76 @@ from collections.abc import Callable
 import pytest
 import structlog
 
-from evaluations.models import Judge, Project, RunState
+from evaluations.models import (
+    EvaluationRun,
+    Judge,
+    Project,
+    RunState,
+    UpkeepJob,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+    WorkerSlot,
+)
 from evaluations.runs.lifecycle import start_run
-from evaluations.waking import wake_one_worker
+from evaluations.sealing import seal
+from evaluations.webhooks.announcing import leave_message
+from evaluations.webhooks.signing import new_secret
 from tests.conftest import wait_until
 from tests.logs.conftest import json_worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.processes, pytest.mark.django_db(transaction=True)]
+IDS = {"request_id": "of-the-page", "user_id": 7, "ip": "::1"}
 
 
-def test_a_run_paused_by_a_worker_names_the_request_that_started_it(
+def lines_of(database_url: str, act: Callable[[], object], until: Callable[[], bool]) -> list:
+    """What a worker logs, from an act of a request on until something has happened."""
+    with json_worker(database_url) as worker:
+        wait_until(WorkerSlot.objects.free().exists, seconds=60)
+        # What is due is looked for at once, and then not for some seconds.
+        wait_until(UpkeepJob.objects.filter(name="webhooks").exclude(ended_at=None).exists)
+        with structlog.contextvars.bound_contextvars(**IDS):
+            act()
+        wait_until(until, seconds=180)
+        worker.terminate()
+        return [json.loads(line) for line in worker.communicate(timeout=60)[1].splitlines()]
+
+
+def test_a_task_that_fails_names_the_request_that_sent_it(
+    database_url: str, small_project: Project
+) -> None:
+    webhook = Webhook.objects.create(
+        project=small_project,
+        url="http://127.0.0.1:1/hook",
+        events=[WebhookEvent.RUN_FINISHED.value],
+        sealed_secret=seal(new_secret()),
+    )
+
+    lines = lines_of(
+        database_url,
+        lambda: leave_message(webhook, WebhookEvent.TEST, {}),
+        WebhookDelivery.objects.exclude(answer="").exists,
+    )
+
+    (failed,) = [line for line in lines if line["event"] == "webhook failed"]
+    assert (failed["request_id"], failed["user_id"]) == ("of-the-page", 7)
+    assert failed["worker"]
+    assert "ip" not in failed
+
+
+def test_a_slot_that_is_called_names_no_request_as_it_serves_runs_of_others_too(
     database_url: str, small_project: Project, make_judge: Callable[..., Judge]
 ) -> None:
     judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
-    with structlog.contextvars.bound_contextvars(request_id="of-the-page", user_id=7, ip="::1"):
-        run = start_run(judge, list(small_project.criteria.all()))
-        wake_one_worker(run.pk)
+    criteria = list(small_project.criteria.all())
 
-    def is_paused() -> bool:
-        run.refresh_from_db()
-        return run.state == RunState.PAUSED
+    lines = lines_of(
+        database_url,
+        lambda: start_run(judge, criteria),
+        EvaluationRun.objects.filter(state=RunState.PAUSED).exists,
+    )
 
-    with json_worker(database_url) as worker:
-        wait_until(is_paused, seconds=180)
-        worker.terminate()
-        said = worker.communicate(timeout=60)[1]
-
-    lines = [json.loads(line) for line in said.splitlines()]
     (paused,) = [line for line in lines if line["event"] == "run paused"]
-    assert (paused["request_id"], paused["user_id"]) == ("of-the-page", 7)
-    assert paused["run"] == run.pk
+    assert paused["run"] == judge.runs.get().pk
     assert paused["worker"]
-    assert "ip" not in paused
+    assert "request_id" not in paused

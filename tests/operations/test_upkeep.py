@@ -11,14 +11,16 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations import heartbeat, upkeep
-from evaluations.heartbeat import beat
+from evaluations.heartbeat import Offer, beat
 from evaluations.models import UpkeepJob, WorkerHeartbeat
 from evaluations.models.upkeep import GRACE
 from evaluations.operations import doctor
 from evaluations.operations.doctor import Severity
+from evaluations.pulse import Pulse
 from evaluations.row_by_row import RowsFailedError, for_each
 from evaluations.upkeep import JOBS, Job, Lane, look_after
 from tests.conftest import wait_until
+from tests.consumers import Consumer
 from tests.logs.conftest import Lines
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,7 +81,11 @@ def test_a_job_that_hangs_keeps_no_worker_from_saying_that_it_lives(
     end = threading.Event()
     run_lanes([replace(job, act=lambda: end.wait(60) and None) for job in JOBS])
     monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
-    heart = threading.Thread(target=heartbeat._keep_beating, args=[["runs"]], daemon=True)
+    heart = threading.Thread(
+        target=heartbeat._keep_beating,
+        args=[Offer(("runs",)), Pulse(Consumer())],
+        daemon=True,
+    )
     try:
         heart.start()
         wait_until(lambda: UpkeepJob.objects.exclude(begun_at=None).count() == len(Lane))
@@ -87,10 +93,10 @@ def test_a_job_that_hangs_keeps_no_worker_from_saying_that_it_lives(
 
         wait_until(lambda: WorkerHeartbeat.objects.filter(seen_at__gt=begun).exists())
     finally:
-        heartbeat._leaving.set()
+        heartbeat.leaving.set()
         end.set()
         heart.join(20)
-        heartbeat._leaving.clear()
+        heartbeat.leaving.clear()
 
 
 def test_a_turn_is_one_workers() -> None:

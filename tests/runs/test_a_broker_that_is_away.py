@@ -13,8 +13,8 @@ from evaluations import waking
 from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.runs.lifecycle import start_run
+from evaluations.runs.scheduling import waiting_run
 from evaluations.runs.worker import work_on_run
-from evaluations.upkeep import neglected_runs
 from tests.processes import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,7 +33,7 @@ def test_a_run_is_started_and_found_by_the_workers(
     run = start_run(make_judge(small_project), list(small_project.criteria.all()))
 
     assert run.state == RunState.PREPARING
-    assert neglected_runs() == [run.pk]
+    assert waiting_run() == run.pk
 
 
 def test_a_worker_that_cannot_wake_others_does_all_of_it(

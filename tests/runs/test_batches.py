@@ -10,8 +10,8 @@ from evaluations.llm.calls import RetryPolicy
 from evaluations.models import Batch, EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 from evaluations.runs.batches import read_results
 from evaluations.runs.lifecycle import start_run
+from evaluations.runs.scheduling import waiting_run
 from evaluations.runs.worker import work_on_run
-from evaluations.upkeep import neglected_runs
 from tests.conftest import wait_until
 from tests.processes import StandInProcess, WorkerProcess
 
@@ -72,9 +72,9 @@ def test_a_batch_that_is_not_done_is_looked_at_again_later(
     batch = run.batches.get()
     assert (run.state, batch.remote_state) == (RunState.RUNNING, "in_progress")
     assert batch.look_at > timezone.now()
-    assert neglected_runs() == []
+    assert waiting_run() is None
     Batch.objects.update(look_at=timezone.now())
-    assert neglected_runs() == [run.pk]
+    assert waiting_run() == run.pk
 
 
 @pytest.mark.parametrize(

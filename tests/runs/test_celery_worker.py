@@ -11,7 +11,7 @@ from evaluations.heartbeat import beat
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.runs import leases
 from evaluations.runs.lifecycle import lay_out_run, start_run
-from evaluations.upkeep import neglected_runs
+from evaluations.runs.scheduling import waiting_run
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
 
@@ -54,6 +54,7 @@ def test_a_killed_workers_run_is_finished_by_another_without_paying_twice(
     # The clock is the one thing mocked: the lost worker's leases and heartbeat would run out within
     # the minute.
     run.items.filter(state=ItemState.LEASED).update(lease_until=timezone.now())
+    WorkerHeartbeat.objects.all().delete()
     start_worker()
 
     wait_until(lambda: state_of(run) == RunState.DONE)
@@ -86,7 +87,7 @@ def test_a_run_nobody_works_on_is_found(
     if lost == "the preparer":
         EvaluationRun.objects.update(preparer_until=timezone.now() - timezone.timedelta(seconds=1))
 
-    assert neglected_runs() == [run.pk]
+    assert waiting_run() == run.pk
 
 
 def test_a_run_somebody_works_on_is_left_alone(
@@ -94,9 +95,11 @@ def test_a_run_somebody_works_on_is_left_alone(
 ) -> None:
     run = started(make_judge(small_project, base_url="http://127.0.0.1:1/v1"))
     lay_out_run(run.pk)
-    leases.claim(run.pk, "a", most=3)
+    leases.claim(run.pk, "a", most=11)
+    assert waiting_run() == run.pk
+    leases.claim(run.pk, "b", most=1)
 
-    assert neglected_runs() == []
+    assert waiting_run() is None
 
 
 def test_workers_long_gone_are_forgotten(db: None) -> None:

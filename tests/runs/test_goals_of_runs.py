@@ -30,7 +30,7 @@ from evaluations.reports import run_goals
 from evaluations.reports.run_goals import end_runs_at_goals
 from evaluations.reports.so_far import so_far
 from evaluations.runs.lifecycle import RunError, start_run
-from evaluations.upkeep import neglected_runs
+from evaluations.runs.scheduling import waiting_run
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS, SYSTEMS = 120, 4
@@ -101,7 +101,7 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     assert "with 90 documents" in run.message
     assert run.finished_at is not None
     assert run.items.open().count() == 30 * SYSTEMS
-    assert neglected_runs() == []
+    assert waiting_run() is None
 
     client.force_login(owner)
     page = client.get(run.get_absolute_url()).content.decode()

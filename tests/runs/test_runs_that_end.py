@@ -18,9 +18,9 @@ from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.runs import leases
 from evaluations.runs.calling import FAILURES_IN_A_ROW
 from evaluations.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run, start_run
+from evaluations.runs.scheduling import waiting_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
-from evaluations.upkeep import neglected_runs
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -200,7 +200,7 @@ def test_an_error_that_nobody_foresaw_pauses_the_run_with_its_message(
 
     assert run.state == RunState.PAUSED
     assert "IndexError: pop from empty list" in run.message
-    assert run.pk not in neglected_runs()
+    assert waiting_run() is None
 
 
 def test_an_item_that_workers_are_lost_with_fails_at_last(
@@ -266,7 +266,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(
     leases.claim(run.pk, "lost", most=100)
     run.items.update(lease_until=timezone.now() + datetime.timedelta(hours=3))
 
-    assert run.pk in neglected_runs()
+    assert waiting_run() == run.pk
     assert worked_on(run).state == RunState.DONE
 
 

@@ -56,20 +56,6 @@ def test_a_run_keeps_the_judges_settings_of_its_start(judge: Judge) -> None:
     assert run.software_version
 
 
-def test_workers_are_woken_when_the_transaction_ends(
-    judge: Judge,
-    monkeypatch: pytest.MonkeyPatch,
-    django_capture_on_commit_callbacks: Callable[..., object],
-) -> None:
-    woken: list[int] = []
-    monkeypatch.setattr("evaluations.waking.send", lambda _task, pk: woken.append(pk))
-
-    with django_capture_on_commit_callbacks(execute=True):
-        run = start(judge)
-
-    assert woken == [run.pk]
-
-
 def test_one_judge_runs_once_at_a_time(judge: Judge) -> None:
     start(judge)
 

@@ -1,0 +1,199 @@
+"""Which run a slot of a worker serves next: one rule for all workers of the site.
+
+The project that fewest slots serve comes first, of several the one that has waited longest; within
+a project its runs by the same rule. Pilots and trials, at which somebody is looking, come before
+that, as long as they take no more than a quarter of the slots. A slot stays with a run for some
+seconds, and longer while nobody else has a better claim.
+"""
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.fields.json import KT
+from django.utils import timezone
+
+from evaluations.models import EvaluationRun, WorkerSlot
+from evaluations.models.run_parameters import RunParameters
+from evaluations.models.workers import WorkerSlotQuerySet
+from evaluations.runs.shift import ours
+
+# Of the slots so many serve pilots and trials before others; at least one does.
+INTERACTIVE_SHARE = 0.25
+# Any constant: slots choose one after the other, so that each sees what the one before chose.
+_LOCK = 0x7069636B
+# In the order of their claims runs are asked whether there is work in them, so many at first; one
+# of those mostly has some.
+_FIRST_LOOK = 4
+_LONG_AGO = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+
+
+@dataclass(frozen=True)
+class RunInLine:
+    """An active run as the rule sees it.
+
+    Args:
+        concurrency: how many calls its judge may have in flight; None where it computes.
+        served_at: when a slot last began or ended to serve it; None for never.
+    """
+
+    pk: int
+    project: int
+    judge: int
+    is_interactive: bool = False
+    concurrency: int | None = None
+    served_at: datetime.datetime | None = None
+
+
+def in_order(
+    runs: Sequence[RunInLine], served: Sequence[int], *, slots: int, avoided: Sequence[int] = ()
+) -> list[RunInLine]:
+    """The runs that a slot may serve, those with the best claim first.
+
+    Args:
+        served: the ids of the runs that the other slots serve, once for each slot.
+        slots: how many there are on the whole site.
+        avoided: the ids of runs for which this slot could do nothing a moment ago.
+    """
+    by_id = {run.pk: run for run in runs}
+    being_served = [by_id[pk] for pk in served if pk in by_id]
+    of_project = Counter(run.project for run in being_served)
+    of_judge = Counter(run.judge for run in being_served)
+    of_run = Counter(run.pk for run in being_served)
+    interactive = sum(run.is_interactive for run in being_served)
+    has_room = interactive < max(1, int(slots * INTERACTIVE_SHARE))
+    last_served: dict[int, datetime.datetime] = {}
+    for run in runs:
+        seen = run.served_at or _LONG_AGO
+        last_served[run.project] = max(last_served.get(run.project, _LONG_AGO), seen)
+
+    def may_be_served(run: RunInLine) -> bool:
+        # Each slot needs a call of its own to make; what computes takes all cores by itself.
+        most = 1 if run.concurrency is None else run.concurrency
+        taken = of_run[run.pk] if run.concurrency is None else of_judge[run.judge]
+        return taken < most and run.pk not in avoided
+
+    def claim(run: RunInLine) -> tuple[object, ...]:
+        return (
+            not (run.is_interactive and has_room),
+            of_project[run.project],
+            last_served[run.project],
+            of_run[run.pk],
+            run.served_at or _LONG_AGO,
+            run.pk,
+        )
+
+    return sorted(filter(may_be_served, runs), key=claim)
+
+
+@transaction.atomic
+def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
+    """The id of the run that a slot serves from now on, which may be the one that it serves
+    already; None if no run has anything to do for it.
+
+    A slot that is gone, as its worker was thought lost, serves nothing.
+
+    Args:
+        avoided: as for `in_order`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    mine = WorkerSlot.objects.filter(pk=slot.pk)
+    current = mine.values_list("run_id", flat=True).first()
+    others = WorkerSlot.objects.serving().exclude(pk=slot.pk)
+    chosen = _choose(others, current, avoided)
+    now = timezone.now()
+    if not mine.update(run_id=chosen, seen_at=now):
+        return None
+    if chosen != current:
+        changed = [pk for pk in (chosen, current) if pk is not None]
+        EvaluationRun.objects.filter(pk__in=changed).update(served_at=now)
+    return chosen
+
+
+def waiting_run() -> int | None:
+    """The id of the run that another slot would serve; None if no run could use one."""
+    return _choose(WorkerSlot.objects.serving(), None, ())
+
+
+def part_of(calls: int, slot: WorkerSlot) -> int:
+    """Of the calls that the judge of a slot's run may have in flight, how many this slot may: all
+    slots that serve the judge have as many, but for one."""
+    if slot.run_id is None:
+        return calls
+    judge = EvaluationRun.objects.filter(pk=slot.run_id).values("judge")
+    runs = EvaluationRun.objects.active().filter(judge__in=judge)
+    slots = list(
+        WorkerSlot.objects.serving()
+        .filter(run_id__in=runs.values("pk"))
+        .values_list("pk", flat=True)
+    )
+    if slot.pk not in slots:
+        return calls
+    return max(1, (calls + slots[::-1].index(slot.pk)) // len(slots))
+
+
+def leave(slot: WorkerSlot) -> None:
+    """A slot no longer serves a run."""
+    mine = WorkerSlot.objects.filter(pk=slot.pk)
+    left = mine.values_list("run_id", flat=True).first()
+    if left is not None:
+        EvaluationRun.objects.filter(pk=left).update(served_at=timezone.now())
+        mine.update(run_id=None)
+
+
+def _choose(others: WorkerSlotQuerySet, current: int | None, avoided: Sequence[int]) -> int | None:
+    order = in_order(
+        _runs_in_line(current),
+        [pk for pk in others.values_list("run_id", flat=True) if pk is not None],
+        slots=WorkerSlot.objects.of_live_workers(settings.ONLY_PROJECT).count(),
+        avoided=avoided,
+    )
+    return _first_with_work([run.pk for run in order], current)
+
+
+def _runs_in_line(current: int | None) -> list[RunInLine]:
+    """All active runs; the one that is being served is so until now."""
+    rows = (
+        EvaluationRun.objects.active()
+        .filter(ours("project"))
+        .order_by()
+        .annotate(
+            pilot=KT("parameters__pilot"),
+            trial=KT("parameters__trial"),
+            concurrency=KT("parameters__concurrency"),
+            endpoint=F("judge__endpoint_id"),
+        )
+        .values_list(
+            "pk", "project_id", "judge_id", "pilot", "trial", "endpoint", "concurrency", "served_at"
+        )
+    )
+    now, usual = timezone.now(), RunParameters.concurrency
+    return [
+        RunInLine(
+            pk=pk,
+            project=project,
+            judge=judge,
+            is_interactive=bool(pilot or trial),
+            concurrency=None if endpoint is None else int(concurrency or usual),
+            served_at=now if pk == current else served_at,
+        )
+        for pk, project, judge, pilot, trial, endpoint, concurrency, served_at in rows
+    ]
+
+
+def _first_with_work(ids: Sequence[int], current: int | None) -> int | None:
+    """The first run that has work; the one that the slot serves has it, or its share would end."""
+    begin, size = 0, _FIRST_LOOK
+    while part := ids[begin : begin + size]:
+        begin, size = begin + size, 8 * size
+        with_work = EvaluationRun.objects.with_work().filter(pk__in=part)
+        have_work = {*with_work.values_list("pk", flat=True), current}
+        first = next((pk for pk in part if pk in have_work), None)
+        if first is not None:
+            return first
+    return None

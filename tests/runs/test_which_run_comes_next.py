@@ -1,0 +1,116 @@
+"""The rule by which slots of workers are given to runs."""
+
+import datetime
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.runs.scheduling import RunInLine, in_order
+
+NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
+
+
+def at(second: int) -> datetime.datetime:
+    return NOON + datetime.timedelta(seconds=second)
+
+
+def a_run(pk: int, project: int = 0, **more: object) -> RunInLine:
+    shown = {"judge": pk, "concurrency": 8} | more
+    return RunInLine(pk, project or pk, **shown)  # type: ignore[arg-type]
+
+
+def order(*runs: RunInLine, served: tuple[int, ...] = (), slots: int = 6, **more: object) -> list:
+    return [run.pk for run in in_order(runs, served, slots=slots, **more)]  # type: ignore[arg-type]
+
+
+def test_a_project_that_no_slot_serves_comes_before_one_that_some_do() -> None:
+    assert order(a_run(1), a_run(2), a_run(3), served=(1, 1, 2)) == [3, 2, 1]
+
+
+def test_of_projects_with_as_many_slots_the_one_that_waited_longest_comes_first() -> None:
+    runs = a_run(1, served_at=at(30)), a_run(2, served_at=at(10)), a_run(3)
+
+    assert order(*runs) == [3, 2, 1]
+
+
+def test_a_project_does_not_get_more_by_starting_more_runs() -> None:
+    many = [a_run(pk, project=1, judge=pk) for pk in (1, 2, 3)]
+
+    assert order(*many, a_run(4, project=2), served=(1,))[0] == 4
+
+
+def test_a_new_run_of_a_project_that_was_just_served_waits_behind_one_that_was_not() -> None:
+    served, new = a_run(1, project=1, served_at=at(20)), a_run(2, project=1)
+
+    assert order(served, new, a_run(3, project=2, served_at=at(10)))[0] == 3
+
+
+def test_within_a_project_the_run_with_fewer_slots_comes_first_then_the_one_that_waited() -> None:
+    first, second = a_run(1, project=1, served_at=at(5)), a_run(2, project=1, served_at=at(9))
+
+    assert order(first, second) == [1, 2]
+    assert order(first, second, served=(1,)) == [2, 1]
+
+
+def test_somebody_who_looks_at_a_trial_comes_first_up_to_a_quarter_of_the_slots() -> None:
+    trial = a_run(1, is_interactive=True)
+    other_trial = a_run(2, is_interactive=True)
+    waiting = a_run(3)
+
+    assert order(waiting, trial, served=(1,), slots=8) == [1, 3]
+    assert order(waiting, trial, other_trial, served=(1, 2), slots=8)[0] == 3
+    assert order(waiting, trial, served=(1,), slots=7)[0] == 3
+    assert order(waiting, trial, slots=1) == [1, 3]
+
+
+def test_a_judge_gets_no_more_slots_than_its_calls_in_flight() -> None:
+    run = a_run(1, concurrency=2)
+
+    assert order(run, served=(1,)) == [1]
+    assert order(run, served=(1, 1)) == []
+    assert order(run, a_run(2, judge=1, concurrency=2), served=(1, 1)) == []
+
+
+def test_what_computes_is_served_by_one_slot() -> None:
+    run = a_run(1, concurrency=None)
+
+    assert order(run) == [1]
+    assert order(run, served=(1,)) == []
+
+
+def test_a_run_that_had_nothing_to_do_a_moment_ago_is_left_alone() -> None:
+    assert order(a_run(1), a_run(2), avoided=(1,)) == [2]
+
+
+@given(
+    st.lists(st.integers(1, 5), min_size=1, max_size=12),
+    st.integers(1, 12),
+    st.integers(10, 60),
+)
+def test_projects_with_work_get_the_same_time_whatever_they_start(
+    runs_of_projects: list[int], slots: int, turns: int
+) -> None:
+    """Slots give way one after the other; the time of any two projects differs by one turn of a
+    slot for each that either could have."""
+    runs = {
+        pk: a_run(pk, project=project + 1, concurrency=slots)
+        for project, count in enumerate(runs_of_projects)
+        for pk in range(10 * project, 10 * project + count)
+    }
+    serving: dict[int, int] = {}
+    time: Counter[int] = Counter()
+    for turn in range(turns * slots):
+        slot, now = turn % slots, at(turn)
+        current = serving.pop(slot, None)
+        lined_up = [
+            replace(run, served_at=now) if pk == current else run for pk, run in runs.items()
+        ]
+        chosen = in_order(lined_up, list(serving.values()), slots=slots)[0].pk
+        serving[slot] = chosen
+        for pk in {chosen, current} - {None}:
+            runs[pk] = replace(runs[pk], served_at=now)
+        time[runs[chosen].project] += 1
+    shares = [time[project + 1] for project in range(len(runs_of_projects))]
+    assert max(shares) - min(shares) <= max(2, 2 * slots // len(shares) + 1)
