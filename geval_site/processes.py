@@ -1,17 +1,35 @@
-"""Child processes of a command: they end with it, even if the command is killed."""
+"""Child processes of a command: they end with it, even if the command is killed, and workers that
+end before are started again."""
 
 import ctypes
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+import structlog
+
+log = structlog.stdlib.get_logger(__name__)
 PATIENCE_SECONDS = 15.0
+# What ends sooner than this after its start, so many times in a row, cannot run at all.
+SOON_SECONDS, MOST_STARTS = 20.0, 3
 _PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class _Child:
+    """A process, with what starts it again if it is one that should always run."""
+
+    process: subprocess.Popen[str]
+    start: Callable[[], subprocess.Popen[str]] | None = None
+    started: float = field(default_factory=time.monotonic)
+    short_lives: int = 0
 
 
 class Processes:
@@ -22,7 +40,7 @@ class Processes:
     """
 
     def __init__(self) -> None:
-        self._running: list[subprocess.Popen[str]] = []
+        self._children: list[_Child] = []
 
     def __enter__(self) -> Self:
         return self
@@ -39,9 +57,29 @@ class Processes:
         self, command: Sequence[str], *, env: Mapping[str, str] | None = None,
         stdout: IO[str] | int | None = None,
         stderr: IO[str] | int | None = None,
+        again: bool = False,
     ) -> subprocess.Popen[str]:  # fmt: skip
-        """Start a command, in the folder of our packages so that it finds them."""
-        process = subprocess.Popen(
+        """Start a command, in the folder of our packages so that it finds them.
+
+        Args:
+            again: whether `tend` starts another when it has ended.
+        """
+
+        def start() -> subprocess.Popen[str]:
+            return self._start(command, env, stdout, stderr)
+
+        process = start()
+        self._children.append(_Child(process, start if again else None))
+        return process
+
+    def _start(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None,
+        stdout: IO[str] | int | None,
+        stderr: IO[str] | int | None,
+    ) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             list(command),
             env={**os.environ, **(env or {})},
             cwd=Path(__file__).resolve().parent.parent,
@@ -52,15 +90,14 @@ class Processes:
             start_new_session=True,
             preexec_fn=(_die_with_parent if sys.platform == "linux" else None),  # noqa: PLW1509 - no threads yet
         )
-        self._running.append(process)
-        return process
 
     def stop(self) -> None:
         """End all of them and wait for it."""
-        for process in reversed(self._running):
+        running = [child.process for child in reversed(self._children)]
+        for process in running:
             if process.poll() is None:
                 process.terminate()
-        for process in reversed(self._running):
+        for process in running:
             try:
                 process.wait(PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
@@ -68,11 +105,21 @@ class Processes:
                 process.wait()
             if process.stdout:
                 process.stdout.close()
-        self._running.clear()
+        self._children.clear()
 
-    def first_ended(self) -> subprocess.Popen[str] | None:
-        """A process that ended unexpectedly, if there is one."""
-        return next((process for process in self._running if process.poll() is not None), None)
+    def tend(self) -> subprocess.Popen[str] | None:
+        """Start again what should always run and has ended; a process that ended for good, if there
+        is one."""
+        for child in self._children:
+            if child.process.poll() is None:
+                continue
+            lived = time.monotonic() - child.started
+            child.short_lives = child.short_lives + 1 if lived < SOON_SECONDS else 0
+            if child.start is None or child.short_lives >= MOST_STARTS:
+                return child.process
+            log.warning("process started again", code=child.process.returncode)
+            child.process, child.started = child.start(), time.monotonic()
+        return None
 
 
 def _die_with_parent() -> None:

@@ -26,14 +26,11 @@ AS_ROOT = "You're running the worker with superuser privileges"
 def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
     """Start a Celery worker for runs and one for all short jobs, which should not wait for runs.
 
-    Workers are recognized by their heartbeats. Short jobs mostly wait for other servers, so threads
-    suffice.
+    Workers are recognized by their heartbeats.
     """
     return [
-        _start_worker(processes, RUNS, jobs=[RUNS], pool=["--concurrency", "2"]),
-        _start_worker(
-            processes, "short", jobs=SHORT, pool=["--pool", "threads", "--concurrency", "12"]
-        ),
+        _start_worker(processes, RUNS, jobs=[RUNS], threads=2),
+        _start_worker(processes, "short", jobs=SHORT, threads=12),
     ]
 
 
@@ -45,7 +42,7 @@ def start_one_worker(processes: Processes, project: str) -> list[subprocess.Pope
             processes,
             "all",
             jobs=[RUNS, *SHORT],
-            pool=["--concurrency", "2"],
+            threads=3,
             # Beside a progress bar only what somebody has to look at.
             env={
                 "GEVAL_LOG_LEVEL": environment.text("GEVAL_LOG_LEVEL", default="ERROR"),
@@ -60,30 +57,32 @@ def _start_worker(
     name: str,
     *,
     jobs: Sequence[str],
-    pool: Sequence[str],
+    threads: int,
     env: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
     return processes.start(
-        worker_command(name, jobs=jobs, pool=pool),
+        worker_command(name, jobs=jobs, threads=threads),
         env={
             "GEVAL_MODE": os.environ.get("GEVAL_MODE", "local"),
             "C_FORCE_ROOT": "1",
             **(env or {}),
         },
         stdout=subprocess.DEVNULL,
+        again=True,
     )
 
 
-def worker_command(name: str, *, jobs: Sequence[str], pool: Sequence[str]) -> list[str]:
+def worker_command(name: str, *, jobs: Sequence[str], threads: int) -> list[str]:
     """The command line of a Celery worker.
 
     Args:
         jobs: the kinds it takes, by their names in `settings.QUEUES`.
-        pool: Celery's options for what it works with, and how much at once.
+        threads: how many jobs it does at once.
     """
     return [
         sys.executable, "-W", f"ignore:{AS_ROOT}", "-m", "celery", "-A", "geval_site",
-        "--quiet", "worker", "--loglevel", "WARNING", *pool,
+        "--quiet", "worker", "--loglevel", "WARNING",
+        "--concurrency", str(threads),
         "--queues", ",".join(settings.QUEUES[job] for job in jobs),
         "--without-mingle", "--without-gossip", "--without-heartbeat",
         "--hostname", f"geval-{name}-{os.getpid()}@%h",

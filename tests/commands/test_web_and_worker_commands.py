@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.management.commands.worker import pool
-
 
 @pytest.fixture
 def became(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -45,9 +43,14 @@ def test_a_worker_takes_the_jobs_that_it_is_told(
     assert became[became.index("--concurrency") + 1] == "2"
 
 
-def test_jobs_that_wait_for_others_share_a_process() -> None:
-    assert pool(["quick", "webhooks"], None) == ["--pool", "threads", "--concurrency", "16"]
-    assert pool(["quick", "runs"], None) == ["--concurrency", "4"]
+@pytest.mark.parametrize(("jobs", "threads"), [("quick,webhooks", "16"), ("quick,runs", "4")])
+def test_jobs_that_mostly_wait_for_others_get_more_threads(
+    became: list[str], jobs: str, threads: str
+) -> None:
+    with pytest.raises(SystemExit):
+        call_command("worker", jobs=jobs)
+
+    assert became[became.index("--concurrency") + 1] == threads
 
 
 @pytest.mark.parametrize("jobs", ["runs,walks", ","])

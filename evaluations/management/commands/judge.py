@@ -302,7 +302,7 @@ class Command(SiteCommand):
 
 
 def _check(processes: Processes) -> None:
-    ended = processes.first_ended()
+    ended = processes.tend()
     if ended:
         raise CommandError(
             f"The worker ended with code {ended.returncode}. The run is kept; the same command"

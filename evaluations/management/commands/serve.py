@@ -45,6 +45,6 @@ def wait_until_interrupted(processes: Processes) -> None:
         CommandError: a process ended unexpectedly.
     """
     with contextlib.suppress(KeyboardInterrupt):
-        while not (ended := processes.first_ended()):
+        while not (ended := processes.tend()):
             time.sleep(0.5)
         raise CommandError(f"A process ended with code {ended.returncode}; stopping the others.")

@@ -3,7 +3,6 @@
 import os
 import re
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluations.management.services import worker_command
 from geval_site.queues import WAITING
 
-PROCESSES, THREADS = 4, 16
+# Jobs that mostly wait for other servers take hardly any time of a core; runs and reports do.
+FOR_RUNS, FOR_WAITING = 4, 16
 
 
 class Command(BaseCommand):
@@ -27,8 +27,8 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--concurrency", type=int, metavar="N",
-            help=f"jobs at once: {PROCESSES} processes; {THREADS} threads if all its jobs mostly"
-            f" wait for others ({', '.join(WAITING)})",
+            help=f"jobs at once, each in a thread: {FOR_RUNS}, or {FOR_WAITING} if all its jobs"
+            f" mostly wait for others ({', '.join(WAITING)})",
         )  # fmt: skip
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -40,13 +40,7 @@ class Command(BaseCommand):
                 f"--jobs {options['jobs']}: write one or more of {', '.join(settings.QUEUES)},"
                 " separated by commas."
             )
-        command = worker_command("-".join(jobs), jobs=jobs, pool=pool(jobs, options["concurrency"]))
+        usual = FOR_WAITING if set(jobs) <= set(WAITING) else FOR_RUNS
+        command = worker_command("-".join(jobs), jobs=jobs, threads=options["concurrency"] or usual)
         # It becomes the worker, so that signals reach that. As root it runs as `serve` lets it.
         os.execve(command[0], command, {**os.environ, "C_FORCE_ROOT": "1"})  # noqa: S606
-
-
-def pool(jobs: Sequence[str], concurrency: int | None) -> list[str]:
-    """Celery's options: threads for jobs that mostly wait, and processes for those that compute."""
-    waits = set(jobs) <= set(WAITING)
-    number = concurrency or (THREADS if waits else PROCESSES)
-    return [*(("--pool", "threads") if waits else ()), "--concurrency", str(number)]
