@@ -1,5 +1,5 @@
 """`kill -9` of a worker, of all workers, of PostgreSQL and of the broker, each in the middle of a
-run, several times.
+run, several times; and of workers of four slots in random order, with each broker.
 
 On a site of its own (an embedded PostgreSQL in a temporary folder), because its database server is
 killed. The run must end with every item scored exactly once, and calls repeated only for what was
@@ -8,13 +8,16 @@ in flight.
 
 import json
 import os
+import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +65,11 @@ class Site:
     def shell(self, code: str) -> str:
         return self.manage("shell", "--no-imports", "-v", "0", "-c", code)
 
-    def start_worker(self) -> subprocess.Popen[str]:
+    def start_worker(self, *, threads: int = 1) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [
                 sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker",
-                "--concurrency", "1",
+                "--concurrency", str(threads),
                 "--loglevel", "CRITICAL", "--without-mingle", "--without-gossip",
                 "--hostname", f"k{time.monotonic_ns()}@%h",
             ],
@@ -262,3 +265,76 @@ def test_a_run_survives_its_broker(folder: Path, standin: StandInProcess) -> Non
         site.stop()
         redis.kill()
         redis.wait(20)
+
+
+@contextmanager
+def broker(kind: str, folder: Path) -> Iterator[str]:
+    """The address of a broker of its own; nothing for the queue in PostgreSQL."""
+    if kind == "PostgreSQL":
+        yield ""
+        return
+    port = free_port()
+    if kind == "Redis":
+        command = ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)]
+        address, environment = f"redis://127.0.0.1:{port}/0", {}
+    else:
+        command = ["rabbitmq-server"]
+        address = f"amqp://guest:guest@127.0.0.1:{port}//"
+        environment = {
+            "HOME": str(folder), "RABBITMQ_NODENAME": f"geval{port}@localhost",
+            "RABBITMQ_NODE_PORT": str(port), "RABBITMQ_DIST_PORT": str(free_port()),
+            "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+            "RABBITMQ_LOG_BASE": str(folder / "log"), "ERL_EPMD_PORT": str(free_port()),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
+        }  # fmt: skip
+    process = subprocess.Popen(
+        command, env=os.environ | environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 90
+        while not listens(port):
+            assert process.poll() is None, f"{kind} ended instead of starting"
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        yield address
+    finally:
+        if environment:
+            # RabbitMQ's names of nodes are in a daemon that outlives it.
+            subprocess.run(["epmd", "-kill"], env=os.environ | environment, check=False)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(20)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("kind", ["PostgreSQL", "Redis", "RabbitMQ"])
+def test_workers_of_four_slots_are_killed_in_random_order_and_runs_end(
+    folder: Path, standin: StandInProcess, kind: str
+) -> None:
+    programs = {"Redis": "redis-server", "RabbitMQ": "rabbitmq-server"}
+    if kind in programs and not shutil.which(programs[kind]):
+        pytest.skip(f"no {kind} is installed")
+    draw = random.Random(39)
+    with broker(kind, folder) as address:
+        site = Site(folder, CELERY_BROKER_URL=address)
+        try:
+            workers = [site.start_worker(threads=4) for _ in range(2)]
+            site.wait_for((folder / "postgres" / "postmaster.pid").exists)
+            before = begin(site, standin)
+            for number in range(1, ROUNDS + 1):
+                site.wait_for(lambda number=number: site.scored() >= number * ITEMS // (ROUNDS + 2))  # type: ignore[misc]
+                kill(workers.pop(draw.randrange(len(workers))))
+                expire_leases(site)
+                workers.append(site.start_worker(threads=4))
+            site.wait_for(site.is_done)
+            check(site, standin, before, kills=ROUNDS)
+            for worker in workers:
+                worker.terminate()
+            for worker in workers:
+                assert worker.wait(60) is not None  # one signal is enough
+        finally:
+            site.stop()
