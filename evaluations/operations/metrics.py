@@ -25,9 +25,10 @@ from evaluations.models import (
     RunState,
     UpkeepJob,
     WorkerHeartbeat,
+    WorkerSlot,
 )
 from evaluations.operations.spending import spending_by_judge
-from evaluations.operations.waiting import stale_leases, waiting_jobs
+from evaluations.operations.waiting import stale_leases, waiting_jobs, waiting_runs
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.metrics_folder import VARIABLE
 from geval_site.version import __version__
@@ -148,7 +149,31 @@ def _states() -> Iterator[Metric]:
     for job in settings.QUEUES:
         workers.add_metric([job], sum(job in jobs for jobs in alive))
     yield workers
+    yield from _service_of_runs()
     yield from _upkeep()
+
+
+def _service_of_runs() -> Iterator[Metric]:
+    waiting = GaugeMetricFamily("geval_runs_waiting", "Runs with work that no worker serves.")
+    longest = GaugeMetricFamily(
+        "geval_run_waiting_seconds", "How long the run has waited that has waited longest."
+    )
+    since = waiting_runs()
+    waiting.add_metric([], len(since))
+    longest.add_metric([], max((each.total_seconds() for each in since), default=0))
+    yield waiting
+    yield longest
+    slots = GaugeMetricFamily(
+        "geval_slots", "Runs that live workers could serve at once, and do.", labels=["state"]
+    )
+    of_live_workers = WorkerSlot.objects.of_live_workers()
+    free = of_live_workers.free().count()
+    slots.add_metric(["free"], free)
+    slots.add_metric(["busy"], of_live_workers.count() - free)
+    yield slots
+    frozen = GaugeMetricFamily("geval_workers_frozen", "Workers whose threads do not answer.")
+    frozen.add_metric([], WorkerHeartbeat.objects.frozen().count())
+    yield frozen
 
 
 def _upkeep() -> Iterator[Metric]:

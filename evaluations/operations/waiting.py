@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.db.models import QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
 
 from evaluations.models import (
     EvaluationRun,
@@ -14,6 +15,7 @@ from evaluations.models import (
     RunState,
     Upload,
     WebhookDelivery,
+    WorkerSlot,
 )
 from evaluations.runs.errands import KINDS
 from geval_site.queues import RUNS
@@ -35,6 +37,15 @@ def waiting_jobs() -> dict[str, int]:
         "quick": sum(_count(kind.model.objects.free()) for kind in KINDS.values()),
         "reports": _count(KeptReport.objects.free()),
     }
+
+
+def waiting_runs() -> list[timedelta]:
+    """For how long each run waits that has work and is served by no slot."""
+    served = WorkerSlot.objects.serving().values("run_id")
+    runs = EvaluationRun.objects.active().with_work().exclude(pk__in=served)
+    since = Coalesce("served_at", "started_at", "created_at")
+    now = timezone.now()
+    return [now - moment for moment in runs.order_by().values_list(since, flat=True)]
 
 
 def stale_leases() -> int:

@@ -6,6 +6,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from evaluations.counting import count_events
-from evaluations.heartbeat import beat
-from evaluations.models import CountedEvent, EvaluationRun, Project, Score
+from evaluations.heartbeat import Offer, beat
+from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
 from evaluations.runs import leases
 from evaluations.runs.lifecycle import lay_out_run, start_run
+from evaluations.runs.scheduling import pick
 from tests.conftest import CHECKOUT
 from tests.processes import free_port
 
@@ -88,7 +91,7 @@ def test_items_that_wait_and_leases_that_were_lost(
     lay_out_run(run.pk)
     leases.claim(run.pk, "lost", most=3)
     run.items.filter(leased_by="lost").update(lease_until="2020-01-01T00:00Z")
-    beat("here:1", ["runs"])
+    beat("here:1", Offer(("runs",), 3))
 
     before = scrape()
     leases.claim(run.pk, "next", most=2)
@@ -214,3 +217,28 @@ def _answers(address: str) -> bool:
 def _text(address: str) -> str:
     with urllib.request.urlopen(address, timeout=30) as answer:
         return str(answer.read().decode())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_runs_that_wait_for_a_slot_and_slots_that_wait_for_a_run(
+    small_project: Project, make_judge: Callable[..., Any]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    beat("here:1", Offer(("runs",), 3))
+    beat("frozen:1", Offer(("runs",), 3), trouble="It has read no messages for 70 seconds.")
+    run = start_run(judge, list(small_project.criteria.all()))
+    EvaluationRun.objects.update(created_at=timezone.now() - timedelta(seconds=90))
+
+    waiting = scrape()
+    slot = WorkerSlot.objects.take("here:1")
+    assert slot
+    assert pick(slot) == run.pk
+    served = scrape()
+
+    assert waiting["geval_runs_waiting", ()] == 1
+    assert 90 <= waiting["geval_run_waiting_seconds", ()] < 120
+    assert waiting["geval_slots", (("state", "free"),)] == 3
+    assert waiting["geval_workers_frozen", ()] == 1
+    assert (served["geval_runs_waiting", ()], served["geval_run_waiting_seconds", ()]) == (0, 0)
+    assert served["geval_slots", (("state", "busy"),)] == 1
+    assert served["geval_slots", (("state", "free"),)] == 2
