@@ -24,6 +24,7 @@ NEEDED = {
     "migrate": EVERY | SIGNS_IN,
     "web": EVERY | SENDS_JOBS | SIGNS_IN | ERRORS | {"GEVAL_METRICS_TOKEN"},
     "worker-runs": EVERY | SENDS_JOBS | ERRORS | {*WELL_KNOWN},
+    "worker-reports": EVERY | SENDS_JOBS | ERRORS,
     "worker-short": EVERY | SENDS_JOBS | ERRORS | {*WELL_KNOWN, "GEVAL_EMAIL_URL"},
     "postgres": {"POSTGRES_PASSWORD"},
     "rabbitmq": {"RABBITMQ_DEFAULT_PASS"},
@@ -33,6 +34,7 @@ SECRET = set.union(*NEEDED.values())
 # Settings that the image decides, or that belong to commands.
 OF_THE_IMAGE = {
     "GEVAL_MODE", "GEVAL_DATA_DIR", "GEVAL_DEBUG", "GEVAL_ALLOW_EMBEDDED", "GEVAL_ONLY_PROJECT",
+    "GEVAL_PULSE_FILE",
 }  # fmt: skip
 
 
@@ -63,7 +65,7 @@ def test_a_password_is_in_no_service_that_does_not_use_it() -> None:
         for secret in ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD", "GEVAL_SECRET_KEY")
     }
 
-    ours = {"migrate", "web", "worker-runs", "worker-short"}
+    ours = {"migrate", "web", "worker-runs", "worker-reports", "worker-short"}
     assert holders == {
         "POSTGRES_PASSWORD": ours | {"postgres"},
         "RABBITMQ_PASSWORD": ours - {"migrate"} | {"rabbitmq"},
@@ -73,7 +75,7 @@ def test_a_password_is_in_no_service_that_does_not_use_it() -> None:
 
 def test_no_service_gets_a_whole_file_but_workers_that_of_endpoint_keys() -> None:
     files = {
-        name: service["env_file"] for name, service in services().items() if "env_file" in service
+        name: service["env_file"] for name, service in services().items() if service.get("env_file")
     }
 
     of_keys = [{"path": ".env.keys", "required": False}]
@@ -131,21 +133,39 @@ OF_PODS = {
     "migrate": EVERY | SENDS_JOBS | SIGNS_IN,
     "web": EVERY | SENDS_JOBS | SIGNS_IN | {"GEVAL_METRICS_TOKEN", "GEVAL_SENTRY_DSN"},
     "worker-runs": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
+    "worker-reports": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
     "worker-short": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN", "GEVAL_EMAIL_URL"},
 }
+
+
+CALL_ENDPOINTS = {"worker-runs", "worker-short"}
+
+
+def test_health_checks_look_at_the_file_that_a_worker_touches_while_its_threads_answer() -> None:
+    look = "find /tmp/pulse -mmin -1 | grep -q ."
+    for name in ("worker-runs", "worker-reports", "worker-short"):
+        service, (container,) = services()[name], pods()[name]["containers"]
+        assert service["healthcheck"]["test"] == ["CMD-SHELL", look]
+        assert service["environment"]["GEVAL_PULSE_FILE"] == "/tmp/pulse"
+        assert container["livenessProbe"]["exec"]["command"] == ["sh", "-c", look]
+        assert {"name": "GEVAL_PULSE_FILE", "value": "/tmp/pulse"} in container["env"]
 
 
 @pytest.mark.parametrize("component", OF_PODS)
 def test_a_pod_takes_the_secrets_that_it_uses_by_name(component: str) -> None:
     assert set(pods()) == set(OF_PODS)
     (container,) = pods()[component]["containers"]
-    taken = {one["name"]: one["valueFrom"]["secretKeyRef"] for one in container["env"]}
+    taken = {
+        one["name"]: one["valueFrom"]["secretKeyRef"]
+        for one in container["env"]
+        if "valueFrom" in one
+    }
 
     assert set(taken) == OF_PODS[component]
     assert {name: one["key"] for name, one in taken.items()} == {name: name for name in taken}
     assert {name for name, one in taken.items() if not one.get("optional")} == EVERY
     whole = [one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one]
-    assert whole == (["geval-site-endpoint-keys"] if component.startswith("worker") else [])
+    assert whole == (["geval-site-endpoint-keys"] if component in CALL_ENDPOINTS else [])
 
 
 def policies_of(component: str, kind: str) -> list[list[dict[str, Any]]]:
@@ -191,12 +211,12 @@ def ports_and_addresses(component: str) -> tuple[set[int], list[dict[str, Any]]]
 
 
 @pytest.mark.parametrize("component", OF_PODS)
-def test_workers_alone_call_out(component: str) -> None:
+def test_workers_that_ask_endpoints_alone_call_out(component: str) -> None:
     ports, blocks = ports_and_addresses(component)
 
     assert policies_of(component, "Egress")
     assert ports == {53, 5432, 5671, 5672}
-    assert bool(blocks) == component.startswith("worker")
+    assert bool(blocks) == (component in CALL_ENDPOINTS)
 
 
 def may_be_called(address: IPAddress, blocks: list[dict[str, Any]]) -> bool:
