@@ -88,7 +88,9 @@ def _measure(project: object, *, large: bool) -> None:
             second = Worker()
             try:
                 wait_for_workers(2)
-                two = _run(judge, [first, second])
+                # A judge's calls in flight are over all workers, so it may have twice as many.
+                wider = _judge(project, standin.base_url, "bench, wider", in_flight=2 * IN_FLIGHT)
+                two = _run(wider, [first, second])
             finally:
                 second.stop()
         finally:
@@ -195,14 +197,21 @@ def _multiplied(project: object, copies: int, *, references: bool = False) -> ob
     return big
 
 
-def _judge(project: object, base_url: str, name: str, *, timeout: float = 60) -> object:
+def _judge(
+    project: object,
+    base_url: str,
+    name: str,
+    *,
+    timeout: float = 60,
+    in_flight: int = IN_FLIGHT,
+) -> object:
     from evaluations.models import Endpoint, Judge
 
     endpoint = Endpoint.objects.create(project=project, name=name, base_url=base_url)
     return Judge.objects.create(
         project=project, name=name, endpoint=endpoint, model="offline-stand-in", mode="logprobs",
         use_steps=False,
-        concurrency=IN_FLIGHT, timeout_seconds=timeout,
+        concurrency=in_flight, timeout_seconds=timeout,
     )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
-"""`make bench-queue`: up to 50 workers on one run's queue, with answers that take a second.
+"""`make bench-queue`: up to 50 workers on one run's queue, with answers that take a second; then
+what one worker takes (one_worker.py), and how workers are shared among many runs (fairness.py).
 
-Workers are threads that claim, wait and store as a worker does; only the endpoint is left out. What
-is counted is what the queue itself takes: every item is stored once, and the workers' share of the
-rate at which they would finish if claiming and storing took no time.
+In the first part workers are threads that claim, wait and store as a worker does; only the endpoint
+is left out. What is counted is what the queue itself takes: every item is stored once, and the
+workers' share of the rate at which they would finish if claiming and storing took no time.
 """
 
 import statistics
@@ -11,6 +12,8 @@ import threading
 import time
 from typing import Any
 
+from benchmarks import fairness
+from benchmarks.one_worker import measure_worker
 from benchmarks.site import temporary_site
 
 WORKERS = (1, 10, 50)
@@ -114,10 +117,16 @@ def measure(count: int) -> float:
 def main() -> None:
     with temporary_site():
         shares = [measure(count) for count in WORKERS]
+        measure_worker()
+        goals = fairness.measure()
+    for goal in goals:
+        print(goal.line())
     print(
         f"goal: every item once, and a share of {GOAL} with {WORKERS[-1]} workers:"
         f" {shares[-1]:.2f} (ratio {shares[-1] / GOAL:.2f})"
     )
+    if missed := [goal.name for goal in goals if not (goal.is_met or goal.by_chance)]:
+        sys.exit(f"Missed: {'; '.join(missed)}.")
 
 
 if __name__ == "__main__":

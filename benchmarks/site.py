@@ -30,6 +30,7 @@ def temporary_site() -> Iterator[Path]:
         "GEVAL_MODE": "local",
         "GEVAL_DATA_DIR": str(folder),
         "DJANGO_SETTINGS_MODULE": "geval_site.settings",
+        "CELERY_BROKER_URL": os.environ.get("BROKER", ""),
     }
     import django
 
@@ -92,21 +93,26 @@ class StandIn:
 
 
 class Worker:
-    """A Celery worker as a process, with its CPU time and memory."""
+    """A Celery worker as a process, with its CPU time and memory.
 
-    def __init__(self) -> None:
+    Args:
+        concurrency: how many jobs it does at once.
+    """
+
+    def __init__(self, *switches: str, concurrency: int = 1) -> None:
         self.process = subprocess.Popen(
             [
                 sys.executable, "-W", "ignore", "-m", "celery", "-A", "geval_site", "--quiet",
-                "worker",
-                "--concurrency", "1", "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
-                "--hostname", f"bench{time.monotonic_ns()}@%h",
+                "worker", "--concurrency", str(concurrency),
+                "--loglevel", "ERROR", "--without-mingle", "--without-gossip",
+                "--hostname", f"bench{time.monotonic_ns()}@%h", *switches,
             ],
             cwd=CHECKOUT, stdout=subprocess.DEVNULL, env={**os.environ, "C_FORCE_ROOT": "1"},
         )  # fmt: skip
 
     @property
-    def _tree(self) -> list[int]:
+    def pids(self) -> list[int]:
+        """The worker and its children."""
         found = [self.process.pid]
         for pid in found:
             for path in Path(f"/proc/{pid}/task").glob("*/children"):
@@ -117,7 +123,7 @@ class Worker:
     def cpu_seconds(self) -> float:
         """User and system time of the worker and its children so far."""
         total = 0
-        for pid in self._tree:
+        for pid in self.pids:
             fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             total += int(fields[11]) + int(fields[12])
         return total / _TICKS
@@ -126,7 +132,7 @@ class Worker:
     def peak_megabytes(self) -> float:
         """The most memory any of its processes ever held."""
         peaks = []
-        for pid in self._tree:
+        for pid in self.pids:
             status = Path(f"/proc/{pid}/status").read_text()
             peaks.append(
                 int(
