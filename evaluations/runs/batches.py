@@ -29,6 +29,7 @@ from evaluations.llm.replies import Reply
 from evaluations.llm.requests import Request
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from evaluations.runs import leases, results
+from evaluations.runs.outages import outage_if_lost
 from evaluations.runs.question_share import QuestionShare
 from evaluations.texts import storable
 
@@ -87,17 +88,19 @@ class BatchShare(QuestionShare):
         try:
             await step
         except EndpointError as error:
-            text, cause = error.message, error
             gives_up = (
                 error.kind.stops_run
                 or not error.kind.is_passing
                 or batch.failures + 1 >= MOST_FAILED_LOOKS
             )
-            await self.database.call(lambda: _note_failure(batch, text))
-            self.stop(text if gives_up else "", after=cause)
+            sent = self.run.batches.exclude(remote_id="")
+            cause = outage_if_lost(error, has_answered=await self.database.call(sent.exists))
+            await self.database.call(lambda: _note_failure(batch, cause.message))
+            self.stop(cause.message if gives_up else "", after=cause)
             return
         if batch.failures:
             await self.database.call(lambda: Batch.objects.filter(pk=batch.pk).update(failures=0))
+        await self.end_outage()
 
     async def _send(self, batch: Batch, *, maybe_sent: bool = False) -> None:
         """Send a batch, unless it was sent already by a worker that did not live to write that

@@ -493,10 +493,8 @@ class CallingShare(QuestionShare):
             await self.database.call(
                 functools.partial(results.count_up, self.run.pk, self.spent.taken())
             )
-        if self.run.outage_since and self.answers:
-            self.run.outage_since = None
-            of_run = EvaluationRun.objects.filter(pk=self.run.pk)
-            await self.database.call(functools.partial(of_run.update, outage_since=None))
+        if self.answers:
+            await self.end_outage()
         if self.wait != self.wait_shown:
             self.wait_shown = self.wait
             await self.database.call(

@@ -34,6 +34,11 @@ def outage(error: EndpointError) -> EndpointError:
     )
 
 
+def outage_if_lost(error: EndpointError, *, has_answered: bool) -> EndpointError:
+    """The outage that an error is of an endpoint that has answered; else the error itself."""
+    return outage(error) if has_answered and error.kind in LOST else error
+
+
 def next_wait(lasted: datetime.timedelta) -> datetime.timedelta:
     """How long to wait before the next trial call: as long as the outage has lasted, so that waits
     double, from half a minute to a quarter of an hour."""

@@ -28,6 +28,7 @@ from evaluations.runs.lifecycle import (
     renew_preparation,
 )
 from evaluations.runs.local import evaluate_items
+from evaluations.runs.outages import outage_if_lost
 from evaluations.runs.quota import allowed_rate
 from evaluations.runs.resuming import pause_after
 from evaluations.runs.share import Share, StoppedError
@@ -59,9 +60,13 @@ async def prepare(
     preparation = _Preparation(run, claim, client, policy, database, shift)
     try:
         await preparation.write_steps()
-    except (EndpointError, StepsError) as error:
-        text, cause = str(error), error if isinstance(error, EndpointError) else None
-        await database.call(lambda: pause_after(run, text, cause))
+    except EndpointError as error:
+        cause = outage_if_lost(error, has_answered=preparation.has_answered)
+        await database.call(lambda: pause_after(run, cause.message, cause))
+        return False
+    except StepsError as error:
+        text = str(error)
+        await database.call(lambda: pause_after(run, text, None))
         return False
     except StoppedError:
         await database.call(lambda: leave_preparation(run.pk, claim))
@@ -91,6 +96,8 @@ class _Preparation(Share):
         self.client = client
         self.policy = policy
         self.spent = Spent()
+        # A run that waits for its endpoint already was answered before.
+        self.has_answered = run.outage_since is not None
 
     async def write_steps(self) -> None:
         """Have the steps of each criterion written that lacks them, and keep each when it comes.
@@ -153,6 +160,8 @@ class _Preparation(Share):
             text = read_steps(answer.choices[0])
         except StepsError as error:
             raise StepsError(f"{criterion.name}: {error}") from None
+        self.has_answered = True
+        await self.end_outage()
         written_by = self.run.frozen.model
         await self.database.call(lambda: store_steps(criterion, text, written_by=written_by))
 

@@ -130,6 +130,13 @@ class Share:
             await asyncio.wait_for(self.stopped.wait(), seconds)
             raise StoppedError
 
+    async def end_outage(self) -> None:
+        """The endpoint has answered."""
+        if self.run.outage_since is not None:
+            self.run.outage_since = None
+            of_run = EvaluationRun.objects.filter(pk=self.run.pk)
+            await self.database.call(functools.partial(of_run.update, outage_since=None))
+
     async def leave(self) -> None:
         """Pause the run if there is a reason to, give back what is held, close the run if that was
         all."""

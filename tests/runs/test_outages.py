@@ -16,7 +16,16 @@ from django.utils import timezone
 
 from evaluations.llm.calls import RetryPolicy
 from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState
+from evaluations.models import (
+    Batch,
+    EvaluationRun,
+    ItemState,
+    Judge,
+    ModelReply,
+    Project,
+    RunState,
+)
+from evaluations.runs.batches import MOST_FAILED_LOOKS
 from evaluations.runs.lifecycle import resume_run, start_run
 from evaluations.runs.outages import FIRST_WAIT, LONGEST_WAIT, next_wait, outage
 from evaluations.runs.resuming import resume_due_runs
@@ -42,12 +51,16 @@ class Door:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def do_GET(self) -> None:
+                self.do_POST()
+
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                length = self.headers["Content-Length"]
+                body = self.rfile.read(int(length)) if length else None
                 with lock:
                     door.calls += 1
                     state = OPEN if door.calls <= door.passes else door.then
-                if door.never and door.never in body.decode():
+                if door.never and body and door.never in body.decode():
                     state = FAILING
                 if state == CUTTING:
                     # Closed with a reset, as a server does that is killed.
@@ -61,7 +74,8 @@ class Door:
                     wanted = urllib.request.Request(
                         behind.removesuffix("/v1") + self.path,
                         body,
-                        {"Content-Type": "application/json"},
+                        {"Content-Type": self.headers["Content-Type"]} if body else {},
+                        method=self.command,
                     )
                     with urllib.request.urlopen(wanted, timeout=30) as answer:
                         status, reply = answer.status, answer.read()
@@ -240,6 +254,91 @@ def test_an_endpoint_that_never_answered_waits_for_somebody(run: EvaluationRun, 
     door.close()
 
     worked_on(run)
+
+    assert (run.state, run.resumes_at) == (RunState.PAUSED, None)
+
+
+@pytest.mark.parametrize("then", [FAILING, CUTTING])
+def test_a_run_whose_endpoint_is_lost_while_it_writes_steps_goes_on_by_itself(
+    small_project: Project, make_judge: Callable[..., Judge], door: Door, then: str
+) -> None:
+    door.passes, door.then = 1, then
+    run = start_run(
+        make_judge(small_project, base_url=door.address), list(small_project.criteria.all())
+    )
+
+    worked_on(run)
+
+    assert (run.state, run.started_at) == (RunState.PAUSED, None)
+    assert "answered before and does not now" in run.message
+    assert run.resumes_at is not None
+
+    resumed(run)  # it is still away
+
+    assert (run.state, run.started_at) == (RunState.PAUSED, None)
+    assert run.resumes_at is not None
+
+    door.passes = 10**9
+    resumed(run)
+
+    assert (run.state, run.message, run.outage_since) == (RunState.DONE, "", None)
+    assert (failed(run), run.scores.count()) == (0, 12)
+
+
+def test_steps_of_an_endpoint_that_never_answered_wait_for_somebody(
+    small_project: Project, make_judge: Callable[..., Judge], door: Door
+) -> None:
+    door.passes = 0
+    run = start_run(
+        make_judge(small_project, base_url=door.address), list(small_project.criteria.all())
+    )
+
+    worked_on(run)
+
+    assert (run.state, run.resumes_at) == (RunState.PAUSED, None)
+
+
+def looked_at(run: EvaluationRun) -> EvaluationRun:
+    """What a worker does when it is time to look at batches."""
+    Batch.objects.update(look_at=timezone.now())
+    return worked_on(run)
+
+
+@pytest.mark.parametrize("then", [FAILING, CUTTING])
+def test_a_run_in_batches_waits_for_its_endpoint_and_goes_on_by_itself(
+    small_project: Project, make_judge: Callable[..., Judge], door: Door, then: str
+) -> None:
+    judge = make_judge(small_project, base_url=door.address, use_steps=False)
+    run = start_run(judge, list(small_project.criteria.all()), transport="batch")
+    looked_at(run)
+    assert run.batches.get().remote_id
+    door.passes, door.then = door.calls, then
+
+    for _ in range(MOST_FAILED_LOOKS):
+        assert run.state == RunState.RUNNING
+        looked_at(run)
+
+    assert run.state == RunState.PAUSED
+    assert run.resumes_at is not None
+    assert "answered before and does not now" in run.message
+
+    door.passes = 10**9
+    Batch.objects.update(look_at=timezone.now())
+    resumed(run)
+
+    assert (run.state, run.message, run.outage_since) == (RunState.DONE, "", None)
+    assert (failed(run), run.scores.count()) == (0, 12)
+
+
+def test_a_batch_that_an_endpoint_never_took_waits_for_somebody(
+    small_project: Project, make_judge: Callable[..., Judge], door: Door
+) -> None:
+    door.passes = 0
+    judge = make_judge(small_project, base_url=door.address, use_steps=False)
+    run = start_run(judge, list(small_project.criteria.all()), transport="batch")
+
+    for _ in range(MOST_FAILED_LOOKS):
+        looked_at(run)
 
     assert (run.state, run.resumes_at) == (RunState.PAUSED, None)
 
