@@ -11,11 +11,13 @@ import asyncio
 import contextlib
 import datetime
 import functools
+import time
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
+from django.utils import timezone
 
 from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.findings import keep_learned
@@ -51,6 +53,7 @@ FLUSH_ITEMS = 200
 REMEMBERED_QUESTIONS = 1000
 # Items that wait for an endpoint make room for others, up to so many times the calls in flight.
 MOST_OPEN = 3
+SLOWNESS_SECONDS = 60.0
 # Calls that are already paid for get a moment when the worker is asked to stop, but not long.
 GRACE_SECONDS = 10.0
 # When so many items in a row come to nothing for reasons that are not their own, a person should
@@ -106,6 +109,7 @@ class CallingShare(QuestionShare):
         self.first_items: FirstItems | None = None
         self.wait = Wait()
         self.wait_shown = Wait()
+        self.logs_at = time.monotonic() + SLOWNESS_SECONDS
 
     async def judge_all(self) -> None:
         """Judge until no item is free; release items that are not finished if the run stops."""
@@ -481,6 +485,27 @@ class CallingShare(QuestionShare):
                 await self.look_up()
                 await self._share_calls()
             await self.pacer.look_up()
+            self._log_slowness()
+
+    def _log_slowness(self) -> None:
+        """Say every minute what holds the run back, if anything does."""
+        if time.monotonic() < self.logs_at:
+            return
+        self.logs_at = time.monotonic() + SLOWNESS_SECONDS
+        reasons = {
+            "endpoint asked to wait": bool(self.wait.until and self.wait.until > timezone.now()),
+            "pace that the endpoint allows": self.pacer.is_held_back,
+            "limits of the endpoint": self.permits is not None and self.permits.are_waited_for,
+            "server too slow for more calls": self.in_flight.is_reduced,
+            "budget": self.too_dear,
+        }
+        if any(reasons.values()):
+            log.info(
+                "run is held back",
+                reasons=[reason for reason, holds in reasons.items() if holds],
+                answers=self.answers,
+                calls=self.in_flight.allowed,
+            )
 
     async def _share_calls(self) -> None:
         """Leave other workers their part of the calls that the judge may have in flight."""

@@ -37,6 +37,11 @@ class InFlight:
         self._fewer_may_help = True
 
     @property
+    def is_reduced(self) -> bool:
+        """Whether fewer calls are open than may be, as the server is too slow for more."""
+        return self._allowed < self._most
+
+    @property
     def allowed(self) -> int:
         """How many calls may be open now."""
         return int(self._allowed)

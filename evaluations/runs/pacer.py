@@ -64,6 +64,11 @@ class Pacer:
         self._sign: Sign | None = None
         self._looked_at = float("-inf")
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether calls wait for the pace that the endpoint allows."""
+        return not self._is_free
+
     async def look_up(self) -> None:
         """Notice that another worker met a limit; at most once a second, and only while free."""
         if self._is_free and self._clock() - self._looked_at >= LOOK_SECONDS:

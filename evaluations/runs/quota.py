@@ -202,6 +202,12 @@ class Permits:
         self._sleep = sleep
         self._left = 0
         self._one_asks = asyncio.Lock()
+        self._is_resting = False
+
+    @property
+    def are_waited_for(self) -> bool:
+        """Whether the limits let no call out now."""
+        return self._is_resting
 
     async def one(self) -> None:
         """Wait until one more call may go out."""
@@ -212,5 +218,9 @@ class Permits:
                 grant = await self._ask(self._handful)
                 self._left += grant.calls
                 if not grant.calls:
-                    await self._sleep(grant.wait)
+                    self._is_resting = True
+                    try:
+                        await self._sleep(grant.wait)
+                    finally:
+                        self._is_resting = False
         self._left -= 1

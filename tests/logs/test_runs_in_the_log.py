@@ -1,5 +1,6 @@
 """What happens to a run leaves one line each, with the ids of the run, its project and judge."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,7 @@ from django.db import transaction
 from evaluations.llm.parsing import Failure, Reason
 from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Project, RunItem
-from evaluations.runs import leases, results
+from evaluations.runs import calling, leases, results
 from evaluations.runs.lifecycle import (
     cancel_run,
     close_if_finished,
@@ -17,6 +18,7 @@ from evaluations.runs.lifecycle import (
     resume_run,
     start_run,
 )
+from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
 from tests.logs.conftest import Lines
 
@@ -129,3 +131,33 @@ def test_lines_of_a_worker_have_its_name_and_all_ids(
     line = lines.only("run finished")
     assert ([line[name] for name in IDS], line["worker"]) == (ids(run), "host:1")
     assert (line["done"], line["failed"]) == (12, {})
+
+
+def test_what_holds_a_run_back_is_said_again_and_again(
+    small_project: Project, make_judge: MakeJudge, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calling, "SLOWNESS_SECONDS", 0.3)
+    judge = make_judge(small_project, use_steps=False)
+    judge.endpoint.requests_per_minute = 10  # type: ignore[union-attr]
+    judge.endpoint.save()  # type: ignore[union-attr]
+    run = start_run(judge, list(small_project.criteria.all()))
+    ends = time.monotonic() + 2
+
+    work_on_run(run.pk, "tester", shift=Shift(ends=ends))
+
+    held_back = [line for line in lines.all if line["event"] == "run is held back"]
+    assert len(held_back) >= 2
+    assert all(line["reasons"] == ["limits of the endpoint"] for line in held_back)
+    assert [held_back[0][name] for name in ("run", "project", "judge")] == ids(run)
+
+
+def test_nothing_is_said_of_a_run_that_nothing_holds_back(
+    small_project: Project, make_judge: MakeJudge, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calling, "SLOWNESS_SECONDS", 0.1)
+    judge = make_judge(small_project, "--latency", "0.3", use_steps=False, concurrency=4)
+    run = start_run(judge, list(small_project.criteria.all()))
+
+    work_on_run(run.pk, "tester")
+
+    assert "run is held back" not in {line["event"] for line in lines.all}
