@@ -18,6 +18,7 @@ from celery.worker import state
 from django.utils import timezone
 
 from evaluations.models import WorkerSlot
+from geval_site import environment
 
 # A loop reads messages every second, and a free thread answers at once. A slow machine takes
 # seconds for it, not a minute.
@@ -109,7 +110,7 @@ def tell_service_manager(state_of_service: str) -> None:
     Args:
         state_of_service: `READY=1` or `WATCHDOG=1`.
     """
-    if path := os.environ.get("GEVAL_PULSE_FILE"):
+    if path := environment.text("GEVAL_PULSE_FILE"):
         Path(path).touch()
     if address := os.environ.get("NOTIFY_SOCKET"):
         # An address that begins with @ is of the abstract namespace, written with a zero byte.
