@@ -191,13 +191,17 @@ def check(site: Site, standin: StandInProcess, calls_before: int, *, kills: int)
     assert 0 <= repeated <= kills * unwritten
 
 
-def expire_leases(site: Site) -> None:
+def expire_leases(site: Site, *killed: subprocess.Popen[str]) -> None:
     """The clock is the one thing mocked: lost workers' leases and heartbeats would run out within
-    the minute."""
-    site.query(
-        "UPDATE evaluations_runitem SET lease_until = now() WHERE state = 'leased' RETURNING 1"
-    )
-    site.query("DELETE FROM evaluations_workerheartbeat RETURNING 1")
+    the minute. Those of others go on: their items are not asked twice."""
+    for worker in killed:
+        site.query(
+            "UPDATE evaluations_runitem SET lease_until = now() WHERE state = 'leased'"
+            f" AND leased_by LIKE '%:{worker.pid}:%' RETURNING 1"
+        )
+        site.query(
+            f"DELETE FROM evaluations_workerheartbeat WHERE name LIKE '%:{worker.pid}' RETURNING 1"
+        )
 
 
 @pytest.mark.parametrize("victim", ["one worker", "all workers", "PostgreSQL and the queue in it"])
@@ -220,10 +224,11 @@ def test_a_run_survives(folder: Path, standin: StandInProcess, victim: str) -> N
             if victim == "PostgreSQL and the queue in it":
                 site.kill_server()
             else:
-                for worker in workers if victim == "all workers" else workers[:1]:
+                killed = workers if victim == "all workers" else workers[:1]
+                for worker in killed:
                     kill(worker)
+                expire_leases(site, *killed)
                 workers = [worker for worker in workers if worker.poll() is None]
-                expire_leases(site)
                 workers += [site.start_worker() for _ in range(2 - len(workers))]
         site.wait_for(site.is_done)
         check(site, standin, before, kills=2 * ROUNDS)
@@ -257,7 +262,7 @@ def test_a_run_survives_its_broker(folder: Path, standin: StandInProcess) -> Non
             redis.wait(20)
             kill(worker)
             redis = start_redis()
-            expire_leases(site)
+            expire_leases(site, worker)
             worker = site.start_worker()
         site.wait_for(site.is_done)
         check(site, standin, before, kills=ROUNDS)
@@ -327,8 +332,9 @@ def test_workers_of_four_slots_are_killed_in_random_order_and_runs_end(
             before = begin(site, standin)
             for number in range(1, ROUNDS + 1):
                 site.wait_for(lambda number=number: site.scored() >= number * ITEMS // (ROUNDS + 2))  # type: ignore[misc]
-                kill(workers.pop(draw.randrange(len(workers))))
-                expire_leases(site)
+                killed = workers.pop(draw.randrange(len(workers)))
+                kill(killed)
+                expire_leases(site, killed)
                 workers.append(site.start_worker(threads=4))
             site.wait_for(site.is_done)
             check(site, standin, before, kills=ROUNDS)
