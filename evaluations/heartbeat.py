@@ -115,14 +115,17 @@ def _stop(**_kwargs: Any) -> None:
 
 def _keep_beating(offer: Offer, pulse: Pulse) -> None:
     name = worker_name()
+    with contextlib.suppress(DatabaseError):
+        # Of a worker before it with the same process id, as the first of a container has.
+        WorkerSlot.objects.filter(worker=name).delete()
     tell_service_manager("READY=1")
     while not leaving.is_set():
         try:
-            trouble = pulse.trouble(name)
             release_lost_slots(name)
+            trouble = pulse.trouble(name)
             beat(name, offer, trouble=trouble)
-        except DatabaseError as error:
-            # The thread must survive a database that is unavailable for a while.
+        except Exception as error:
+            # The thread must survive a database that is unavailable for a while, and whatever else.
             log.warning("heartbeat failed", worker=name, reason=kind_of(error))
             with contextlib.suppress(DatabaseError):
                 connection.close()
@@ -134,6 +137,9 @@ def _keep_beating(offer: Offer, pulse: Pulse) -> None:
             # have to answer is what does not.
             log.error("worker given up", worker=name)
             os.kill(os.getpid(), signal.SIGKILL)
+            os._exit(
+                137
+            )  # the first process of a container is sent no signal that it does not handle
         if not pulse.is_troubled:
             tell_service_manager("WATCHDOG=1")
         leaving.wait(BEAT_SECONDS)

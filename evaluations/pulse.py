@@ -14,11 +14,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import structlog
 from celery.worker import state
 from django.utils import timezone
 
 from evaluations.models import WorkerSlot
 from geval_site import environment
+from geval_site.logs import kind_of
+
+log = structlog.stdlib.get_logger(__name__)
 
 # A loop reads messages every second, and a free thread answers at once. A slow machine takes
 # seconds for it, not a minute.
@@ -110,9 +114,12 @@ def tell_service_manager(state_of_service: str) -> None:
     Args:
         state_of_service: `READY=1` or `WATCHDOG=1`.
     """
-    if path := environment.text("GEVAL_PULSE_FILE"):
-        Path(path).touch()
-    if address := os.environ.get("NOTIFY_SOCKET"):
-        # An address that begins with @ is of the abstract namespace, written with a zero byte.
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as unix:
-            unix.sendto(state_of_service.encode(), address.replace("@", "\0", 1))
+    try:
+        if path := environment.text("GEVAL_PULSE_FILE"):
+            Path(path).touch()
+        if address := os.environ.get("NOTIFY_SOCKET"):
+            # An address that begins with @ is of the abstract namespace, written with a zero byte.
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as unix:
+                unix.sendto(state_of_service.encode(), address.replace("@", "\0", 1))
+    except OSError as error:
+        log.warning("pulse not shown", reason=kind_of(error))

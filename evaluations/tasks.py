@@ -9,7 +9,7 @@ from celery import shared_task
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
 from evaluations.heartbeat import leaving
 from evaluations.improving.work import work_on_search
-from evaluations.models import Search
+from evaluations.models import Search, WorkerSlot
 from evaluations.people.passwords import send_reset_mails
 from evaluations.reports.keeping import work_on_report
 from evaluations.runs.errands import work_on_errand
@@ -29,6 +29,8 @@ from geval_site.queues import (
     WORK_ON_UPLOAD,
 )
 
+# Searches of this process. Each keeps a thread for minutes, and one thread is left for runs.
+_searching: set[int] = set()
 log = structlog.stdlib.get_logger(__name__)
 
 
@@ -68,8 +70,16 @@ def search_changes(search_id: int) -> None:
     """Search for changes that improve a judge, for some minutes at most."""
     if not Search.objects.filter(ours("project"), pk=search_id).exists():
         return
-    shift = Shift(leaving.is_set, ends=time.monotonic() + MESSAGE_SECONDS)
-    if work_on_search(search_id, shift):
+    most = max(1, WorkerSlot.objects.filter(worker=worker_name()).count() - 1)
+    if len(_searching) >= most:
+        return  # it is looked for again within a minute
+    _searching.add(search_id)
+    try:
+        shift = Shift(leaving.is_set, ends=time.monotonic() + MESSAGE_SECONDS)
+        is_to_go_on = work_on_search(search_id, shift)
+    finally:
+        _searching.discard(search_id)
+    if is_to_go_on:
         wake_for_search(search_id)
 
 

@@ -67,17 +67,14 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
         items = RunItem.objects.filter(run=models.OuterRef("pk"))
         batches = Batch.objects.filter(run=models.OuterRef("pk"))
         unattended = models.Q(preparer_until=None) | is_free("preparer_until")
-        is_running = models.Q(state=RunState.RUNNING)
         is_batch = models.Q(transport=Transport.BATCH)
-        claimable = models.Exists(items.claimable())
-        due_batch = models.Exists(batches.filter(state=Batch.State.SENDING)) | models.Exists(
-            batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now())
-        )
+        claimable, ended = models.Exists(items.claimable()), ~models.Exists(items.open())
+        may_send = claimable & ~models.Exists(batches.waiting_to_try_again())
+        of_batches = is_batch & unattended & (may_send | models.Exists(batches.due()) | ended)
+        of_calls = ~is_batch & (claimable | ended)
         return self.filter(
             (models.Q(state=RunState.PREPARING) & unattended)
-            | (is_running & ~is_batch & claimable)
-            | (is_running & is_batch & unattended & (claimable | due_batch))
-            | (is_running & ~models.Exists(items.open()))
+            | (models.Q(state=RunState.RUNNING) & (of_batches | of_calls))
         )
 
     def counting(self) -> EvaluationRunQuerySet:
@@ -416,6 +413,16 @@ class RunItem(models.Model):
         return f"item {self.pk} ({self.state})"
 
 
+class BatchQuerySet(models.QuerySet["Batch"]):
+    def due(self) -> BatchQuerySet:
+        """Batches that are to be sent, or looked at, by now."""
+        return self.filter(state__in=Batch.OPEN_STATES, look_at__lte=timezone.now())
+
+    def waiting_to_try_again(self) -> BatchQuerySet:
+        """Batches with which the last step failed, until the next is due."""
+        return self.filter(state__in=Batch.OPEN_STATES, failures__gt=0, look_at__gt=timezone.now())
+
+
 class Batch(models.Model):
     """Items sent to an endpoint's batch API together. `token` finds it there if its id was not
     stored."""
@@ -425,6 +432,8 @@ class Batch(models.Model):
         SENT = "sent", "At the endpoint"
         DONE = "done", "Done"
         FAILED = "failed", "Failed"
+
+    OPEN_STATES = (State.SENDING, State.SENT)
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="batches")
     token = models.UUIDField(default=uuid.uuid4, unique=True)
@@ -440,6 +449,8 @@ class Batch(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     look_at = models.DateTimeField(default=timezone.now, help_text="When to check it next.")
     ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = BatchQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)

@@ -93,7 +93,13 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
     @transaction.atomic
     def take(self, worker: str) -> WorkerSlot | None:
         """A free slot of a worker, taken; None if all are."""
-        slot = self.select_for_update(skip_locked=True).free().filter(worker=worker).first()
+        free = self.select_for_update(skip_locked=True).free()
+        slot = free.filter(worker=worker).first()
+        if slot is None or slot.called_at is None:
+            # The message was sent for another slot, which may be called again.
+            other = free.exclude(called_at=None).order_by("called_at").first()
+            if other is not None:
+                WorkerSlot.objects.filter(pk=other.pk).update(called_at=None)
         if slot is not None:
             now = timezone.now()
             slot.taken_at, slot.seen_at, slot.called_at, slot.run_id = now, now, None, None
@@ -102,10 +108,17 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
 
     def beat(self, slot: WorkerSlot) -> None:
         """Show that the work of a slot lives."""
-        self.filter(pk=slot.pk).update(seen_at=timezone.now())
+        self.as_taken(slot).update(seen_at=timezone.now())
+
+    def as_taken(self, slot: WorkerSlot) -> WorkerSlotQuerySet:
+        """The row of a slot, if it was not given back, and taken by another thread, meanwhile."""
+        return self.filter(pk=slot.pk, taken_at=slot.taken_at)
 
     def release(self, slot: WorkerSlot) -> None:
-        self.filter(pk=slot.pk).update(taken_at=None, called_at=None, run_id=None)
+        self.as_taken(slot).give_back()
+
+    def give_back(self) -> None:
+        self.update(taken_at=None, called_at=None, run_id=None)
 
     def callable(self) -> WorkerSlotQuerySet:
         """Free slots for which no message is on its way."""
@@ -163,5 +176,6 @@ class WorkerSlot(models.Model):
 
     @property
     def name(self) -> str:
-        """The name under which it holds items; no other slot has it."""
-        return f"{self.worker}:{self.number}"
+        """The name under which it holds items; no other slot has it, not even one of a later
+        worker with the same process id."""
+        return f"{self.worker}:{self.pk}"

@@ -6,7 +6,9 @@ is sent, and a batch that was sent by a worker that died before it could write t
 again by a token in its metadata.
 """
 
+import asyncio
 import datetime
+import time
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import replace
@@ -39,6 +41,7 @@ BATCH_ITEMS = 5_000
 LOOK_FIRST_SECONDS = 5
 LOOK_LATER_SECONDS = 120
 TENDING_SECONDS = 300
+LOOK_SECONDS = 1.0
 # Looks in a row that may fail before a person should know.
 MOST_FAILED_LOOKS = 5
 # Endpoints promise a day; one that needs twice that has lost the batch.
@@ -50,31 +53,51 @@ MOST_RESULTS = 128
 class BatchShare(QuestionShare):
     """The share of the worker that looks after a run's batches."""
 
+    # Until when the run is this worker's alone, and when that was last put off.
+    _until: datetime.datetime | None = None
+    _tended = 0.0
+
     async def advance(self) -> None:
         """Do what can be done for the run now, one worker at a time: finish sendings that were
         begun, read what came back, send what waits; stop at the first step that fails."""
-        if not await self.database.call(lambda: _tend(self.run.pk)):
+        self._until = await self.database.call(lambda: _tend(self.run.pk))
+        if self._until is None:
             return
+        self._tended = time.monotonic()
         await self.read_criteria()
+        watching = asyncio.create_task(self.watch(every=LOOK_SECONDS))
         try:
             for batch in await self.database.call(self._half_sent):
                 await self._try(batch, self._send(batch, maybe_sent=True))
             for batch in await self.database.call(self._due):
                 await self._try(batch, self._look(batch))
             while not self.stopped.is_set() and (
-                gathered := await self.database.call(lambda: _gather(self.run))
+                gathered := await self.database.call(self._gather)
             ):
                 await self._try(gathered, self._send(gathered))
                 await self.look_up()
         finally:
-            await self.database.call(lambda: _stop_tending(self.run.pk))
+            self.stop()
+            await watching
+            await self.database.call(lambda: _stop_tending(self.run.pk, self._until))
         await self.leave()
 
+    async def renew(self) -> None:
+        """Keep the run to this worker as well: files of a batch may take many minutes."""
+        if time.monotonic() - self._tended > TENDING_SECONDS / 4:
+            self._tended = time.monotonic()
+            self._until = await self.database.call(lambda: _keep_tending(self.run.pk, self._until))
+        await super().renew()
+
     def _half_sent(self) -> list[Batch]:
-        return list(self.run.batches.filter(state=Batch.State.SENDING))
+        return list(self.run.batches.due().filter(state=Batch.State.SENDING))
 
     def _due(self) -> list[Batch]:
-        return list(self.run.batches.filter(state=Batch.State.SENT, look_at__lte=timezone.now()))
+        return list(self.run.batches.due().filter(state=Batch.State.SENT))
+
+    def _gather(self) -> Batch | None:
+        """Items for another batch; none while a failed one waits for its next try."""
+        return None if self.run.batches.waiting_to_try_again().exists() else _gather(self.run)
 
     async def _try(self, batch: Batch, step: Coroutine[Any, Any, None]) -> None:
         """Do a step with a batch, unless an earlier one failed.
@@ -246,16 +269,21 @@ def _note_failure(batch: Batch, text: str) -> None:
     )
 
 
-def _tend(run_id: int) -> bool:
+def _tend(run_id: int) -> datetime.datetime | None:
+    """Until when a run is this worker's alone; None if it is another's."""
     until = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
-    return (
-        EvaluationRun.objects.active().unattended().filter(pk=run_id).update(preparer_until=until)
-        == 1
-    )
+    free = EvaluationRun.objects.active().unattended().filter(pk=run_id)
+    return until if free.update(preparer_until=until) else None
 
 
-def _stop_tending(run_id: int) -> None:
-    EvaluationRun.objects.filter(pk=run_id).update(preparer_until=None)
+def _keep_tending(run_id: int, until: datetime.datetime | None) -> datetime.datetime | None:
+    later = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
+    mine = EvaluationRun.objects.filter(pk=run_id, preparer_until=until)
+    return later if mine.update(preparer_until=later) else until
+
+
+def _stop_tending(run_id: int, until: datetime.datetime | None) -> None:
+    EvaluationRun.objects.filter(pk=run_id, preparer_until=until).update(preparer_until=None)
 
 
 @transaction.atomic

@@ -386,7 +386,7 @@ def resume_run(
     run.resumes_at = None
     if not only_due:
         run.outage_since = None  # somebody may have fixed the endpoint
-    run.batches.update(failures=0)
+    run.batches.update(failures=0, look_at=timezone.now())
     if budget is not None:
         run.budget = budget
     run.save(

@@ -22,7 +22,7 @@ from evaluations.models.run_parameters import RunParameters
 from evaluations.models.workers import WorkerSlotQuerySet
 from evaluations.runs.shift import ours
 
-# Of the slots so many serve pilots and trials before others; at least one does.
+# Of several slots so many serve pilots and trials before others; at least one does.
 INTERACTIVE_SHARE = 0.25
 # Any constant: slots choose one after the other, so that each sees what the one before chose.
 _LOCK = 0x7069636B
@@ -65,7 +65,9 @@ def in_order(
     of_judge = Counter(run.judge for run in being_served)
     of_run = Counter(run.pk for run in being_served)
     interactive = sum(run.is_interactive for run in being_served)
-    has_room = interactive < max(1, int(slots * INTERACTIVE_SHARE))
+    # A single slot is everybody's.
+    share = max(1, int(slots * INTERACTIVE_SHARE)) if slots > 1 else 0
+    has_room = interactive < share
     last_served: dict[int, datetime.datetime] = {}
     for run in runs:
         seen = run.served_at or _LONG_AGO
@@ -102,7 +104,7 @@ def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-    mine = WorkerSlot.objects.filter(pk=slot.pk)
+    mine = WorkerSlot.objects.as_taken(slot)
     current = mine.values_list("run_id", flat=True).first()
     others = WorkerSlot.objects.serving().exclude(pk=slot.pk)
     chosen = _choose(others, current, avoided)
@@ -110,14 +112,21 @@ def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
     if not mine.update(run_id=chosen, seen_at=now):
         return None
     if chosen != current:
-        changed = [pk for pk in (chosen, current) if pk is not None]
-        EvaluationRun.objects.filter(pk__in=changed).update(served_at=now)
+        _note_service([pk for pk in (chosen, current) if pk is not None], now)
     return chosen
 
 
-def waiting_run() -> int | None:
+def waiting_run(avoided: Sequence[int] = ()) -> int | None:
     """The id of the run that another slot would serve; None if no run could use one."""
-    return _choose(WorkerSlot.objects.serving(), None, ())
+    return _choose(WorkerSlot.objects.serving(), None, avoided)
+
+
+@transaction.atomic
+def _note_service(runs: Sequence[int], now: datetime.datetime) -> None:
+    """Note that a slot began or ended to serve runs. A row that somebody holds, perhaps for long,
+    is left out: all slots of the site would wait for it."""
+    free = EvaluationRun.objects.select_for_update(skip_locked=True).filter(pk__in=runs)
+    EvaluationRun.objects.filter(pk__in=free.values("pk")).update(served_at=now)
 
 
 def part_of(calls: int, slot: WorkerSlot) -> int:
@@ -139,11 +148,11 @@ def part_of(calls: int, slot: WorkerSlot) -> int:
 
 def leave(slot: WorkerSlot) -> None:
     """A slot no longer serves a run."""
-    mine = WorkerSlot.objects.filter(pk=slot.pk)
+    mine = WorkerSlot.objects.as_taken(slot)
     left = mine.values_list("run_id", flat=True).first()
     if left is not None:
-        EvaluationRun.objects.filter(pk=left).update(served_at=timezone.now())
         mine.update(run_id=None)
+        _note_service([left], timezone.now())
 
 
 def _choose(others: WorkerSlotQuerySet, current: int | None, avoided: Sequence[int]) -> int | None:

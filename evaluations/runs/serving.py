@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -27,6 +27,8 @@ MESSAGE_SECONDS = 300.0
 BEAT_SECONDS = 5.0
 # How long a judge may have more calls in flight than it is allowed when another slot joins.
 COUNT_SECONDS = 0.5
+# How long a run counts as served while the slot ends its calls for the run before.
+PROMISE_SECONDS = 15.0
 # A run for which a slot could do nothing is left alone for so long; otherwise the slot would ask
 # for it again and again.
 FRUITLESS_SECONDS = 2.0
@@ -54,13 +56,20 @@ class Turn:
         self._looks_at = time.monotonic() + seconds
         self._beats_at = self._counts_at = 0.0
         self._calls = 1
+        self._is_over = False
+        self._promised_at = 0.0
         self.following: int | None = None
 
     def told_to_stop(self) -> bool:
         """Whether the worker leaves; shows on the way that the slot lives."""
-        if time.monotonic() >= self._beats_at:
-            self._beats_at = time.monotonic() + BEAT_SECONDS
+        now = time.monotonic()
+        if now >= self._beats_at:
+            self._beats_at = now + BEAT_SECONDS
             WorkerSlot.objects.beat(self.slot)
+        if self.following is not None and now > self._promised_at + PROMISE_SECONDS:
+            # Calls that take minutes are not over; another slot may serve that run.
+            self.following = None
+            WorkerSlot.objects.as_taken(self.slot).update(run_id=self.run_id)
         return self._leaves()
 
     def calls(self, most: int) -> int:
@@ -71,12 +80,15 @@ class Turn:
         return self._calls
 
     def gives_way(self) -> bool:
-        """Whether another run has a better claim by now; it counts as served from then on."""
-        if self.following is None and time.monotonic() >= self._looks_at:
+        """Whether another run has a better claim by now, which counts as served from then on, or
+        the slot is gone."""
+        if not self._is_over and time.monotonic() >= self._looks_at:
             self._looks_at = time.monotonic() + self._seconds
             chosen = pick(self.slot)
-            self.following = None if chosen == self.run_id else chosen
-        return self.following is not None
+            if chosen != self.run_id:
+                self._is_over, self.following = True, chosen
+                self._promised_at = time.monotonic()
+        return self._is_over
 
 
 def work_on_runs(worker: str, leaves: Callable[[], bool]) -> None:
@@ -91,13 +103,13 @@ def work_on_runs(worker: str, leaves: Callable[[], bool]) -> None:
         return
     _at_work.add(slot.pk)
     try:
-        _serve(slot, leaves)
+        avoided = _serve(slot, leaves)
     finally:
         _at_work.discard(slot.pk)
         patiently(lambda: WorkerSlot.objects.release(slot))
     # Who started a run a moment ago saw no free slot here, and relied on this one.
     if not leaves():
-        patiently(call_another_slot)
+        patiently(functools.partial(call_another_slot, avoided))
 
 
 def release_lost_slots(worker: str) -> None:
@@ -105,32 +117,38 @@ def release_lost_slots(worker: str) -> None:
     long when they were to be given back."""
     before = timezone.now() - BEGINNING
     taken = WorkerSlot.objects.filter(worker=worker, taken_at__lt=before)
-    for slot in taken.exclude(pk__in=list(_at_work)):
-        WorkerSlot.objects.release(slot)
+    taken.exclude(pk__in=list(_at_work)).give_back()
 
 
-def call_another_slot() -> None:
+def call_another_slot(avoided: Sequence[int] = ()) -> None:
     """Send for a free slot if a run has something to do for one. It does the same, so that all
-    come that can be used, and no more."""
+    come that can be used, and no more.
+
+    Args:
+        avoided: as for `in_order`.
+    """
     project = settings.ONLY_PROJECT
-    if WorkerSlot.objects.of_live_workers(project).callable().exists() and waiting_run():
+    if WorkerSlot.objects.of_live_workers(project).callable().exists() and waiting_run(avoided):
         wake_for_runs(project)
 
 
-def _serve(slot: WorkerSlot, leaves: Callable[[], bool]) -> None:
+def _serve(slot: WorkerSlot, leaves: Callable[[], bool]) -> list[int]:
+    """Serve runs; those for which nothing could be done a moment ago."""
     ends = time.monotonic() + MESSAGE_SECONDS
     fruitless: dict[int, float] = {}
     following: int | None = None
+    avoided: list[int] = []
     while not leaves() and time.monotonic() < ends:
-        begun = time.monotonic()
-        avoided = [pk for pk, until in fruitless.items() if until > begun]
+        avoided = [pk for pk, until in fruitless.items() if until > time.monotonic()]
         run_id = following or patiently(functools.partial(pick, slot, avoided=avoided))
         if run_id is None:
-            return
-        patiently(call_another_slot)
+            break
+        patiently(functools.partial(call_another_slot, avoided))
+        begun = time.monotonic()
         following = _take_turn(slot, run_id, leaves, ends)
         if time.monotonic() - begun < FRUITLESS_SECONDS / 10:
             fruitless[run_id] = time.monotonic() + FRUITLESS_SECONDS
+    return avoided
 
 
 def _take_turn(

@@ -117,7 +117,9 @@ class Share:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.halted.wait(), every)
             await self.renew()
-            if not self.stopped.is_set():
+            # Also while it ends what it has begun before it gives way: the slot shows that it
+            # lives, and a run that is paused or a worker that is asked to stop end it.
+            if not self.halted.is_set():
                 await self.look_up()
 
     async def rest(self, seconds: float) -> None:

@@ -106,9 +106,11 @@ def test_a_slot_at_work_without_a_sign_of_life_is_seen_after_ten_minutes(
     assert slot
     WorkerSlot.objects.filter(pk=slot.pk).update(seen_at=timezone.now() - LOST_AFTER - more)
 
-    said = worker.after(5)
+    trouble = worker.after(5)
 
-    assert said == ("1 of its threads have shown no sign of life for ten minutes." if lost else "")
+    assert trouble == (
+        "1 of its threads have shown no sign of life for ten minutes." if lost else ""
+    )
 
 
 def test_trouble_that_lasts_is_given_up_and_one_that_passes_is_not(worker: Worker) -> None:
@@ -156,6 +158,8 @@ def test_a_worker_that_is_given_up_ends_itself(
         heartbeat.leaving.set()
 
     monkeypatch.setattr(os, "kill", kill)
+    exits: list[int] = []
+    monkeypatch.setattr(os, "_exit", exits.append)
     worker.consumer.answers = False
     worker.after(UNANSWERED_SECONDS + GIVEN_UP_SECONDS + 10)
     worker.clock.now += 5
@@ -165,6 +169,7 @@ def test_a_worker_that_is_given_up_ends_itself(
         heartbeat.leaving.clear()
 
     assert killed == [(os.getpid(), signal.SIGKILL)]
+    assert exits == [137]  # for the first process of a container
     assert WorkerHeartbeat.objects.get(name=worker_name()).trouble
 
 

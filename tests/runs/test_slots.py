@@ -119,7 +119,7 @@ def test_a_slot_is_taken_once_and_given_back() -> None:
 
     slot = WorkerSlot.objects.take(WORKER)
     assert slot
-    assert slot.name == "here:1:1"
+    assert slot.name == f"here:1:{slot.pk}"
     assert WorkerSlot.objects.take(WORKER) is None
     WorkerSlot.objects.release(slot)
     assert WorkerSlot.objects.take(WORKER) == slot

@@ -62,7 +62,9 @@ def test_somebody_who_looks_at_a_trial_comes_first_up_to_a_quarter_of_the_slots(
     assert order(waiting, trial, served=(1,), slots=8) == [1, 3]
     assert order(waiting, trial, other_trial, served=(1, 2), slots=8)[0] == 3
     assert order(waiting, trial, served=(1,), slots=7)[0] == 3
-    assert order(waiting, trial, slots=1) == [1, 3]
+    assert order(waiting, trial, slots=2)[0] == 1
+    late = replace(trial, served_at=at(1))
+    assert order(waiting, late, slots=1)[0] == 3  # one slot is everybody's
 
 
 def test_a_judge_gets_no_more_slots_than_its_calls_in_flight() -> None:

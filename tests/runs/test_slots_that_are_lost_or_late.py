@@ -1,0 +1,311 @@
+"""What would keep a slot, or all of them, from work: a thread that comes back late, a row that
+somebody holds, a promise that is not kept, a worker that deals with its last run."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from evaluations import heartbeat, tasks, waking
+from evaluations.corpus.store import LoadResult
+from evaluations.heartbeat import Offer, beat
+from evaluations.models import (
+    Batch,
+    EvaluationRun,
+    ItemState,
+    Judge,
+    Project,
+    RunState,
+    Search,
+    WorkerHeartbeat,
+    WorkerSlot,
+)
+from evaluations.pulse import Pulse, tell_service_manager
+from evaluations.runs import serving
+from evaluations.runs.database import Database
+from evaluations.runs.lifecycle import cancel_run, lay_out_run, start_run
+from evaluations.runs.scheduling import pick, waiting_run
+from evaluations.runs.serving import PROMISE_SECONDS, Turn, release_lost_slots, work_on_runs
+from evaluations.runs.share import Share
+from evaluations.runs.shift import Shift
+from geval_site.queues import RUNS
+from tests.conftest import OUTPUTS, RATINGS
+from tests.consumers import Consumer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WORKER = "here:1"
+MakeJudge = Callable[..., Judge]
+
+
+def stay() -> bool:
+    return False
+
+
+def started(judge: Judge, **more: Any) -> EvaluationRun:
+    return start_run(judge, list(judge.project.criteria.all()), **more)
+
+
+def taken() -> WorkerSlot:
+    slot = WorkerSlot.objects.take(WORKER)
+    assert slot
+    return slot
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    sent: list[str] = []
+    monkeypatch.setattr(waking.app, "send_task", lambda task, *_all, **_more: sent.append(task))
+    return sent
+
+
+@pytest.fixture
+def other(load: Callable[..., LoadResult]) -> Project:
+    project = Project.objects.create(slug="other", name="other")
+    load(project, {"outputs.jsonl": OUTPUTS, "ratings.csv": RATINGS})
+    return project
+
+
+def test_a_thread_that_gives_its_slot_back_late_frees_nobody_elses() -> None:
+    beat(WORKER, Offer((RUNS,), 1))
+    late = taken()
+    WorkerSlot.objects.update(taken_at=timezone.now() - timedelta(minutes=1))
+    release_lost_slots(WORKER)
+    taken()
+
+    WorkerSlot.objects.release(late)
+    WorkerSlot.objects.beat(late)
+
+    assert WorkerSlot.objects.take(WORKER) is None
+
+
+def test_a_thread_whose_slot_is_gone_ends_its_turn_and_the_new_slot_has_another_name(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
+    beat(WORKER, Offer((RUNS,), 1))
+    run = started(make_judge(small_project, use_steps=False))
+    slot = taken()
+    assert pick(slot) == run.pk
+    turn = Turn(slot, run.pk, stay, seconds=0)
+    assert not turn.gives_way()
+    WorkerSlot.objects.all().delete()
+    beat(WORKER, Offer((RUNS,), 1))
+
+    assert turn.gives_way()
+    assert turn.following is None
+    assert taken().name != slot.name
+
+
+def test_a_worker_that_starts_under_the_name_of_a_lost_one_has_slots_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(heartbeat, "worker_name", lambda: WORKER)
+    beat(WORKER, Offer((RUNS,), 1))
+    lost = taken()
+    heart = threading.Thread(
+        target=heartbeat._keep_beating, args=[Offer((RUNS,), 1), Pulse(Consumer())]
+    )
+    heart.start()
+    try:
+        deadline = time.monotonic() + 20
+        while not WorkerSlot.objects.free().exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        heartbeat.leaving.set()
+        heart.join(20)
+        heartbeat.leaving.clear()
+
+    assert WorkerSlot.objects.get().name != lost.name
+
+
+def test_a_run_whose_row_somebody_holds_keeps_no_slot_waiting(
+    small_project: Project, other: Project, make_judge: MakeJudge
+) -> None:
+    beat(WORKER, Offer((RUNS,), 2))
+    runs = {started(make_judge(project, use_steps=False)).pk for project in (small_project, other)}
+    slots = [taken(), taken()]
+    chosen: list[int | None] = []
+
+    def choose(slot: WorkerSlot) -> None:
+        chosen.append(pick(slot))
+        connection.close()
+
+    threads = [threading.Thread(target=choose, args=[slot]) for slot in slots]
+    with transaction.atomic():
+        list(EvaluationRun.objects.select_for_update())
+        for thread in threads:
+            thread.start()
+            thread.join(20)
+
+    assert set(chosen) == runs
+
+
+def test_a_run_that_follows_is_free_for_others_where_calls_take_long(
+    small_project: Project, other: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beat(WORKER, Offer((RUNS,), 1))
+    run = started(make_judge(small_project, use_steps=False))
+    slot = taken()
+    pick(slot)
+    turn = Turn(slot, run.pk, stay, seconds=0)
+    follows = started(make_judge(other, use_steps=False))
+    assert turn.gives_way()
+    turn.told_to_stop()
+    assert (turn.following, WorkerSlot.objects.get().run_id) == (follows.pk, follows.pk)
+
+    now = time.monotonic()
+    monkeypatch.setattr(serving.time, "monotonic", lambda: now + PROMISE_SECONDS + 1)
+    turn.told_to_stop()
+
+    assert turn.gives_way()  # it still ends
+    assert (turn.following, WorkerSlot.objects.get().run_id) == (None, run.pk)
+
+
+def test_a_message_that_another_workers_thread_reads_leaves_no_slot_marked() -> None:
+    beat("a:1", Offer((RUNS,), 2))
+    beat(WORKER, Offer((RUNS,), 2))
+    called = WorkerSlot.objects.filter(worker="a:1")
+    assert called.call(2) == 2
+
+    taken()
+
+    assert called.exclude(called_at=None).count() == 1
+    taken()
+    assert WorkerSlot.objects.take(WORKER) is None  # it has none left, and one message is read
+    assert not called.exclude(called_at=None).exists()
+
+
+def test_a_share_that_gives_way_still_hears_and_shows_that_it_lives(
+    small_project: Project, make_judge: MakeJudge
+) -> None:
+    run = started(make_judge(small_project, use_steps=False))
+    lay_out_run(run.pk)
+    run.refresh_from_db()
+    asked: list[float] = []
+
+    def told() -> bool:
+        asked.append(time.monotonic())
+        return False
+
+    async def look() -> tuple[bool, int, bool]:
+        database = Database()
+        share = Share(run, "w", database, Shift(told, gives_way=lambda: True))
+        watching = asyncio.create_task(share.watch(every=0.02))
+        await asyncio.wait_for(share.stopped.wait(), 20)
+        gives_way, count = not share.halted.is_set(), len(asked)
+        while len(asked) < count + 3:
+            await asyncio.sleep(0.02)
+        await database.call(lambda: cancel_run(run.pk, "Enough."))
+        await asyncio.wait_for(watching, 20)
+        await database.close()
+        return gives_way, len(asked) - count, share.halted.is_set()
+
+    gives_way, more, halted = asyncio.run(look())
+    assert gives_way
+    assert more >= 3
+    assert halted
+
+
+def test_a_run_in_batches_that_a_lost_worker_looked_after_sends_no_messages_round(
+    small_project: Project, make_judge: MakeJudge, messages: list[str]
+) -> None:
+    beat(WORKER, Offer((RUNS,), 2))
+    run = started(make_judge(small_project, use_steps=False), transport="batch")
+    lay_out_run(run.pk)
+    run.items.update(state=ItemState.DONE)
+    later = timezone.now() + timedelta(minutes=4)
+    EvaluationRun.objects.update(state=RunState.RUNNING, preparer_until=later)
+    messages.clear()
+    WorkerSlot.objects.update(called_at=None)
+    assert waiting_run() is None
+
+    work_on_runs(WORKER, stay)
+
+    assert messages == []
+    EvaluationRun.objects.update(preparer_until=None)
+    assert waiting_run() == run.pk
+
+
+@pytest.mark.parametrize("state", [Batch.State.SENDING, Batch.State.SENT])
+def test_a_step_with_a_batch_that_failed_is_not_tried_again_at_once(
+    small_project: Project, make_judge: MakeJudge, state: str
+) -> None:
+    run = started(make_judge(small_project, use_steps=False), transport="batch")
+    lay_out_run(run.pk)
+    later = timezone.now() + timedelta(seconds=5)
+    batch = Batch.objects.create(run=run, state=state, failures=1, look_at=later)
+    assert waiting_run() is None  # nor are the items that wait for another batch sent
+
+    Batch.objects.update(look_at=timezone.now())
+    assert waiting_run() == run.pk
+    Batch.objects.update(look_at=later, failures=0)
+    assert waiting_run() == run.pk  # items may be sent beside one that is at the endpoint
+    assert batch.run_id == run.pk
+
+
+def test_a_run_for_which_nothing_could_be_done_sends_for_nobody_else(
+    small_project: Project,
+    make_judge: MakeJudge,
+    messages: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    beat(WORKER, Offer((RUNS,), 1))
+    started(make_judge(small_project, use_steps=False))
+    messages.clear()
+    WorkerSlot.objects.update(called_at=None)
+    monkeypatch.setattr(serving, "work_on_run", lambda *_all, **_more: None)
+
+    work_on_runs(WORKER, stay)
+
+    assert messages == []
+
+
+def test_a_worker_whose_file_cannot_be_touched_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEVAL_PULSE_FILE", "/nowhere/at/all")
+
+    tell_service_manager("WATCHDOG=1")
+
+
+def test_the_heart_survives_whatever_a_look_meets(monkeypatch: pytest.MonkeyPatch) -> None:
+    beats: list[int] = []
+
+    def fails(_name: str) -> None:
+        beats.append(1)
+        if len(beats) == 3:
+            heartbeat.leaving.set()
+        raise RuntimeError
+
+    monkeypatch.setattr(heartbeat, "release_lost_slots", fails)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
+    try:
+        heartbeat._keep_beating(Offer((RUNS,), 1), Pulse(Consumer()))
+    finally:
+        heartbeat.leaving.clear()
+
+    assert len(beats) == 3
+
+
+def test_searches_leave_a_thread_for_runs(
+    monkeypatch: pytest.MonkeyPatch, small_project: Project, make_judge: MakeJudge
+) -> None:
+    beat(WORKER, Offer((RUNS,), 3))
+    monkeypatch.setattr(tasks, "worker_name", lambda: WORKER)
+    judge = make_judge(small_project)
+    search = Search.objects.create(
+        project=small_project, judge=judge, criterion=small_project.criteria.first(), changes=[]
+    )
+    worked: list[int] = []
+    monkeypatch.setattr(tasks, "work_on_search", lambda pk, _shift: worked.append(pk))
+
+    for others in ({-1}, {-1, -2}):
+        monkeypatch.setattr(tasks, "_searching", set(others))
+        tasks.search_changes(search.pk)
+
+    assert worked == [search.pk]
+    assert WorkerHeartbeat.objects.count() == 1
