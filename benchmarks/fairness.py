@@ -25,7 +25,7 @@ LOOK_SECONDS = 0.25
 MOST_SECONDS = 1200.0
 BEGIN_SECONDS, FAIR_SECONDS, GAP_SECONDS, JAIN = 30.0, 30.0, 2.0, 0.95
 SIMULATED_WORKERS, WAITING_RUNS, PICK_MILLISECONDS = 50, 500, 50.0
-SLICES = 10
+SLICES = 6
 
 
 def make_judge(name: str, items: int, base_url: str) -> Any:
@@ -186,6 +186,7 @@ def measure_picks() -> list[Goal]:
 
     from evaluations.models import EvaluationRun, RunState, WorkerSlot
     from evaluations.runs.scheduling import pick
+    from evaluations.runs.serving import TURN_SECONDS
 
     for n in range(WAITING_RUNS):
         judge = make_judge(f"Waiting {n}", 2, "http://127.0.0.1:9/v1")
@@ -200,7 +201,8 @@ def measure_picks() -> list[Goal]:
         assert slot
         try:
             for _ in range(SLICES):
-                time.sleep(1 + number / SIMULATED_WORKERS)
+                # As often as slots ask, and not all at once.
+                time.sleep(TURN_SECONDS * (0.8 + 0.4 * number / SIMULATED_WORKERS))
                 begun = time.perf_counter()
                 assert pick(slot) is not None
                 times.append(1000 * (time.perf_counter() - begun))
