@@ -130,7 +130,7 @@ def test_all_jobs_have_a_worker_wherever_the_site_is_deployed() -> None:
     found = {
         name: sorted(
             job
-            for jobs in re.findall(r'(?:--jobs, "|worker@)([a-z]+(?:[,:][a-z]+)*)\b', text)
+            for jobs in re.findall(r'(?:--jobs, "?|worker@)([a-z]+(?:[,:][a-z]+)*)\b', text)
             for job in re.split("[,:]", jobs)
         )
         for name, text in texts.items()
