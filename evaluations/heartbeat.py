@@ -137,9 +137,8 @@ def _keep_beating(offer: Offer, pulse: Pulse) -> None:
             # have to answer is what does not.
             log.error("worker given up", worker=name)
             os.kill(os.getpid(), signal.SIGKILL)
-            os._exit(
-                137
-            )  # the first process of a container is sent no signal that it does not handle
+            # The first process of a container gets no signal that it does not handle.
+            os._exit(137)
         if not pulse.is_troubled:
             tell_service_manager("WATCHDOG=1")
         leaving.wait(BEAT_SECONDS)

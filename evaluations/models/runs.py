@@ -56,24 +56,28 @@ def is_free(lease: str) -> models.Q:
     return models.Q(**{f"{lease}__lt": Now()}) | models.Q(**{f"{lease}__gt": Now() + LONGEST_LEASE})
 
 
+def is_unattended() -> models.Q:
+    """A condition for runs that no worker prepares, or looks after the batches of, right now."""
+    return models.Q(preparer_until=None) | is_free("preparer_until")
+
+
 class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def unattended(self) -> EvaluationRunQuerySet:
         """Runs that no worker is preparing at the moment."""
-        return self.filter(models.Q(preparer_until=None) | is_free("preparer_until"))
+        return self.filter(is_unattended())
 
     def with_work(self) -> EvaluationRunQuerySet:
         """Active runs that a worker could do something for now: prepare them, judge items that
         nobody holds, look after their batches, or end them."""
         items = RunItem.objects.filter(run=models.OuterRef("pk"))
         batches = Batch.objects.filter(run=models.OuterRef("pk"))
-        unattended = models.Q(preparer_until=None) | is_free("preparer_until")
         is_batch = models.Q(transport=Transport.BATCH)
         claimable, ended = models.Exists(items.claimable()), ~models.Exists(items.open())
         may_send = claimable & ~models.Exists(batches.waiting_to_try_again())
-        of_batches = is_batch & unattended & (may_send | models.Exists(batches.due()) | ended)
+        of_batches = is_batch & is_unattended() & (may_send | models.Exists(batches.due()) | ended)
         of_calls = ~is_batch & (claimable | ended)
         return self.filter(
-            (models.Q(state=RunState.PREPARING) & unattended)
+            (models.Q(state=RunState.PREPARING) & is_unattended())
             | (models.Q(state=RunState.RUNNING) & (of_batches | of_calls))
         )
 
