@@ -27,19 +27,19 @@ class RequestRateMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         rate = settings.REQUEST_RATE
-        said = f"This site accepts {rate} requests from one sender (GEVAL_REQUEST_RATE)"
+        refusal = f"This site accepts {rate} requests from one sender (GEVAL_REQUEST_RATE)"
         wait = seconds_to_wait(sender_of(request), rate)
         if not wait and request.method == "POST" and request.path_info in _attempt_pages():
-            said = f"This page accepts {ATTEMPT_RATE} attempts from one address"
+            refusal = f"This page accepts {ATTEMPT_RATE} attempts from one address"
             address = counted_address(client_address(request))
             wait = seconds_to_wait(f"passwords of {address}", ATTEMPT_RATE)
         if not wait:
             return self.get_response(request)
-        said = f"{said}; try again in {wait} s."
+        refusal = f"{refusal}; try again in {wait} s."
         if is_for_api(request):
-            response = problem(429, "Too many requests", said)
+            response = problem(429, "Too many requests", refusal)
         else:
-            response = render(request, "429.html", {"said": said}, status=429)
+            response = render(request, "429.html", {"refusal": refusal}, status=429)
         response["Retry-After"] = str(wait)
         return response
 

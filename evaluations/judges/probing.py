@@ -97,8 +97,8 @@ def puts_tags(kind: str, settings: Mapping[str, Any]) -> bool | None:
 
 def _judges_put_tags(endpoint: Endpoint, model: str) -> bool:
     judges = endpoint.judges.filter(model=model, retired_at=None).values_list("kind", "settings")
-    found = {puts_tags(kind, settings) for kind, settings in judges} - {None}
-    return found != {False}
+    habits = {puts_tags(kind, settings) for kind, settings in judges} - {None}
+    return habits != {False}
 
 
 def sample_question(project: Project, *, is_delimited: bool) -> JudgeQuestion:

@@ -251,15 +251,15 @@ def _secrets(database: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """The environment by which a program gets the secrets of a connection. For the password libpq
     has a variable, for others a file, which is this user's alone."""
     parameters = libpq_parameters(database)
-    found = {"PGPASSWORD": parameters["password"]} if "password" in parameters else {}
+    variables = {"PGPASSWORD": parameters["password"]} if "password" in parameters else {}
     if not _has_secrets_without_variable(parameters):
-        yield found
+        yield variables
         return
     with tempfile.NamedTemporaryFile("w") as file:
         lines = [f"{name}={parameters[name]}" for name in WITHOUT_VARIABLE if name in parameters]
         file.write("\n".join([f"[{SERVICE}]", *lines, ""]))
         file.flush()
-        yield found | {"PGSERVICEFILE": file.name}
+        yield variables | {"PGSERVICEFILE": file.name}
 
 
 def _has_secrets_without_variable(parameters: Mapping[str, str]) -> bool:
