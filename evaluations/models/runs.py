@@ -420,11 +420,11 @@ class RunItem(models.Model):
 class BatchQuerySet(models.QuerySet["Batch"]):
     def due(self) -> BatchQuerySet:
         """Batches that are to be sent, or looked at, by now."""
-        return self.filter(state__in=Batch.OPEN_STATES, look_at__lte=timezone.now())
+        return self.filter(state__in=Batch.OPEN_STATES, look_at__lte=Now())
 
     def waiting_to_try_again(self) -> BatchQuerySet:
         """Batches with which the last step failed, until the next is due."""
-        return self.filter(state__in=Batch.OPEN_STATES, failures__gt=0, look_at__gt=timezone.now())
+        return self.filter(state__in=Batch.OPEN_STATES, failures__gt=0, look_at__gt=Now())
 
 
 class Batch(models.Model):

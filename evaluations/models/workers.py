@@ -6,6 +6,7 @@ import datetime
 
 from django.conf import settings
 from django.db import models, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from geval_site.queues import RUNS
@@ -23,7 +24,7 @@ def all_jobs() -> list[str]:
 class WorkerHeartbeatQuerySet(models.QuerySet["WorkerHeartbeat"]):
     def heard_of(self, within: datetime.timedelta | None = None) -> WorkerHeartbeatQuerySet:
         """Workers that said lately that they live."""
-        since = timezone.now() - (within or WorkerHeartbeat.STALE_AFTER)
+        since = Now() - (within or WorkerHeartbeat.STALE_AFTER)
         return self.filter(seen_at__gt=since)
 
     def alive(self, within: datetime.timedelta | None = None) -> WorkerHeartbeatQuerySet:
@@ -86,7 +87,7 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
 
     def serving(self) -> WorkerSlotQuerySet:
         """Slots that serve a run, and have shown lately that they live, as has their worker."""
-        since = timezone.now() - WorkerSlot.STALE_AFTER
+        since = Now() - WorkerSlot.STALE_AFTER
         heard_of = WorkerHeartbeat.objects.heard_of().values("name")
         return self.exclude(run_id=None).filter(seen_at__gt=since, worker__in=heard_of)
 

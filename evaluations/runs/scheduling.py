@@ -7,6 +7,7 @@ seconds, and longer while nobody else has a better claim.
 """
 
 import datetime
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from evaluations.models import EvaluationRun, WorkerSlot
+from evaluations.models.compiled import CompiledQuery
 from evaluations.models.run_parameters import RunParameters
-from evaluations.models.workers import WorkerSlotQuerySet
 from evaluations.runs.shift import ours
 
 # Of several slots so many serve pilots and trials before others; at least one does.
@@ -106,8 +107,7 @@ def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     mine = WorkerSlot.objects.as_taken(slot)
     current = mine.values_list("run_id", flat=True).first()
-    others = WorkerSlot.objects.serving().exclude(pk=slot.pk)
-    chosen = _choose(others, current, avoided)
+    chosen = _choose(slot.pk, current, avoided)
     now = timezone.now()
     if not mine.update(run_id=chosen, seen_at=now):
         return None
@@ -118,15 +118,19 @@ def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
 
 def waiting_run(avoided: Sequence[int] = ()) -> int | None:
     """The id of the run that another slot would serve; None if no run could use one."""
-    return _choose(WorkerSlot.objects.serving(), None, avoided)
+    return _choose(None, None, avoided)
 
 
-@transaction.atomic
 def _note_service(runs: Sequence[int], now: datetime.datetime) -> None:
     """Note that a slot began or ended to serve runs. A row that somebody holds, perhaps for long,
     is left out: all slots of the site would wait for it."""
-    free = EvaluationRun.objects.select_for_update(skip_locked=True).filter(pk__in=runs)
-    EvaluationRun.objects.filter(pk__in=free.values("pk")).update(served_at=now)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE evaluations_evaluationrun SET served_at = %s WHERE id IN (
+                   SELECT id FROM evaluations_evaluationrun WHERE id = ANY(%s)
+                   FOR UPDATE SKIP LOCKED)""",
+            [now, list(runs)],
+        )
 
 
 def part_of(calls: int, slot: WorkerSlot) -> int:
@@ -155,32 +159,62 @@ def leave(slot: WorkerSlot) -> None:
         _note_service([left], timezone.now())
 
 
-def _choose(others: WorkerSlotQuerySet, current: int | None, avoided: Sequence[int]) -> int | None:
+def _choose(slot: int | None, current: int | None, avoided: Sequence[int]) -> int | None:
+    """The run for a slot (None: for one that serves nothing yet) that serves `current`."""
+    serving = [(other, run) for other, run in _serving.rows() if other != slot]
     order = in_order(
         _runs_in_line(current),
-        [pk for pk in others.values_list("run_id", flat=True) if pk is not None],
-        slots=WorkerSlot.objects.of_live_workers(settings.ONLY_PROJECT).count(),
+        [run for _, run in serving],
+        slots=len(_slots(settings.ONLY_PROJECT).rows()),
         avoided=avoided,
     )
     return _first_with_work([run.pk for run in order], current)
 
 
-def _runs_in_line(current: int | None) -> list[RunInLine]:
-    """All active runs; the one that is being served is so until now."""
-    rows = (
-        EvaluationRun.objects.active()
-        .filter(ours("project"))
-        .order_by()
-        .annotate(
-            pilot=KT("parameters__pilot"),
-            trial=KT("parameters__trial"),
-            concurrency=KT("parameters__concurrency"),
-            endpoint=F("judge__endpoint_id"),
-        )
-        .values_list(
-            "pk", "project_id", "judge_id", "pilot", "trial", "endpoint", "concurrency", "served_at"
+_serving = CompiledQuery(
+    lambda: WorkerSlot.objects.serving().order_by().values_list("pk", "run_id")
+)
+_with_work = CompiledQuery(lambda: EvaluationRun.objects.with_work().order_by().values_list("pk"))
+
+
+@functools.cache
+def _slots(project: str) -> CompiledQuery:
+    """All slots that take runs, of any project or of this one."""
+    return CompiledQuery(
+        lambda: WorkerSlot.objects.of_live_workers(project).order_by().values_list("pk")
+    )
+
+
+@functools.cache
+def _active(_project: str) -> CompiledQuery:
+    """The active runs of all projects, or of the only one that `ours` reads in the settings."""
+    return CompiledQuery(
+        lambda: (
+            EvaluationRun.objects.active()
+            .filter(ours("project"))
+            .order_by()
+            .annotate(
+                pilot=KT("parameters__pilot"),
+                trial=KT("parameters__trial"),
+                concurrency=KT("parameters__concurrency"),
+                endpoint=F("judge__endpoint_id"),
+            )
+            .values_list(
+                "pk",
+                "project_id",
+                "judge_id",
+                "pilot",
+                "trial",
+                "endpoint",
+                "concurrency",
+                "served_at",
+            )
         )
     )
+
+
+def _runs_in_line(current: int | None) -> list[RunInLine]:
+    """All active runs; the one that is being served is so until now."""
     now, usual = timezone.now(), RunParameters.concurrency
     return [
         RunInLine(
@@ -191,7 +225,9 @@ def _runs_in_line(current: int | None) -> list[RunInLine]:
             concurrency=None if endpoint is None else int(concurrency or usual),
             served_at=now if pk == current else served_at,
         )
-        for pk, project, judge, pilot, trial, endpoint, concurrency, served_at in rows
+        for pk, project, judge, pilot, trial, endpoint, concurrency, served_at in _active(
+            settings.ONLY_PROJECT
+        ).rows()
     ]
 
 
@@ -200,8 +236,7 @@ def _first_with_work(ids: Sequence[int], current: int | None) -> int | None:
     begin, size = 0, _FIRST_LOOK
     while part := ids[begin : begin + size]:
         begin, size = begin + size, 8 * size
-        with_work = EvaluationRun.objects.with_work().filter(pk__in=part)
-        have_work = {*with_work.values_list("pk", flat=True), current}
+        have_work = {*(pk for (pk,) in _with_work.rows(among=list(part))), current}
         first = next((pk for pk in part if pk in have_work), None)
         if first is not None:
             return first
