@@ -222,7 +222,7 @@ class EvaluationRun(models.Model):
         null=True,
         blank=True,
         editable=False,
-        help_text="Since when its endpoint, which answered before, does not.",
+        help_text="Since when its endpoint, which answered before, does not, or the disk is full.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -476,6 +476,8 @@ class CallingShare(QuestionShare):
                 self.let_go(entry.item.id for entry in batch)
                 if self.finished:
                     continue
+            if self.answers:
+                await self.end_outage()
             if is_last:
                 return
             await self.renew()
@@ -518,8 +520,6 @@ class CallingShare(QuestionShare):
             await self.database.call(
                 functools.partial(results.count_up, self.run.pk, self.spent.taken())
             )
-        if self.answers:
-            await self.end_outage()
         if self.wait != self.wait_shown:
             self.wait_shown = self.wait
             await self.database.call(

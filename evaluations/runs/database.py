@@ -12,9 +12,9 @@ from typing import TypeVar
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
+from geval_site.disk import is_disk_full
+
 DATABASE_PATIENCE_SECONDS = 120.0
-# https://www.postgresql.org/docs/current/errcodes-appendix.html
-DISK_FULL = "53100"
 
 Result = TypeVar("Result")
 
@@ -23,13 +23,13 @@ class DatabaseAwayError(Exception):
     """The database did not come back in time."""
 
 
-class DiskFullError(Exception):
-    """The database has no room left."""
+class DiskFullError(DatabaseAwayError):
+    """The database had no room left for all of that time."""
 
     def __init__(self) -> None:
         super().__init__(
-            "The database's disk is full, so nothing can be stored. Free some space, then resume"
-            " the run."
+            "The database's disk is full, so nothing can be stored. Free some space: the run tries"
+            " again by itself."
         )
 
 
@@ -63,7 +63,8 @@ def _close_connection() -> None:
 
 
 def patiently(function: Callable[[], Result]) -> Result:
-    """Run a function that may be repeated, again while the database is away.
+    """Run a function that may be repeated, again while the database is away or its disk is full:
+    what was paid for waits to be stored.
 
     Raises:
         DatabaseAwayError, DiskFullError: as for `Database.call`.
@@ -74,9 +75,9 @@ def patiently(function: Callable[[], Result]) -> Result:
             close_old_connections()
             return function()
         except (OperationalError, InterfaceError) as error:
-            if getattr(error.__cause__, "sqlstate", None) == DISK_FULL:
-                raise DiskFullError from error
             if time.monotonic() > deadline:
+                if is_disk_full(error):
+                    raise DiskFullError from error
                 raise DatabaseAwayError(str(error)) from error
             with contextlib.suppress(DatabaseError):
                 connection.close()

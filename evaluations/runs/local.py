@@ -129,3 +129,4 @@ class _LocalShare(Share):
         ]
         await self.database.call(functools.partial(results.store, self.run, finished, self.worker))
         self.let_go(item.id for item in chunk)
+        await self.end_outage()

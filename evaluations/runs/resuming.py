@@ -1,5 +1,5 @@
-"""Runs that an endpoint stopped for a while, and that resume by themselves: outages, quotas of a
-day, waits of hours, accounts without credit.
+"""Runs that stop for a while and resume by themselves: outages of an endpoint, quotas of a day,
+waits of hours, accounts without credit, a full disk.
 
 The moment is in the run's row, so that restarts lose nothing; workers look for it (upkeep.py). A
 run that somebody paused has no such moment.
@@ -42,7 +42,7 @@ def pause_after(
         return
     asked = datetime.timedelta(seconds=error.retry_after or 0)
     if error.kind == ErrorKind.OUTAGE:
-        wait = max(asked, outages.next_wait(_outage_lasted(run)))
+        wait = max(asked, outages.next_wait(_outage_lasted(run.pk)))
     else:
         wait = TRY_AGAIN if error.retry_after is None else asked
     endpoint_id = run.judge.endpoint_id
@@ -51,12 +51,19 @@ def pause_after(
     pause_run(run.pk, message, resumes_at=timezone.now() + wait)
 
 
-def _outage_lasted(run: EvaluationRun) -> datetime.timedelta:
-    """For how long the run's endpoint has been lost; the first time it begins now."""
+def pause_until_space(run_id: int, message: str) -> None:
+    """Pause a run whose results have no room in the database, until another try is worth it: as
+    after an outage of its endpoint."""
+    wait = outages.next_wait(_outage_lasted(run_id))
+    pause_run(run_id, message, resumes_at=timezone.now() + wait)
+
+
+def _outage_lasted(run_id: int) -> datetime.timedelta:
+    """For how long the run has been stopped by an outage; the first time it begins now."""
     now = timezone.now()
     began = Coalesce("outage_since", Value(now))
-    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=began)
-    since = EvaluationRun.objects.values_list("outage_since", flat=True).get(pk=run.pk)
+    EvaluationRun.objects.filter(pk=run_id).update(outage_since=began)
+    since = EvaluationRun.objects.values_list("outage_since", flat=True).get(pk=run_id)
     return now - (since or now)
 
 

@@ -133,7 +133,7 @@ class Share:
             raise StoppedError
 
     async def end_outage(self) -> None:
-        """The endpoint has answered."""
+        """The endpoint has answered, and the database has stored it."""
         if self.run.outage_since is not None:
             self.run.outage_since = None
             of_run = EvaluationRun.objects.filter(pk=self.run.pk)

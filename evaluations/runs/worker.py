@@ -21,6 +21,7 @@ from evaluations.runs.lifecycle import (
     pause_run,
 )
 from evaluations.runs.preparing import lay_out_and_compute, prepare
+from evaluations.runs.resuming import pause_until_space
 from evaluations.runs.shift import Shift
 
 log = structlog.stdlib.get_logger(__name__)
@@ -46,7 +47,8 @@ def work_on_run(
     foresaw: no run goes on for ever.
 
     Raises:
-        DatabaseAwayError: the database was unavailable for too long; another call will follow.
+        DatabaseAwayError: the database was unavailable, or full to the last byte, for too long;
+            another call will follow.
     """
     asyncio.run(_work_guarded(run_id, worker, policy or PATIENT, shift or Shift()))
 
@@ -57,15 +59,18 @@ async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Sh
     try:
         await _work(run_id, worker, policy, shift, database)
     except Exception as error:
+        if full := _holds(error, DiskFullError):
+            # Where not even this fits, the run stays as it is, and another call tries.
+            await database.call(lambda: pause_until_space(run_id, str(full)))
+            await database.call(lambda: leases.give_back(run_id, worker))
+            return
         if _holds(error, DatabaseAwayError):
             raise
-        text = str(_holds(error, DiskFullError) or "")
-        if not text:
-            log.exception("run failed unexpectedly")
-            text = (
-                f"An unexpected error occurred ({results.reason_of(error)}). Resume the run to try"
-                " again; if it happens again, report it."
-            )
+        log.exception("run failed unexpectedly")
+        text = (
+            f"An unexpected error occurred ({results.reason_of(error)}). Resume the run to try"
+            " again; if it happens again, report it."
+        )
         await _pause_with(database, run_id, worker, text)
     finally:
         await database.close()

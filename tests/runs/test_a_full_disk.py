@@ -1,0 +1,171 @@
+"""A full disk of the database: for a while results wait to be stored, then the run pauses and tries
+again by itself. No reply is paid for twice."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState
+from evaluations.runs import database
+from evaluations.runs.lifecycle import start_run
+from evaluations.runs.outages import FIRST_WAIT
+from evaluations.runs.resuming import resume_due_runs
+from evaluations.runs.worker import work_on_run
+from tests.processes import StandInProcess
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ITEMS = 12
+# As PostgreSQL says it when a file cannot grow.
+FULL = """
+    CREATE FUNCTION refuse_for_lack_of_space() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
+    END $$;
+    CREATE TRIGGER disk_is_full BEFORE INSERT ON evaluations_score
+        EXECUTE FUNCTION refuse_for_lack_of_space()"""
+ROOM = "DROP FUNCTION IF EXISTS refuse_for_lack_of_space() CASCADE"
+
+
+def execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def fill_up() -> None:
+    execute(FULL)
+
+
+def make_room() -> None:
+    execute(ROOM)
+
+
+@pytest.fixture(autouse=True)
+def room_in_the_end() -> Iterator[None]:
+    yield
+    make_room()
+
+
+@pytest.fixture
+def run(
+    small_project: Project,
+    make_judge: Callable[..., Judge],
+    start_standin: Callable[..., StandInProcess],
+) -> EvaluationRun:
+    judge = make_judge(
+        small_project, base_url=start_standin().base_url, use_steps=False, concurrency=2
+    )
+    return start_run(judge, list(small_project.criteria.all()))
+
+
+def worked_on(run: EvaluationRun) -> EvaluationRun:
+    work_on_run(run.pk, "tester")
+    run.refresh_from_db()
+    return run
+
+
+def resumed(run: EvaluationRun) -> EvaluationRun:
+    EvaluationRun.objects.filter(pk=run.pk).update(resumes_at=timezone.now())
+    resume_due_runs()
+    return worked_on(run)
+
+
+def test_results_wait_for_room_and_nobody_notices(
+    run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_up()
+    worker = threading.Thread(target=work_on_run, args=(run.pk, "tester"))
+    worker.start()
+    try:
+        while not EvaluationRun.objects.get(pk=run.pk).calls:
+            time.sleep(0.05)
+        time.sleep(1.0)  # it has tried to store them by now
+        assert run.scores.count() == 0
+    finally:
+        make_room()
+        worker.join(60)
+
+    run.refresh_from_db()
+    assert (run.state, run.message, run.calls) == (RunState.DONE, "", ITEMS)
+    assert run.scores.count() == ITEMS
+
+
+def test_a_run_without_room_for_long_pauses_and_goes_on_by_itself(
+    run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
+    fill_up()
+
+    worked_on(run)
+
+    assert run.state == RunState.PAUSED
+    assert "disk is full" in run.message
+    assert "tries again by itself" in run.message
+    assert run.outage_since
+    assert run.resumes_at
+    assert run.resumes_at - run.outage_since >= FIRST_WAIT
+    assert not run.items.exclude(state=ItemState.PENDING).exists()
+
+    make_room()
+    resumed(run)
+
+    assert (run.state, run.message, run.outage_since) == (RunState.DONE, "", None)
+    assert (run.scores.count(), ModelReply.objects.count()) == (ITEMS, ITEMS)
+
+
+def test_the_waits_grow_while_the_disk_stays_full(
+    run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
+    fill_up()
+    worked_on(run)
+    since = timezone.now() - 4 * FIRST_WAIT
+    EvaluationRun.objects.filter(pk=run.pk).update(outage_since=since)
+
+    resumed(run)
+
+    assert run.outage_since == since
+    assert run.resumes_at is not None
+    assert run.resumes_at - timezone.now() > 3 * FIRST_WAIT
+
+
+def test_a_disk_too_full_for_a_pause_leaves_the_run_to_the_next_worker(
+    run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
+    fill_up()
+    execute(
+        "CREATE TRIGGER disk_is_full BEFORE UPDATE OF resumes_at ON evaluations_evaluationrun"
+        " EXECUTE FUNCTION refuse_for_lack_of_space()"
+    )
+
+    with pytest.raises(database.DatabaseAwayError):
+        work_on_run(run.pk, "tester")
+
+    run.refresh_from_db()
+    assert run.is_active
+    make_room()
+    run.items.update(lease_until=timezone.now())
+    assert worked_on(run).state == RunState.DONE
+    assert run.scores.count() == ITEMS
+
+
+def test_a_run_that_computes_waits_for_room_too(
+    small_project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
+    small_project.documents.update(references=["The ferry sails at noon."])
+    judge, _ = create_judge(small_project, JudgeDraft(name="chrF", kind="chrf"))
+    run = start_run(judge, [])
+    fill_up()
+
+    worked_on(run)
+
+    assert (run.state, "disk is full" in run.message) == (RunState.PAUSED, True)
+    make_room()
+    resumed(run)
+    assert (run.state, run.outage_since) == (RunState.DONE, None)
+    assert run.scores.count() == run.items.count()
