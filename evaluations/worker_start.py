@@ -1,4 +1,4 @@
-"""Start a Celery worker: the embedded PostgreSQL and its tables come first."""
+"""Start a Celery worker: a database that it can work with comes first."""
 
 from typing import Any
 
@@ -11,18 +11,24 @@ from django.db import connections
 from evaluations.management.base import bring_up_to_date
 from geval_site.databases import EMBEDDED
 from geval_site.embedded.errors import EmbeddedServerError
+from geval_site.poolers import pooler_advice
 
 
 @worker_init.connect
-def _start_embedded_database(**_kwargs: Any) -> None:
-    """Start the embedded PostgreSQL, which has the queue, and create its tables.
+def _prepare_database(**_kwargs: Any) -> None:
+    """Start the embedded PostgreSQL, which has the queue, and create its tables; look whether
+    it works behind another one's pooler. One that is away is waited for later, as during
+    the worker's life.
 
     Raises:
-        SystemExit: it does not start, or its tables are not those of this version; the message says
-            what to do.
+        SystemExit: it does not start, its tables are not those of this version, or its pooler does
+            not do; the message says what to do.
     """
-    if settings.DATABASES["default"]["ENGINE"] != EMBEDDED:
-        return  # an external server is waited for, as during the worker's life
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] != EMBEDDED:
+        if advice := pooler_advice():
+            raise SystemExit("\n".join(advice))
+        return
     try:
         bring_up_to_date()
     except CommandError as error:

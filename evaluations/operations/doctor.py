@@ -34,6 +34,7 @@ from evaluations.sealing import SealError
 from geval_site.datafolder import PRIVATE_FOLDER
 from geval_site.embedded.paths import cluster_dir
 from geval_site.embedded.upgrade import kept_folders
+from geval_site.poolers import pooler_advice
 from geval_site.program import command
 from geval_site.version import __version__
 
@@ -77,6 +78,7 @@ def examine() -> Iterator[Finding]:
     if not database.ok:
         return
     yield postgres_version()
+    yield from pooler_findings()
     yield clock()
     yield databases()
     migrations = migrations_part()
@@ -163,6 +165,13 @@ def databases() -> Finding:
         advice = f"{command('tidy --replaced')} drops what restores replaced or did not finish."
         return Finding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
     return Finding("databases", Severity.OK, "restores left none behind")
+
+
+def pooler_findings() -> Iterator[Finding]:
+    """A pooler that the site does not work behind."""
+    for sentences in pooler_advice():
+        seen, advice = sentences.split(". ", 1)
+        yield Finding("connection pooler", Severity.ERROR, seen, advice)
 
 
 def clock() -> Finding:

@@ -11,13 +11,11 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ import psycopg
 import pytest
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir
+from tests.brokers import broker, has_broker
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess, free_port
 
@@ -32,8 +31,6 @@ pytestmark = pytest.mark.processes
 ITEMS = 240
 IN_FLIGHT = 8
 ROUNDS = 3
-# Not the one on the path, which only root may call, and which becomes another user then.
-RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
 
 class Site:
@@ -274,58 +271,11 @@ def test_a_run_survives_its_broker(folder: Path, standin: StandInProcess) -> Non
         redis.wait(20)
 
 
-@contextmanager
-def broker(kind: str, folder: Path) -> Iterator[str]:
-    """The address of a broker of its own; nothing for the queue in PostgreSQL."""
-    if kind == "PostgreSQL":
-        yield ""
-        return
-    port = free_port()
-    if kind == "Redis":
-        command = ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)]
-        address, environment = f"redis://127.0.0.1:{port}/0", {}
-    else:
-        command = [RABBITMQ]
-        address = f"amqp://guest:guest@127.0.0.1:{port}//"
-        environment = {
-            "HOME": str(folder), "RABBITMQ_NODENAME": f"geval{port}@localhost",
-            "RABBITMQ_NODE_PORT": str(port), "RABBITMQ_DIST_PORT": str(free_port()),
-            "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
-            "RABBITMQ_LOG_BASE": str(folder / "log"), "ERL_EPMD_PORT": str(free_port()),
-            "ERL_EPMD_RELAXED_COMMAND_CHECK": "1",
-            "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
-        }  # fmt: skip
-    process = subprocess.Popen(
-        command, env=os.environ | environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        deadline = time.monotonic() + 90
-        while not listens(port):
-            assert process.poll() is None, f"{kind} ended instead of starting"
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
-        yield address
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(20)
-        if environment:
-            # The daemon with the names of nodes outlives RabbitMQ.
-            subprocess.run(["epmd", "-kill"], env=os.environ | environment, check=False)
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 @pytest.mark.parametrize("kind", ["PostgreSQL", "Redis", "RabbitMQ"])
 def test_workers_of_four_slots_are_killed_in_random_order_and_runs_end(
     folder: Path, standin: StandInProcess, kind: str
 ) -> None:
-    programs = {"Redis": "redis-server", "RabbitMQ": RABBITMQ}
-    if kind in programs and not shutil.which(programs[kind]):
+    if not has_broker(kind):
         pytest.skip(f"no {kind} is installed")
     draw = random.Random(39)
     with broker(kind, folder) as address:
