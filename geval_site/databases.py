@@ -22,14 +22,22 @@ LIBPQ_NAMES = {
     "password": "PASSWORD",
 }
 EMBEDDED = "geval_site.embedded.backend"
+# The name of the replica's entry in Django's DATABASES.
+REPLICA = "replica"
 DATABASE_FORM = "postgresql://user:password@host:5432/database"
 ENCODED = "In names and passwords write @ as %40, / as %2F, : as %3A, # as %23, % as %25."
 PGMQ = "pgmq://database"  # the name says nothing: `conn_string` below decides
 
 
-def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict[str, Any]:
+def database_settings(
+    url: str, data_dir: Path, *, prepare: bool = True, variable: str = "DATABASE_URL"
+) -> dict[str, Any]:
     """Django's DATABASES entry for a `postgresql://` URL, or for the embedded server when the URL
-    is empty."""
+    is empty.
+
+    Raises:
+        ImproperlyConfigured: the URL, which is a variable's value, is none of a PostgreSQL.
+    """
     options: dict[str, Any] = PREPARED if prepare else {}
     common = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True, "ATOMIC_REQUESTS": False}
     if not url:
@@ -42,19 +50,18 @@ def database_settings(url: str, data_dir: Path, *, prepare: bool = True) -> dict
         }
     if not url.startswith(("postgresql://", "postgres://")):
         raise ImproperlyConfigured(
-            "DATABASE_URL must start with postgresql:// (PostgreSQL is the only supported "
-            "database)."
+            f"{variable} must start with postgresql:// (PostgreSQL is the only supported database)."
         )
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError:
         # Its message quotes a part, which may be the password's.
         raise ImproperlyConfigured(
-            f"DATABASE_URL cannot be read: {DATABASE_FORM}. {ENCODED}"
+            f"{variable} cannot be read: {DATABASE_FORM}. {ENCODED}"
         ) from None
     settings = {key: str(parts.pop(name, "") or "") for name, key in LIBPQ_NAMES.items()}
     if not settings["NAME"]:
-        raise ImproperlyConfigured(f"DATABASE_URL names no database: {DATABASE_FORM}")
+        raise ImproperlyConfigured(f"{variable} names no database: {DATABASE_FORM}")
     return (
         common
         | settings

@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from evaluations.key_names import WELL_KNOWN, key_names
 from geval_site import environment, logs
-from geval_site.databases import broker_options, database_settings
+from geval_site.databases import REPLICA, broker_options, database_settings
 from geval_site.datafolder import (
     default_data_dir,
     local_secret_key,
@@ -142,6 +142,11 @@ TEMPLATES = [
 
 PREPARE = environment.flag("GEVAL_PREPARE_STATEMENTS", default=True)
 DATABASES = {"default": database_settings(DATABASE_URL, DATA_DIR, prepare=PREPARE)}
+if REPLICA_URL := environment.text("GEVAL_REPLICA_URL"):
+    DATABASES[REPLICA] = database_settings(
+        REPLICA_URL, DATA_DIR, prepare=PREPARE, variable="GEVAL_REPLICA_URL"
+    )
+DATABASE_ROUTERS = ["geval_site.replica.ReplicaRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Jobs. The database is the truth about work; a message only wakes a worker, so results are not kept

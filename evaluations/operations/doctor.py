@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import WARNING, CheckMessage, run_checks
-from django.db import connection
+from django.db import Error as DatabaseError
+from django.db import connection, connections
 from packaging.requirements import Requirement
 
 from evaluations.llm.addresses import ForbiddenAddressError, check_address
@@ -31,17 +32,20 @@ from evaluations.operations.readiness import (
 )
 from evaluations.operations.waiting import stale_leases
 from evaluations.sealing import SealError
+from geval_site.databases import REPLICA
 from geval_site.datafolder import PRIVATE_FOLDER
 from geval_site.embedded.paths import cluster_dir
 from geval_site.embedded.upgrade import kept_folders
 from geval_site.poolers import pooler_advice
 from geval_site.program import command
+from geval_site.replica import replica_lag
 from geval_site.version import __version__
 
 OLDEST_POSTGRES = 140_000
 LEAST_FREE_BYTES = 2**30
 LEAST_FREE_SHARE = 0.05
 MOST_CLOCK_SECONDS = 5.0
+MOST_LAG_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
 AT_ONCE = 8
 
@@ -79,6 +83,7 @@ def examine() -> Iterator[Finding]:
         return
     yield postgres_version()
     yield from pooler_findings()
+    yield from replica_findings()
     yield clock()
     yield databases()
     migrations = migrations_part()
@@ -172,6 +177,28 @@ def pooler_findings() -> Iterator[Finding]:
     for sentences in pooler_advice():
         seen, advice = sentences.split(". ", 1)
         yield Finding("connection pooler", Severity.ERROR, seen, advice)
+
+
+def replica_findings() -> Iterator[Finding]:
+    """The database's replica, if the site has one."""
+    if REPLICA not in connections.settings:
+        return
+    advice = (
+        "Reports and lists are read from the database itself meanwhile. See GEVAL_REPLICA_URL, and"
+        " the replica's own log."
+    )
+    try:
+        lag = replica_lag()
+    except DatabaseError:
+        connections[REPLICA].close()
+        yield Finding("replica", Severity.ERROR, "does not answer", advice)
+        return
+    if lag is None:
+        yield Finding("replica", Severity.ERROR, "follows no other database", advice)
+    elif lag > MOST_LAG_SECONDS:
+        yield Finding("replica", Severity.WARNING, f"{lag:.0f} s behind", advice)
+    else:
+        yield Finding("replica", Severity.OK, "up to date")
 
 
 def clock() -> Finding:

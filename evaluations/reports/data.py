@@ -29,6 +29,7 @@ from evaluations.statistics.bias import Family
 from evaluations.statistics.consensus import HumanScore, consensus
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.pairing import FloatArray, IntArray, rounded
+from geval_site.replica import from_replica
 
 # Scores of judges are read in parts of about so many.
 MOST_SCORES = 4_000_000
@@ -188,6 +189,7 @@ class ReportData:
         )
 
 
+@from_replica
 def load_data(
     project: Project,
     judges: Sequence[Judge],
@@ -262,12 +264,14 @@ def _in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, s
     return list(itertools.chain.from_iterable(together.values()))
 
 
+@from_replica
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
     """Read people's ratings on some criteria again."""
     found = human_scores(project.pk, criterion_ids, outputs=data.output_ids)
     data.humans |= with_weights(project.pk, found, outputs=data.output_ids)
 
 
+@from_replica
 def fill_judges(
     data: ReportData,
     judge_ids: list[int],
