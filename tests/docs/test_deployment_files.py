@@ -17,15 +17,17 @@ from tests.conftest import CHECKOUT
 
 # What each of our processes needs of what is secret.
 EVERY = {"DATABASE_URL", "GEVAL_SECRET_KEY"}
+READS = {"GEVAL_REPLICA_URL"}
 SENDS_JOBS = {"CELERY_BROKER_URL"}
 SIGNS_IN = {"GEVAL_OIDC_SECRET"}
 ERRORS = {"GEVAL_SENTRY_DSN", "OTEL_EXPORTER_OTLP_HEADERS", "HTTPS_PROXY", "HTTP_PROXY"}
 NEEDED = {
     "migrate": EVERY | SIGNS_IN,
-    "web": EVERY | SENDS_JOBS | SIGNS_IN | ERRORS | {"GEVAL_METRICS_TOKEN"},
-    "worker-runs": EVERY | SENDS_JOBS | ERRORS | {*WELL_KNOWN},
-    "worker-reports": EVERY | SENDS_JOBS | ERRORS,
-    "worker-short": EVERY | SENDS_JOBS | ERRORS | {*WELL_KNOWN, "GEVAL_EMAIL_URL"},
+    "backup": EVERY,
+    "web": EVERY | READS | SENDS_JOBS | SIGNS_IN | ERRORS | {"GEVAL_METRICS_TOKEN"},
+    "worker-runs": EVERY | READS | SENDS_JOBS | ERRORS | {*WELL_KNOWN},
+    "worker-reports": EVERY | READS | SENDS_JOBS | ERRORS,
+    "worker-short": EVERY | READS | SENDS_JOBS | ERRORS | {*WELL_KNOWN, "GEVAL_EMAIL_URL"},
     "postgres": {"POSTGRES_PASSWORD"},
     "rabbitmq": {"RABBITMQ_DEFAULT_PASS"},
     "caddy": set(),
@@ -65,10 +67,10 @@ def test_a_password_is_in_no_service_that_does_not_use_it() -> None:
         for secret in ("POSTGRES_PASSWORD", "RABBITMQ_PASSWORD", "GEVAL_SECRET_KEY")
     }
 
-    ours = {"migrate", "web", "worker-runs", "worker-reports", "worker-short"}
+    ours = {"migrate", "backup", "web", "worker-runs", "worker-reports", "worker-short"}
     assert holders == {
         "POSTGRES_PASSWORD": ours | {"postgres"},
-        "RABBITMQ_PASSWORD": ours - {"migrate"} | {"rabbitmq"},
+        "RABBITMQ_PASSWORD": ours - {"migrate", "backup"} | {"rabbitmq"},
         "GEVAL_SECRET_KEY": ours,
     }
 
@@ -120,9 +122,9 @@ def resources() -> tuple[dict[str, Any], ...]:
 @cache
 def pods() -> dict[str, dict[str, Any]]:
     """The template of each kind of pod, by its component."""
-    templates = (
-        one["spec"]["template"] for one in resources() if "template" in one.get("spec", {})
-    )
+    specs = [one.get("spec", {}) for one in resources()]
+    specs = [spec.get("jobTemplate", {}).get("spec", spec) for spec in specs]
+    templates = (spec["template"] for spec in specs if "template" in spec)
     return {
         one["metadata"]["labels"]["app.kubernetes.io/component"]: one["spec"] for one in templates
     }
@@ -131,10 +133,11 @@ def pods() -> dict[str, dict[str, Any]]:
 # The job that migrates makes the queue where there is no broker, so it has to know of one.
 OF_PODS = {
     "migrate": EVERY | SENDS_JOBS | SIGNS_IN,
-    "web": EVERY | SENDS_JOBS | SIGNS_IN | {"GEVAL_METRICS_TOKEN", "GEVAL_SENTRY_DSN"},
-    "worker-runs": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
-    "worker-reports": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
-    "worker-short": EVERY | SENDS_JOBS | {"GEVAL_SENTRY_DSN", "GEVAL_EMAIL_URL"},
+    "backup": EVERY | SENDS_JOBS,
+    "web": EVERY | READS | SENDS_JOBS | SIGNS_IN | {"GEVAL_METRICS_TOKEN", "GEVAL_SENTRY_DSN"},
+    "worker-runs": EVERY | READS | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
+    "worker-reports": EVERY | READS | SENDS_JOBS | {"GEVAL_SENTRY_DSN"},
+    "worker-short": EVERY | READS | SENDS_JOBS | {"GEVAL_SENTRY_DSN", "GEVAL_EMAIL_URL"},
 }
 
 

@@ -1,40 +1,64 @@
-"""The deletion of old backups in the docs and in systemd's unit takes the nightly ones alone."""
+"""Backups in a folder are named by their time, and old ones of these alone go."""
 
 import os
-import re
-import shlex
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import CHECKOUT
 
-LONG_AGO = time.time() - 40 * 86_400
+DAY = 86_400
+pytestmark = pytest.mark.django_db(transaction=True)
+Manage = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.mark.parametrize(
-    ("source", "name"),
-    [
-        ("docs/operations.md", "2026-01-31.backup"),
-        ("deploy/systemd/geval-site-backup.service", "2026-01-31-0215.backup"),
-    ],
-)
-def test_old_nightly_backups_and_their_drafts_go_and_others_stay(
-    source: str, name: str, tmp_path: Path
+def make_file(path: Path, *, days: float) -> None:
+    path.touch()
+    os.utime(path, (time.time() - days * DAY,) * 2)
+
+
+def test_a_backup_into_a_folder_is_named_by_its_time_and_old_ones_go(
+    manage: Manage, tmp_path: Path
 ) -> None:
-    text = (CHECKOUT / source).read_text()
-    (command,) = re.findall(r"find /var/backups/\S+ .* -delete", text)
-    old = [name, f"{name}.part", "before-upgrade.backup", "monday.backup"]
-    for file in old:
-        (tmp_path / file).touch()
-        os.utime(tmp_path / file, (LONG_AGO, LONG_AGO))
-    recent = name.replace("01-31", "02-28")
-    (tmp_path / recent).touch()
+    gone = ["2026-01-31-0215.backup", "2026-01-31-0215.backup.part", "2025-12-01.backup"]
+    for name in (*gone, "before-upgrade.backup", "monday.backup", "x2026-01-31-0215.backup"):
+        make_file(tmp_path / name, days=31)
+    make_file(tmp_path / "2026-02-28-0215.backup", days=29)
+    (tmp_path / "2026-01-01-0215.backup").symlink_to(tmp_path / "monday.backup")
 
-    find, _folder, *rest = shlex.split(command)
-    subprocess.run([find, tmp_path, *rest], check=True)
+    done = manage("backup", str(tmp_path), "--keep-days", "30")
 
+    assert done.returncode == 0, done.stderr
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {recent, "before-upgrade.backup", "monday.backup"}
+    (made,) = left - {
+        "before-upgrade.backup",
+        "monday.backup",
+        "x2026-01-31-0215.backup",
+        "2026-02-28-0215.backup",
+        "2026-01-01-0215.backup",
+    }
+    assert made.startswith("20")
+    assert not left & set(gone)
+    assert all(f"{name}: removed" in done.stdout for name in gone)
+    assert manage("backup", "--verify", str(tmp_path / made)).returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [("new.backup",), ("missing/",)])
+def test_only_a_folder_that_exists_is_cleared(
+    manage: Manage, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    done = manage("backup", str(tmp_path / arguments[0]), "--keep-days", "30")
+
+    assert done.returncode != 0
+    assert "--keep-days is for a folder that exists" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_runs_each_night_is_that_command() -> None:
+    for name in ("docs/operations.md", "deploy/systemd/geval-site-backup.service"):
+        assert "--keep-days 30" in (CHECKOUT / name).read_text()
+    for name in ("compose.yaml", "deploy/kubernetes/backup.yaml"):
+        assert '--keep-days, "30"' in (CHECKOUT / name).read_text()

@@ -7,10 +7,12 @@ from typing import Any
 import psycopg
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseError
+from django.utils import timezone
 
 from evaluations.operations.backup.container import verify
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import Manifest, version_words
+from evaluations.operations.backup.nightly import nightly_file, remove_old
 from evaluations.operations.backup.saving import save
 
 
@@ -23,7 +25,15 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="the file to write; it must not exist yet")
+        parser.add_argument(
+            "file", type=Path,
+            help="the file to write, which must not exist yet; or a folder, in which it is named by"
+            " the time",
+        )  # fmt: skip
+        parser.add_argument(
+            "--keep-days", type=int, metavar="N",
+            help="then remove backups of that folder named by a time more than so many days ago",
+        )  # fmt: skip
         parser.add_argument(
             "--verify",
             action="store_true",
@@ -31,7 +41,15 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        path = options["file"]
+        path, days, now = options["file"], options["keep_days"], timezone.localtime()
+        folder = path if path.is_dir() and not options["verify"] else None
+        if days is not None and (folder is None or days < 1):
+            raise CommandError(
+                "--keep-days is for a folder that exists, and at least 1: backup /var/backups/geval"
+                " --keep-days 30"
+            )
+        if folder:
+            path = nightly_file(folder, now)
         try:
             manifest = verify(path) if options["verify"] else save(path)
         except BackupError as error:
@@ -41,6 +59,9 @@ class Command(BaseCommand):
         done = "is complete and undamaged" if options["verify"] else "written"
         self.stdout.write(f"{path}: {done}.")
         self._describe(manifest)
+        if folder and days is not None:
+            for old in remove_old(folder, days=days, now=now):
+                self.stdout.write(f"{old}: removed, as it is older than {days} days.")
 
     def _describe(self, manifest: Manifest) -> None:
         size = sum(file.bytes for file in manifest.files.values())
