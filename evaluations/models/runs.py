@@ -218,6 +218,12 @@ class EvaluationRun(models.Model):
         editable=False,
         help_text="When a worker last began or ended to serve it.",
     )
+    result_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When a worker last stored a result of it, to some seconds.",
+    )
     outage_since = models.DateTimeField(
         null=True,
         blank=True,

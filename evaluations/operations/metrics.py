@@ -28,7 +28,14 @@ from evaluations.models import (
     WorkerSlot,
 )
 from evaluations.operations.spending import spending_by_judge
-from evaluations.operations.waiting import stale_leases, waiting_jobs, waiting_runs
+from evaluations.operations.waiting import (
+    held_back,
+    longest_silence,
+    messages,
+    stale_leases,
+    waiting_jobs,
+    waiting_runs,
+)
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.metrics_folder import VARIABLE
 from geval_site.version import __version__
@@ -163,6 +170,24 @@ def _service_of_runs() -> Iterator[Metric]:
     longest.add_metric([], max((each.total_seconds() for each in since), default=0))
     yield waiting
     yield longest
+    silent = GaugeMetricFamily(
+        "geval_run_silent_seconds",
+        "How long the run in work has had no result that has had none for longest.",
+    )
+    silent.add_metric([], longest_silence().total_seconds())
+    yield silent
+    held = GaugeMetricFamily(
+        "geval_runs_held_back", "Runs that do less than they could, by reason.", labels=["reason"]
+    )
+    for reason, number in held_back().items():
+        held.add_metric([reason], number)
+    yield held
+    sent = GaugeMetricFamily(
+        "geval_messages", "Messages in the queue of the database.", labels=["queue"]
+    )
+    for job, number in messages().items():
+        sent.add_metric([job], number)
+    yield sent
     slots = GaugeMetricFamily(
         "geval_slots", "Runs that live workers could serve at once, and do.", labels=["state"]
     )

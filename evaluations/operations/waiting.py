@@ -3,8 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import QuerySet
-from django.db.models.functions import Coalesce, Now
+from django.conf import settings
+from django.db import connection
+from django.db.models import Min, QuerySet
+from django.db.models.functions import Coalesce, Greatest, Now
 from django.utils import timezone
 
 from evaluations.models import (
@@ -18,6 +20,7 @@ from evaluations.models import (
     WorkerSlot,
 )
 from evaluations.runs.errands import KINDS
+from geval_site.databases import PGMQ
 from geval_site.queues import RUNS
 
 # More is counted as this many: a run may have millions of items, and nobody acts on the difference.
@@ -46,6 +49,46 @@ def waiting_runs() -> list[timedelta]:
     since = Coalesce("served_at", "started_at", "created_at")
     now = timezone.now()
     return [now - moment for moment in runs.order_by().values_list(since, flat=True)]
+
+
+def longest_silence() -> timedelta:
+    """For how long the run that slots serve, and that has had no result for longest, has had
+    none."""
+    served = WorkerSlot.objects.serving().values("run_id")
+    runs = EvaluationRun.objects.filter(state=RunState.RUNNING, pk__in=served).order_by()
+    since = Greatest("result_at", "served_at", "started_at")
+    earliest = runs.aggregate(earliest=Min(since))["earliest"]
+    return timezone.now() - earliest if earliest else timedelta()
+
+
+def held_back() -> dict[str, int]:
+    """How many runs do nothing, or less than they could, by the reason."""
+    active = EvaluationRun.objects.active()
+    return {
+        "endpoint asked to wait": active.filter(waits_until__gt=Now()).count(),
+        "paused until it passes": EvaluationRun.objects.resuming().count(),
+        "paused until somebody resumes it": EvaluationRun.objects.filter(
+            state=RunState.PAUSED, resumes_at=None
+        ).count(),
+    }
+
+
+def messages() -> dict[str, int]:
+    """How many messages wait or are in work, by kind of job, where the queue is in the
+    database; a broker of its own has its own metrics."""
+    if settings.CELERY_BROKER_URL != PGMQ:
+        return {}
+    counts = {}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT queue_name FROM pgmq.list_queues()")
+        made = {name for (name,) in cursor.fetchall()}
+        for job, queue in settings.QUEUES.items():
+            counts[job] = 0
+            if queue in made:  # by the first message or worker
+                table = connection.ops.quote_name(f"q_{queue}")
+                cursor.execute(f"SELECT count(*) FROM pgmq.{table}")
+                counts[job] = int(cursor.fetchone()[0])
+    return counts
 
 
 def stale_leases() -> int:

@@ -177,6 +177,7 @@ class BatchShare(QuestionShare):
         # Counted before anything is made of them, so that it counts whatever comes of them.
         await self.database.call(lambda: results.count_up(self.run.pk, spent))
         await self.database.call(lambda: self._store(batch, replies, errors, remote))
+        await self.database.call(lambda: results.note_result(self.run.pk))
 
     @transaction.atomic
     def _store(

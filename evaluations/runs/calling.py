@@ -473,7 +473,7 @@ class CallingShare(QuestionShare):
                 await self.database.call(
                     functools.partial(results.store_each, self.run, batch, self.worker)
                 )
-                self.let_go(entry.item.id for entry in batch)
+                await self.let_go(entry.item.id for entry in batch)
                 if self.finished:
                     continue
             if self.answers:

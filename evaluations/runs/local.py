@@ -128,5 +128,5 @@ class _LocalShare(Share):
             for item, outcome in zip(chunk, outcomes, strict=True)
         ]
         await self.database.call(functools.partial(results.store, self.run, finished, self.worker))
-        self.let_go(item.id for item in chunk)
+        await self.let_go(item.id for item in chunk)
         await self.end_outage()

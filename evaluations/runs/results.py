@@ -14,6 +14,7 @@ import orjson
 import structlog
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
+from django.db.models.functions import Now
 
 from evaluations.changes import note_change
 from evaluations.counting import count_items
@@ -236,6 +237,12 @@ def count_up(run_id: int, spent: Spent) -> None:
             completion_tokens=F("completion_tokens") + spent.completion_tokens,
         )
         count_money(run_id, spent.prompt_tokens, spent.completion_tokens)
+
+
+def note_result(run_id: int) -> None:
+    """Note that a result was stored just now. Apart from the results: workers of a run would wait
+    for each other's transactions."""
+    EvaluationRun.objects.filter(pk=run_id).update(result_at=Now())
 
 
 def note_wait(run_id: int, until: datetime.datetime | None, reason: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from evaluations.llm.errors import EndpointError
 from evaluations.models import EvaluationRun, RunState
-from evaluations.runs import leases
+from evaluations.runs import leases, results
 from evaluations.runs.database import Database
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import close_if_finished
@@ -21,6 +21,8 @@ from evaluations.runs.resuming import pause_after
 from evaluations.runs.shift import Shift
 
 RENEW_SECONDS = leases.LEASE_SECONDS / 4
+# How exactly a run's row says when it last had a result.
+RESULT_SECONDS = 5.0
 
 
 class StoppedError(Exception):
@@ -50,6 +52,7 @@ class Share:
         self._until: datetime.datetime | None = None
         self._last_id = 0
         self._renewed = time.monotonic()
+        self._noted_result = float("-inf")
 
     def stop(
         self,
@@ -85,9 +88,12 @@ class Share:
         self.holding.update(item.id for item in items)
         return items
 
-    def let_go(self, items: Iterable[int]) -> None:
+    async def let_go(self, items: Iterable[int]) -> None:
         """These have their results; their leases end with that."""
         self.holding.difference_update(items)
+        if time.monotonic() - self._noted_result > RESULT_SECONDS:
+            self._noted_result = time.monotonic()
+            await self.database.call(functools.partial(results.note_result, self.run.pk))
 
     async def renew(self) -> None:
         """Keep what this worker holds, when a quarter of the lease has passed."""

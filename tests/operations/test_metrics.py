@@ -22,7 +22,10 @@ from evaluations.heartbeat import Offer, beat
 from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
 from evaluations.runs import leases
 from evaluations.runs.lifecycle import lay_out_run, start_run
+from evaluations.runs.results import note_result
 from evaluations.runs.scheduling import pick
+from evaluations.waking import send
+from geval_site.queues import WORK_ON_UPLOAD
 from tests.conftest import CHECKOUT
 from tests.processes import free_port
 
@@ -242,3 +245,60 @@ def test_runs_that_wait_for_a_slot_and_slots_that_wait_for_a_run(
     assert (served["geval_runs_waiting", ()], served["geval_run_waiting_seconds", ()]) == (0, 0)
     assert served["geval_slots", (("state", "busy"),)] == 1
     assert served["geval_slots", (("state", "free"),)] == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_in_work_that_has_no_result_any_more_is_seen(
+    small_project: Project, make_judge: Callable[..., Any]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    run = start_run(judge, list(small_project.criteria.all()))
+    lay_out_run(run.pk)
+    assert scrape()["geval_run_silent_seconds", ()] == 0  # nobody serves it
+    beat("here:1", Offer(("runs",), 1))
+    slot = WorkerSlot.objects.take("here:1")
+    assert slot
+    assert pick(slot) == run.pk
+    long_ago, ago = (timezone.now() - timedelta(minutes=n) for n in (50, 10))
+    runs = EvaluationRun.objects.filter(pk=run.pk)
+    runs.update(started_at=long_ago, served_at=long_ago, result_at=ago)
+
+    assert 600 <= scrape()["geval_run_silent_seconds", ()] < 700
+
+    note_result(run.pk)
+
+    assert scrape()["geval_run_silent_seconds", ()] < 60
+
+
+@pytest.mark.django_db(transaction=True)
+def test_runs_that_are_held_back_are_counted_by_reason(run: EvaluationRun) -> None:
+    def held() -> list[float]:
+        seen = scrape()
+        return [
+            seen["geval_runs_held_back", (("reason", reason),)]
+            for reason in (
+                "endpoint asked to wait",
+                "paused until it passes",
+                "paused until somebody resumes it",
+            )
+        ]
+
+    soon = timezone.now() + timedelta(minutes=5)
+    runs = EvaluationRun.objects.filter(pk=run.pk)
+    runs.update(state="running", waits_until=soon)
+    assert held() == [1, 0, 0]
+    runs.update(state="paused", resumes_at=soon)
+    assert held() == [0, 1, 0]
+    runs.update(resumes_at=None)
+    assert held() == [0, 0, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_messages_in_the_queue_of_the_database_are_counted() -> None:
+    def sent() -> float:
+        return scrape()["geval_messages", (("queue", "uploads"),)]
+
+    before = sent()
+    send(WORK_ON_UPLOAD, 0)
+
+    assert sent() == before + 1
