@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-claims bench-improve bench-instrument bench-start bench-measure fuzz mutate
+.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-claims bench-improve bench-instrument bench-start bench-measure fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-browser  the pages in Chromium"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
+	@echo "make test-soak     a run of an hour on two workers, one of which, its endpoint or its database fails every 20 seconds (MINUTES=5: shorter)"
 	@echo "make test-hostile  hostile servers, files, visitors and random requests; ends with a table of what was tried, survived and lost"
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
@@ -69,7 +70,7 @@ demo: $(VENV)/.installed $(if $(MODEL),$(VENV)/.installed-local-llm)
 
 PARALLEL := -n auto --dist worksteal
 # Folders with targets of their own.
-APART := $(patsubst %,--ignore tests/%,neural servers hostile fuzz package image)
+APART := $(patsubst %,--ignore tests/%,neural servers hostile fuzz package image soak)
 # One more than cores, as tests wait for processes now and then.
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TESTS := -n $(shell expr $(CORES) + 1) --dist worksteal $(APART) --ignore tests/slow -m "not slow and not browser"
@@ -97,6 +98,10 @@ test-neural: $(VENV)/.installed-neural
 test-slow: $(VENV)/.installed-dev
 	@GEVAL_TEST_COLD=1 $(BIN)/python -m pytest $(PARALLEL) tests/slow
 	@$(BIN)/python -m pytest $(PARALLEL) $(APART) --ignore tests/slow -m slow
+
+# An hour; with SEED=1 other events in another order.
+test-soak: $(VENV)/.installed-dev
+	@GEVAL_TEST_COLD=1 $(BIN)/python -m pytest -q tests/soak
 
 # What is measured beside a run needs the machine for itself.
 ALONE := tests/hostile/test_beside_a_run.py

@@ -7,130 +7,25 @@ in flight.
 """
 
 import json
-import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
-from geval_site.embedded.paths import DATABASE, USER, socket_dir
 from tests.brokers import broker, has_broker
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess, free_port
+from tests.sites_of_their_own import Site, expire_leases, kill
 
 pytestmark = pytest.mark.processes
 ITEMS = 240
 IN_FLIGHT = 8
 ROUNDS = 3
-
-
-class Site:
-    """A data folder with its server, and workers on it. Looks at the database without going through
-    Django."""
-
-    def __init__(self, folder: Path, **environment: str) -> None:
-        self.folder = folder
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
-        }
-        self.environment = {
-            **kept,
-            "GEVAL_DATA_DIR": str(folder),
-            "PYTHONWARNINGS": "ignore",
-            **environment,
-        }
-        self.processes: list[subprocess.Popen[str]] = []
-
-    def manage(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=CHECKOUT, env=self.environment, capture_output=True, text=True, timeout=120,
-            check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def shell(self, code: str) -> str:
-        return self.manage("shell", "--no-imports", "-v", "0", "-c", code)
-
-    def start_worker(self, *, threads: int = 1) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [
-                sys.executable, "-m", "celery", "-A", "geval_site", "--quiet", "worker",
-                "--concurrency", str(threads),
-                "--loglevel", "CRITICAL", "--without-mingle", "--without-gossip",
-                "--hostname", f"k{time.monotonic_ns()}@%h",
-            ],
-            cwd=CHECKOUT, env=self.environment, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, text=True,
-            start_new_session=True,
-        )  # fmt: skip
-        self.processes.append(process)
-        return process
-
-    def query(self, sql: str) -> list[tuple[Any, ...]]:
-        """Rows of a query, waiting while the server is away."""
-        deadline = time.monotonic() + 90
-        while True:
-            try:
-                host = str(socket_dir(self.folder))
-                with psycopg.connect(
-                    host=host, user=USER, dbname=DATABASE, autocommit=True
-                ) as connection:
-                    return connection.execute(sql).fetchall()  # type: ignore[arg-type]
-            except psycopg.OperationalError:
-                assert time.monotonic() < deadline, "the database did not come back"
-                time.sleep(0.1)
-
-    def scored(self) -> int:
-        return int(self.query("SELECT count(*) FROM evaluations_score")[0][0])
-
-    def wait_for(self, condition: Callable[[], bool], *, seconds: float = 180) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, self.query(
-                "SELECT state, count(*) FROM evaluations_runitem GROUP BY 1"
-            )
-            time.sleep(0.1)
-
-    def is_done(self) -> bool:
-        return self.query("SELECT state FROM evaluations_evaluationrun")[0][0] == "done"
-
-    def kill_server(self) -> None:
-        """The whole PostgreSQL at once, as a machine that loses power."""
-        pid = int((self.folder / "postgres" / "postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        for process in (pid, *map(int, children)):
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-
-    def stop(self) -> None:
-        for process in self.processes:
-            if process.poll() is None:
-                process.terminate()
-        for process in self.processes:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                kill(process)
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait(20)
 
 
 @pytest.fixture
@@ -188,19 +83,6 @@ def check(site: Site, standin: StandInProcess, calls_before: int, *, kills: int)
     assert states == [("done", ITEMS)]
     assert scores == (ITEMS, ITEMS)
     assert 0 <= repeated <= kills * unwritten
-
-
-def expire_leases(site: Site, *killed: subprocess.Popen[str]) -> None:
-    """The clock is the one thing mocked: lost workers' leases and heartbeats would run out within
-    the minute. Those of others go on: their items are not asked twice."""
-    for worker in killed:
-        site.query(
-            "UPDATE evaluations_runitem SET lease_until = now() WHERE state = 'leased'"
-            f" AND leased_by LIKE '%:{worker.pid}:%' RETURNING 1"
-        )
-        site.query(
-            f"DELETE FROM evaluations_workerheartbeat WHERE name LIKE '%:{worker.pid}' RETURNING 1"
-        )
 
 
 @pytest.mark.parametrize("victim", ["one worker", "all workers", "PostgreSQL and the queue in it"])
