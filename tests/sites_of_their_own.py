@@ -62,7 +62,7 @@ class Site:
         return process
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
-        """Rows of a query, waiting while the server is away."""
+        """Rows of a statement, waiting while the server is away."""
         deadline = time.monotonic() + 90
         while True:
             try:
@@ -70,7 +70,8 @@ class Site:
                 with psycopg.connect(
                     host=host, user=USER, dbname=DATABASE, autocommit=True
                 ) as connection:
-                    return connection.execute(sql).fetchall()  # type: ignore[arg-type]
+                    cursor = connection.execute(sql)  # type: ignore[arg-type]
+                    return cursor.fetchall() if cursor.description else []
             except psycopg.OperationalError:
                 assert time.monotonic() < deadline, "the database did not come back"
                 time.sleep(0.1)

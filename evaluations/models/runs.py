@@ -22,6 +22,7 @@ from evaluations.models.errands import Errand
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 from evaluations.models.run_parameters import RunParameters
+from evaluations.models.workers import WorkerSlot
 
 
 class RunState(models.TextChoices):
@@ -80,6 +81,11 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
             (models.Q(state=RunState.PREPARING) & is_unattended())
             | (models.Q(state=RunState.RUNNING) & (of_batches | of_calls))
         )
+
+    def waiting(self) -> EvaluationRunQuerySet:
+        """Those of them that no slot of a worker serves."""
+        served = WorkerSlot.objects.serving().values("run_id")
+        return self.active().with_work().exclude(pk__in=served)
 
     def counting(self) -> EvaluationRunQuerySet:
         """Runs whose scores are their judge's, without what a search for a better one tried or a

@@ -44,11 +44,10 @@ def waiting_jobs() -> dict[str, int]:
 
 def waiting_runs() -> list[timedelta]:
     """For how long each run waits that has work and is served by no slot."""
-    served = WorkerSlot.objects.serving().values("run_id")
-    runs = EvaluationRun.objects.active().with_work().exclude(pk__in=served)
     since = Coalesce("served_at", "started_at", "created_at")
     now = timezone.now()
-    return [now - moment for moment in runs.order_by().values_list(since, flat=True)]
+    waiting = EvaluationRun.objects.waiting().order_by()
+    return [now - moment for moment in waiting.values_list(since, flat=True)]
 
 
 def longest_silence() -> timedelta:

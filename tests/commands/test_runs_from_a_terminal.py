@@ -10,9 +10,19 @@ from subprocess import CompletedProcess
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
+from evaluations.heartbeat import Offer, beat
+from evaluations.models import (
+    EvaluationRun,
+    ItemState,
+    Judge,
+    Project,
+    RunState,
+    WorkerHeartbeat,
+    WorkerSlot,
+)
 from evaluations.runs import leases
 from evaluations.runs.lifecycle import lay_out_run, pause_run, start_run
+from evaluations.runs.scheduling import pick
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess, start_python
 
@@ -244,3 +254,20 @@ def test_a_cancelled_run_is_neither_paused_nor_cancelled_again(started: Evaluati
     for name in ("pause", "cancel"):
         with pytest.raises(CommandError, match="cancelled"):
             call_command(name, "small", str(started.pk))
+
+
+def test_a_run_that_nobody_serves_says_what_it_waits_for(
+    started: EvaluationRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("runs", "small")
+    assert f"{started.pk}: waits, as no worker is alive. Start one:" in capsys.readouterr().out
+
+    beat("here:1", Offer(("runs",), 1))
+    call_command("runs", "small")
+    assert f"{started.pk}: waits for a worker that is free." in capsys.readouterr().out
+
+    slot = WorkerSlot.objects.take("here:1")
+    assert slot
+    pick(slot)
+    call_command("runs", "small")
+    assert "waits" not in capsys.readouterr().out

@@ -84,7 +84,7 @@ def fill_disk_for_a_while(site: Site, seconds: float) -> None:
         """CREATE OR REPLACE FUNCTION refuse_for_lack_of_space() RETURNS trigger LANGUAGE plpgsql
            AS $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$;
            CREATE TRIGGER disk_is_full BEFORE INSERT ON evaluations_score
-           EXECUTE FUNCTION refuse_for_lack_of_space(); SELECT 1"""
+           EXECUTE FUNCTION refuse_for_lack_of_space()"""
     )
     time.sleep(seconds)
-    site.query("DROP FUNCTION refuse_for_lack_of_space() CASCADE; SELECT 1")
+    site.query("DROP FUNCTION refuse_for_lack_of_space() CASCADE")

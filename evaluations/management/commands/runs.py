@@ -9,9 +9,11 @@ from evaluations.formats import in_time
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.management.run_commands import runs_of
-from evaluations.models import EvaluationRun, Project, RunState
+from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.reports.progress import RunProgress, run_progress
+from geval_site.program import command
+from geval_site.queues import RUNS
 
 LISTED = 20
 HEADER = ("run", "project", "judge", "state", "items", "failed", "per minute", "cost", "left")
@@ -50,9 +52,19 @@ class Command(SiteCommand):
             self.stdout.write("There are no runs.")
             return
         self.stdout.write(in_columns([HEADER, *(as_cells(*row) for row in rows)]))
+        waiting = set(EvaluationRun.objects.waiting().values_list("pk", flat=True))
         for run, _progress in rows:
             if run.message:
                 self.stdout.write(f"{run.pk}: {run.message}")
+            elif run.pk in waiting:
+                self.stdout.write(f"{run.pk}: {why_waiting()}")
+
+
+def why_waiting() -> str:
+    """Why an active run waits that no worker serves."""
+    if WorkerHeartbeat.objects.doing(RUNS).exists():
+        return "waits for a worker that is free."
+    return f"waits, as no worker is alive. Start one: {command('worker')}, or {command('serve')}."
 
 
 def as_cells(run: EvaluationRun, progress: RunProgress) -> tuple[str, ...]:
