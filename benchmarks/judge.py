@@ -14,7 +14,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.limits import measure_at_random, measure_limits
+from benchmarks.limits import (
+    measure_at_random,
+    measure_limits,
+    measure_overload,
+    measure_two_projects,
+)
 from benchmarks.site import BENCHMARK_DATA, StandIn, Worker, temporary_site, wait_for_workers
 
 IN_FLIGHT = 64
@@ -64,8 +69,14 @@ def main() -> None:
         _load(project)
         if not options.only_limits:
             _measure(project, large=options.large)
+        other = Project.objects.create(slug="other", name="Another project")
+        _load(other)
         measure_at_random(project, _judge, _run)
-        goals = measure_limits(project, _judge, _run)
+        goals = [
+            *measure_limits(project, _judge, _run),
+            *measure_two_projects((project, other), _judge),
+            *measure_overload(project, _judge, _run),
+        ]
         missed = [goal.name for goal in goals if not (goal.is_met or goal.by_chance)]
     if missed:
         raise SystemExit(f"Missed: {'; '.join(missed)}.")

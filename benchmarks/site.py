@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -79,10 +80,18 @@ class StandIn:
 
     @property
     def calls(self) -> int:
-        with urllib.request.urlopen(
-            self.base_url.removesuffix("/v1") + "/stats", timeout=30
-        ) as answer:
-            return int(json.load(answer)["calls"])
+        return int(self._stats["calls"])
+
+    @property
+    def by_status(self) -> dict[str, int]:
+        """How many answers had which HTTP status."""
+        return dict(self._stats["by_status"])
+
+    @property
+    def _stats(self) -> dict[str, Any]:
+        address = self.base_url.removesuffix("/v1") + "/stats"
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return dict(json.load(answer))
 
     def __enter__(self) -> "StandIn":
         return self

@@ -34,8 +34,9 @@ class Switches:
     whatever n is; `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit, and
     so does `requests_per_second`, which is that of a token bucket (limiting.py) that holds `burst`
     calls (0: those of a second) and names its limits in the headers of `limit_headers`: "all"
-    replies, "refused" ones or "none". After `quota` calls (0: no quota) the account is out of
-    credit for `quota_seconds`.
+    replies, "refused" ones or "none". Beyond `calls_at_once` open calls (0: any number) it answers
+    503, with a Retry-After unless `limit_headers` is "none". After `quota` calls (0: no quota) the
+    account is out of credit for `quota_seconds`.
     `api_key` empty means none is needed. `only_model` is the one model that exists, empty for any.
     `most_choices` and `most_alternatives` are the largest `n` and `top_logprobs` that it takes;
     `without_top_p` refuses `top_p`.
@@ -54,6 +55,7 @@ class Switches:
     requests_per_second: float = 0.0
     burst: int = 0
     limit_headers: str = "all"
+    calls_at_once: int = 0
     quota: int = 0
     quota_seconds: float = 3600.0
     ignores_n: bool = False
@@ -74,7 +76,7 @@ class StandIn:
 
     def __init__(self, switches: Switches) -> None:
         self.switches = switches
-        self.calls = 0
+        self.calls = self.open_calls = 0
         self.by_status: Counter[int] = Counter()
         self.requests_seen: Counter[bytes] = Counter()
         self.greedy: dict[bytes, dict[str, Any]] = {}
@@ -243,6 +245,20 @@ class StandIn:
 
     async def _failure(self, dice: Callable[[], float]) -> web.StreamResponse | None:
         """Wait for the latency, and return an error if the switches say so."""
+        if 0 < self.switches.calls_at_once <= self.open_calls:
+            return self._overloaded()
+        self.open_calls += 1
+        try:
+            return await self._failure_of_call(dice)
+        finally:
+            self.open_calls -= 1
+
+    def _overloaded(self) -> web.Response:
+        names_time = self.switches.limit_headers != "none"
+        headers = {"Retry-After": f"{self.switches.retry_after:g}"} if names_time else {}
+        return _error(503, "The stand-in is overloaded.", "overloaded", headers=headers)
+
+    async def _failure_of_call(self, dice: Callable[[], float]) -> web.StreamResponse | None:
         switches = self.switches
         if dice() < switches.hang_rate:
             await asyncio.sleep(3600)

@@ -6,6 +6,7 @@ import math
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -194,6 +195,21 @@ def test_requests_per_minute_are_limited(start_standin: Start) -> None:
         server.stop()
 
     assert statuses == [200, 200, 429]
+
+
+def test_calls_beyond_those_it_answers_at_once_are_refused() -> None:
+    server = StandInProcess(["--latency", "0.5", "--calls-at-once", "2", "--retry-after", "3"])
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            asked = [pool.submit(ask, server, "/chat/completions", body(GOOD)) for _ in range(4)]
+        answers = [each.result() for each in asked]
+        after = ask(server, "/chat/completions", body(GOOD))[0]
+    finally:
+        server.stop()
+
+    assert sorted(status for status, _, _ in answers) == [200, 200, 503, 503]
+    assert {headers["Retry-After"] for status, headers, _ in answers if status == 503} == {"3"}
+    assert after == 200
 
 
 def test_server_errors_refusals_and_garbled_replies_come_at_their_rates(

@@ -25,6 +25,7 @@ HELP = {
     "requests_per_second": "rate of a token bucket that limits calls; 0 for none",
     "burst": "calls that the token bucket holds; 0 for those of a second",
     "limit_headers": "which replies name the token bucket's limits: all, refused or none",
+    "calls_at_once": "calls that it answers at once; others get 503; 0 for any number",
     "quota": "calls until the account is out of credit; 0 for no quota",
     "quota_seconds": "seconds until the quota is renewed",
     "ignores_n": "return one choice, whatever n is",
