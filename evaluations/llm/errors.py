@@ -36,6 +36,7 @@ class ErrorKind(StrEnum):
 
     RATE_LIMIT = "rate_limit"
     SERVER = "server_error"
+    OVERLOADED = "overloaded"
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     MALFORMED = "malformed_reply"
@@ -79,11 +80,18 @@ class ErrorKind(StrEnum):
 _PASSING = {
     ErrorKind.RATE_LIMIT,
     ErrorKind.SERVER,
+    ErrorKind.OVERLOADED,
     ErrorKind.TIMEOUT,
     ErrorKind.CONNECTION,
     ErrorKind.MALFORMED,
     ErrorKind.TOO_LARGE,
     ErrorKind.BROKEN,
+}
+# 529 is Anthropic's for an overload.
+_PASSING_STATUS = {
+    408: ErrorKind.TIMEOUT,
+    503: ErrorKind.OVERLOADED,
+    529: ErrorKind.OVERLOADED,
 }
 _MAY_BE_BILLED = {
     ErrorKind.TIMEOUT,
@@ -294,7 +302,7 @@ def _passing_error(
             retry_after=wait,
             limits=read_rate_headers(headers),
         )
-    kind = ErrorKind.TIMEOUT if status == 408 else ErrorKind.SERVER
+    kind = _PASSING_STATUS.get(status, ErrorKind.SERVER)
     return EndpointError(kind, f"Error {status} from {base_url}: {said}", retry_after=wait)
 
 

@@ -33,7 +33,13 @@ TOKENS_WITH_THOUGHT = 4_096
 TOKENS_OF_REASONS = 512
 # Enough to see that sampled replies can be read.
 SAMPLES = 2
-_UNABLE = (ErrorKind.BAD_REQUEST, ErrorKind.MALFORMED, ErrorKind.MODEL_NOT_FOUND, ErrorKind.SERVER)
+_UNABLE = (
+    ErrorKind.BAD_REQUEST,
+    ErrorKind.MALFORMED,
+    ErrorKind.MODEL_NOT_FOUND,
+    ErrorKind.SERVER,
+    ErrorKind.OVERLOADED,
+)
 _POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5)
 # About the text that was asked about, not about the mode.
 _OF_THE_TEXT = (Reason.REFUSAL, Reason.PROMPT, Reason.CONTEXT)

@@ -439,11 +439,12 @@ class CallingShare(QuestionShare):
     async def _call(self, request: Request) -> Reply:
         """One call, when the endpoint's limits and pace let it out; counted before its reply is
         used."""
-        async with self.in_flight.call():
+        async with self.in_flight.call() as flight:
             if self.permits:
                 await self.permits.one()
             number = await self.pacer.turn()
             try:
+                await flight.leave()
                 if self.stopped.is_set():
                     raise StoppedError
                 reply = await ask_counted(self.client, request, self.spent)
@@ -498,7 +499,7 @@ class CallingShare(QuestionShare):
             "endpoint asked to wait": bool(self.wait.until and self.wait.until > timezone.now()),
             "pace that the endpoint allows": self.pacer.is_held_back,
             "limits of the endpoint": self.permits is not None and self.permits.are_waited_for,
-            "server too slow for more calls": self.in_flight.is_reduced,
+            "server that does not bear more calls": self.in_flight.is_reduced,
             "budget": self.too_dear,
         }
         if any(reasons.values()):

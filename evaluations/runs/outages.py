@@ -14,7 +14,15 @@ import datetime
 from evaluations.llm.errors import EndpointError, ErrorKind
 
 # Nothing in the reply is the endpoint's own: a proxy, an operating system or nobody answered.
-LOST = frozenset({ErrorKind.CONNECTION, ErrorKind.SERVER, ErrorKind.TIMEOUT, ErrorKind.BROKEN})
+LOST = frozenset(
+    {
+        ErrorKind.CONNECTION,
+        ErrorKind.SERVER,
+        ErrorKind.OVERLOADED,
+        ErrorKind.TIMEOUT,
+        ErrorKind.BROKEN,
+    }
+)
 # An endpoint that refuses for now, whatever it is asked, says nothing of a question.
 REFUSING_FOR_NOW = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA})
 # How often a question is asked again, each time with all of its attempts, while others are

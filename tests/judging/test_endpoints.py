@@ -74,7 +74,8 @@ def test_an_address_that_is_not_an_api(start_standin: Callable[..., StandInProce
         (408, ErrorKind.TIMEOUT, False),
         (429, ErrorKind.RATE_LIMIT, False),
         (500, ErrorKind.SERVER, False),
-        (529, ErrorKind.SERVER, False),
+        (503, ErrorKind.OVERLOADED, False),
+        (529, ErrorKind.OVERLOADED, False),
     ],
 )
 def test_statuses(status: int, kind: ErrorKind, *, stops_run: bool) -> None:

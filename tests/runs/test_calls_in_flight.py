@@ -145,6 +145,130 @@ def test_other_errors_change_nothing(error: ErrorKind) -> None:
     assert asyncio.run(fail()).allowed == 4
 
 
+class FullServer:
+    """Answers so many calls at once and refuses others.
+
+    Args:
+        room: None where nothing answers.
+    """
+
+    def __init__(self, room: int | None, error: ErrorKind) -> None:
+        self.room, self.error = room, error
+        self.open = self.calls = 0
+
+    async def answer(self) -> None:
+        self.calls += 1
+        await asyncio.sleep(0)
+        if self.room is None or self.open >= self.room:
+            raise EndpointError(self.error, "No room.")
+        self.open += 1
+        for _ in range(10):
+            await asyncio.sleep(0)
+        self.open -= 1
+
+
+async def leave_and_ask(flights: InFlight, server: FullServer) -> None:
+    """Ask until it is answered; a call that is refused waits longer than others take."""
+    for _ in range(1000):
+        with suppress(EndpointError):
+            async with flights.call() as flight:
+                await flight.leave()
+                await server.answer()
+            return
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+
+async def fill(server: FullServer, *, calls: int, most: int) -> InFlight:
+    flights = InFlight(most)
+    await asyncio.gather(*(leave_and_ask(flights, server) for _ in range(calls)))
+    return flights
+
+
+@pytest.mark.parametrize("error", [ErrorKind.OVERLOADED, ErrorKind.CONNECTION, ErrorKind.BROKEN])
+@pytest.mark.parametrize("room", [1, 5, 16])
+def test_a_server_that_refuses_calls_gets_as_many_as_it_answers(
+    room: int, error: ErrorKind
+) -> None:
+    server = FullServer(room, error)
+
+    flights = asyncio.run(fill(server, calls=2000, most=64))
+
+    assert room <= flights.allowed <= room + 1
+    assert server.calls <= 1.1 * 2000
+
+
+def test_calls_that_were_let_in_wait_when_fewer_may_leave() -> None:
+    async def refused() -> tuple[int, int]:
+        flights, server = InFlight(64), FullServer(4, ErrorKind.OVERLOADED)
+        late = asyncio.Event()
+
+        async def ask_late() -> None:
+            async with flights.call() as flight:
+                await late.wait()
+                await flight.leave()
+                await server.answer()
+
+        waiting = [asyncio.create_task(ask_late()) for _ in range(40)]
+        await asyncio.gather(*(_once(flights, server) for _ in range(12)))
+        allowed = flights.allowed
+        late.set()
+        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+        return allowed, sum(isinstance(outcome, EndpointError) for outcome in outcomes)
+
+    assert asyncio.run(asyncio.wait_for(refused(), 60)) == (4, 0)
+
+
+def test_a_server_that_is_down_is_asked_as_before() -> None:
+    async def ask_in_vain() -> InFlight:
+        flights, server = InFlight(16), FullServer(None, ErrorKind.OVERLOADED)
+        for _ in range(20):
+            with suppress(EndpointError):
+                async with flights.call() as flight:
+                    await flight.leave()
+                    await server.answer()
+        await asyncio.gather(*(_once(flights, server) for _ in range(64)))
+        return flights
+
+    assert asyncio.run(ask_in_vain()).allowed == 16
+
+
+async def _once(flights: InFlight, server: FullServer) -> None:
+    with suppress(EndpointError):
+        async with flights.call() as flight:
+            await flight.leave()
+            await server.answer()
+
+
+def test_a_worker_without_a_part_opens_nothing_until_it_has_one() -> None:
+    async def look() -> list[int]:
+        flights = InFlight(8)
+        flights.limit(0)
+        nothing = asyncio.create_task(_once(flights, FullServer(8, ErrorKind.OVERLOADED)))
+        for _ in range(50):
+            await asyncio.sleep(0)
+        seen = [flights.open]
+        flights.limit(2)
+        await nothing
+        return [*seen, flights.allowed]
+
+    assert asyncio.run(look()) == [0, 2]
+
+
+def test_what_a_slow_server_bears_is_not_forgotten_while_there_is_no_part() -> None:
+    async def look() -> int:
+        flights = InFlight(8)
+        with suppress(EndpointError):
+            async with flights.call():
+                raise TIMEOUT
+        async with flights.call():
+            flights.limit(0)
+        flights.limit(8)
+        return flights.allowed
+
+    assert asyncio.run(look()) == 4
+
+
 async def most_open(flights: InFlight, calls: int) -> int:
     """How many of these calls are open at once, if none ends."""
     is_open, end = 0, asyncio.Event()
