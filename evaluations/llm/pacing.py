@@ -38,7 +38,7 @@ CLOSED_SHARE = 0.9
 FIRST_CLOSED_SECONDS, LONGEST_CLOSED_SECONDS = 1.0, 30.0
 # What the pace gains in a second, as a share; after so long, and so many calls, without a cut that
 # doubles every few seconds.
-RISE, UNSURE_RISE = 0.005, 0.5
+RISE, UNSURE_RISE = 0.005, 0.3
 PATIENT_SECONDS, PATIENT_CALLS, DOUBLING_SECONDS = 30.0, 300, 10.0
 # Cuts that follow each other within this time answer to one change.
 SAME_TROUBLE_SECONDS = 15.0

@@ -12,9 +12,9 @@ from evaluations.llm.signs import RecentCalls
 from evaluations.runs.outages import LOST, REFUSING_FOR_NOW
 from evaluations.runs.quota import Turn
 
-# Calls leave at this rate at first, and twice as fast every twentieth of a second, until nothing
-# holds them back: so a limit is found before dozens of calls have met it.
-OPENING_RATE, OPENING_DOUBLES_SECONDS, OPENING_SECONDS = 100.0, 0.05, 0.25
+# Calls leave at this rate at first, and twice as fast every tenth of a second, until nothing holds
+# them back: so a limit is found before dozens of calls have met it.
+OPENING_RATE, OPENING_DOUBLES_SECONDS, OPENING_SECONDS = 100.0, 0.1, 0.4
 LOOK_SECONDS = 1.0
 
 Exchange = Callable[[Seen, int], Awaitable[Turn]]
@@ -70,7 +70,8 @@ class Pacer:
         return not self._is_free
 
     async def look_up(self) -> None:
-        """Notice that another worker met a limit; at most once a second, and only while free."""
+        """Notice that another worker met a limit; only while free, and at most once a second, but
+        where calls begin or one has met a limit."""
         if self._is_free and self._clock() - self._looked_at >= LOOK_SECONDS:
             self._looked_at = self._clock()
             if not (await self._look()).is_free:
@@ -103,6 +104,7 @@ class Pacer:
                 self._lag = max(self._lag, self._calls.age(number))
             sign = self._calls.sign_of_limit(number, error.limits, error.retry_after)
             self._note(sign)
+            self._looked_at = float("-inf")  # others may know more
         elif limits and self._is_free:
             self._note(self._calls.sign_of_reply(limits))
         if number == self._trial:
@@ -130,6 +132,7 @@ class Pacer:
     def _is_opening(self) -> bool:
         if self._opened_at is None:
             self._opened_at = self._next_opening = self._clock()
+            self._looked_at = float("-inf")
         return self._clock() - self._opened_at < OPENING_SECONDS
 
     async def _moment(self) -> bool:
@@ -138,6 +141,9 @@ class Pacer:
             if self._is_free:
                 if not self._is_opening():
                     return False
+                await self.look_up()
+                if not self._is_free:
+                    continue
                 at = self._next_opening
                 opened = at - (self._opened_at or 0.0)
                 rate = OPENING_RATE * 2 ** (opened / OPENING_DOUBLES_SECONDS)
