@@ -2,6 +2,8 @@
 out."""
 
 import base64
+import hashlib
+import hmac
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.fernet import Fernet, InvalidToken
@@ -42,6 +44,12 @@ def unseal(sealed: str) -> str:
 def fingerprint() -> str:
     """A short text by which two sites can see whether they have the same secret key."""
     return _derived(b"geval_site fingerprint", length=8).hex()
+
+
+def keyed_digest(purpose: str, content: str) -> str:
+    """A digest from which nobody without the site's secret key can guess the content."""
+    key = _derived(f"geval_site {purpose}".encode(), length=32)
+    return hmac.new(key, content.encode(), hashlib.sha256).hexdigest()
 
 
 def sign(content: bytes) -> str:

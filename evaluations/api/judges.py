@@ -46,6 +46,7 @@ class EndpointIn(In):
     key: str | None = Field(None, max_length=2000)
     requests_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
     tokens_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
+    parallel_calls: int | None = Field(None, ge=1, le=2**31 - 1)
 
 
 class EndpointOut(Schema):
@@ -57,6 +58,7 @@ class EndpointOut(Schema):
     has_stored_key: bool
     requests_per_minute: int | None
     tokens_per_minute: int | None
+    parallel_calls: int | None
     retired_at: datetime | None
 
     @staticmethod

@@ -229,7 +229,7 @@ TABLES = (
         "endpoints",
         "evaluations_endpoint",
         """SELECT name AS endpoint, base_url, api_version, key_env, requests_per_minute,
-            tokens_per_minute, retired_at
+            tokens_per_minute, parallel_calls, retired_at
            FROM evaluations_endpoint t WHERE project_id = %(project)s""",
         {"name": "endpoint"}
         | same(
@@ -238,11 +238,13 @@ TABLES = (
             "key_env",
             "requests_per_minute",
             "tokens_per_minute",
+            "parallel_calls",
             "retired_at",
         ),
         key=("endpoint",),
         of_project=True,
         defaults={"sealed_key": ""},
+        later={"parallel_calls": None},
     ),
     Table(
         "judges",

@@ -60,6 +60,15 @@ class EndpointForm(TakesErrors):
     )
     requests_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
     tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
+    parallel_calls = forms.IntegerField(
+        label="Parallel calls, at most",
+        min_value=1,
+        required=False,
+        help_text=(
+            "How many calls may be open at once, for all workers and all projects with the same"
+            " address and key together. Leave empty for no limit."
+        ),
+    )
     api_version = forms.CharField(
         label="Azure API version",
         max_length=40,

@@ -45,6 +45,7 @@ class EndpointDraft:
     confirms_key_env: bool = True
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
+    parallel_calls: int | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,8 @@ def save_endpoint(
     endpoint.key_env = draft.key_env.strip()
     endpoint.requests_per_minute = draft.requests_per_minute
     endpoint.tokens_per_minute = draft.tokens_per_minute
+    endpoint.parallel_calls = draft.parallel_calls
+    endpoint.account = ""  # until a worker has read its key
     if draft.key is not None:
         endpoint.keep_key(draft.key.strip())
     endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)

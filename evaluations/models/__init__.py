@@ -21,6 +21,7 @@ from evaluations.models.improving import (
 )
 from evaluations.models.instrument import Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.judges import (
+    AccountQuota,
     Endpoint,
     EndpointQuota,
     Judge,
@@ -55,6 +56,7 @@ from evaluations.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.workers import WorkerHeartbeat, WorkerSlot
 
 __all__ = [
+    "AccountQuota",
     "ApiToken",
     "AuditEntry",
     "Batch",

@@ -92,6 +92,23 @@ class Endpoint(models.Model):
         validators=[MinValueValidator(1)],
         help_text="Over all workers. Empty: no limit.",
     )
+    parallel_calls = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=(
+            "At most so many calls are open at once, over all workers, and all projects with the"
+            " same address and key. Empty: no limit."
+        ),
+    )
+    account = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The digest of its address and key as a worker last read them; runs/accounts.py.",
+    )
     listed_models = models.JSONField(
         null=True,
         blank=True,
@@ -173,8 +190,8 @@ class ModelProbe(Errand):
 
 
 class EndpointQuota(models.Model):
-    """How much of an endpoint's limits is left right now, shared by all workers; see
-    runs/quota.py."""
+    """How much of the limits per minute that people set on an endpoint is left right now, shared by
+    all workers; see runs/quota.py."""
 
     endpoint = models.OneToOneField(
         Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota"
@@ -184,11 +201,28 @@ class EndpointQuota(models.Model):
     counted_at = models.DateTimeField()
     # Nullable, as rows are also added by processes that know nothing of it.
     paces = models.JSONField(
-        null=True, help_text="What was learned about the pace that each model allows."
+        null=True, help_text="Paces that an earlier version learned; to be removed."
     )
 
     def __str__(self) -> str:
         return f"quota of {self.endpoint}"
+
+
+class AccountQuota(models.Model):
+    """What was learned about a model at an account (runs/accounts.py), for all workers and all
+    projects that reach the same server with the same key; see runs/quota.py."""
+
+    account = models.CharField(max_length=64)
+    model = models.CharField(max_length=200)
+    pace = models.JSONField(default=dict, help_text="The pace that it allows.")
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("account", "model"), name="quota_once_per_model"),
+        )
+
+    def __str__(self) -> str:
+        return f"quota of {self.model}"
 
 
 class JudgeKind:

@@ -119,7 +119,7 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
         self.as_taken(slot).give_back()
 
     def give_back(self) -> None:
-        self.update(taken_at=None, called_at=None, run_id=None)
+        self.update(taken_at=None, called_at=None, run_id=None, calls=None)
 
     def callable(self) -> WorkerSlotQuerySet:
         """Free slots for which no message is on its way."""
@@ -163,6 +163,16 @@ class WorkerSlot(models.Model):
     taken_at = models.DateTimeField(null=True, help_text="Since when it is at work.")
     seen_at = models.DateTimeField(null=True, help_text="When its work last showed that it lives.")
     called_at = models.DateTimeField(null=True, help_text="When a message was sent for it.")
+    # Nullable, as rows are also added by processes that know nothing of them.
+    calls = models.PositiveIntegerField(
+        null=True, help_text="How many calls it may have open, where its endpoint has a limit."
+    )
+    account = models.CharField(
+        max_length=64,
+        default="",
+        db_default="",
+        help_text="Where it has them open; runs/accounts.py.",
+    )
 
     objects = WorkerSlotQuerySet.as_manager()
 

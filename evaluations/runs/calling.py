@@ -43,7 +43,16 @@ from evaluations.runs.lifecycle import BUDGET_REACHED
 from evaluations.runs.outages import LOST, REFUSING_FOR_NOW, ROUNDS, outage
 from evaluations.runs.pacer import Pacer
 from evaluations.runs.question_share import QuestionShare
-from evaluations.runs.quota import Grant, Limits, Permits, Turn, exchange, known_pace, take
+from evaluations.runs.quota import (
+    Grant,
+    Limits,
+    Permits,
+    Turn,
+    bucket_of,
+    exchange,
+    known_pace,
+    take,
+)
 from evaluations.runs.share import StoppedError
 from evaluations.runs.shift import Shift
 from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
@@ -123,7 +132,7 @@ class CallingShare(QuestionShare):
         self.has_answered = await self.database.call(
             self.run.items.filter(reply__isnull=False).exists
         )
-        self.permits = self._permits()
+        self.permits = await self.database.call(self._permits)
         await self._share_calls()
         await self.pacer.look_up()
         writer = asyncio.create_task(self._write())
@@ -179,11 +188,12 @@ class CallingShare(QuestionShare):
         limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         if not limits.any:
             return None
+        bucket_id = bucket_of(endpoint)
 
         async def ask(handful: int) -> Grant:
             return await self.database.call(
                 functools.partial(
-                    take, endpoint.pk, limits, wanted=handful, tokens_each=self._tokens_each
+                    take, bucket_id, limits, wanted=handful, tokens_each=self._tokens_each
                 )
             )
 
@@ -191,16 +201,17 @@ class CallingShare(QuestionShare):
 
     def _pacer(self) -> Pacer:
         """What keeps this worker, with all others, at the pace that the endpoint allows."""
-        endpoint_id, model = self.run.judge.endpoint_id, self.frozen.model
-        assert endpoint_id is not None
+        endpoint, model = self.run.judge.endpoint, self.frozen.model
+        assert endpoint is not None
+        account = endpoint.account
 
         async def tell(seen: Seen, wanted: int) -> Turn:
             return await self.database.call(
-                functools.partial(exchange, endpoint_id, model, seen, wanted=wanted)
+                functools.partial(exchange, account, model, seen, wanted=wanted)
             )
 
         async def look() -> Pace:
-            return await self.database.call(functools.partial(known_pace, endpoint_id, model))
+            return await self.database.call(functools.partial(known_pace, account, model))
 
         return Pacer(tell, look, tokens_each=self._tokens_each, most=self.slots, sleep=self.rest)
 
@@ -511,9 +522,11 @@ class CallingShare(QuestionShare):
             )
 
     async def _share_calls(self) -> None:
-        """Leave other workers their part of the calls that the judge may have in flight."""
-        most = await self.database.call(functools.partial(self.shift.calls, self.slots))
-        self.in_flight.limit(most)
+        """Leave other workers their part of the calls that the judge and the endpoint may have in
+        flight."""
+        are_open = self.in_flight.open
+        calls = functools.partial(self.shift.calls, self.slots, are_open)
+        self.in_flight.limit(await self.database.call(calls))
 
     async def _count(self) -> None:
         """Add what was spent, and what is waited for, to the run's row."""

@@ -76,5 +76,5 @@ def _limits(judge: Judge, tokens_each: float) -> list[float]:
         found.append(endpoint.requests_per_minute / 60)
     if endpoint.tokens_per_minute and tokens_each:
         found.append(endpoint.tokens_per_minute / 60 / tokens_each)
-    learned = known_pace(endpoint.pk, judge.model).rate
+    learned = known_pace(endpoint.account, judge.model).rate
     return [*found, learned] if learned else found

@@ -172,7 +172,8 @@ class _Preparation(Share):
         is_limited = (
             endpoint.requests_per_minute
             or endpoint.tokens_per_minute
-            or allowed_rate(endpoint.pk, self.run.frozen.model)
+            or endpoint.parallel_calls
+            or allowed_rate(endpoint.account, self.run.frozen.model)
         )
         return 1 if is_limited else self.run.frozen.concurrency
 

@@ -1,9 +1,15 @@
-"""What holds over all workers of an endpoint, in a row of PostgreSQL: a token bucket for the limits
-that people set, and the pace that was learned from the endpoint's answers (`llm/pacing.py`).
+"""What holds over all workers, in rows of PostgreSQL: a token bucket for the limits per minute that
+people set, and the pace that was learned from a server's answers (`llm/pacing.py`).
 
 A bucket of a tenth of the limit refills so that no 60 seconds see more than the limit: what fits at
 once plus what flows in during a minute is the limit. Workers take permits in handfuls, so that the
 row is not asked for every call.
+
+A limit is what an endpoint's project promises. Endpoints of one account (accounts.py) with the same
+limits keep one promise together, in one bucket. Other limits have a bucket of their own, so that
+nobody slows another project down by a lower one.
+
+A pace is what a server does, whoever asks: it belongs to the account and the model.
 """
 
 import asyncio
@@ -16,7 +22,7 @@ import orjson
 from django.db import connection, transaction
 
 from evaluations.llm.pacing import Pace, Seen, Slots
-from evaluations.models import EndpointQuota
+from evaluations.models import AccountQuota, Endpoint
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
@@ -50,8 +56,21 @@ def bucket(limit: int) -> tuple[float, float]:
     return size, max(limit - size, 1.0) / SECONDS
 
 
+def bucket_of(endpoint: Endpoint) -> int:
+    """The id of the endpoint whose row holds the bucket of an endpoint: the first of its account
+    with the same limits."""
+    sharing = Endpoint.objects.filter(
+        account=endpoint.account,
+        requests_per_minute=endpoint.requests_per_minute,
+        tokens_per_minute=endpoint.tokens_per_minute,
+    )
+    first = sharing.order_by("pk").values_list("pk", flat=True).first()
+    return endpoint.pk if first is None or not endpoint.account else first
+
+
 def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
-    """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the shared bucket.
+    """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the bucket in an
+    endpoint's row.
 
     A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt. A
     clock that was set back lets nothing flow in for that one time, and takes nothing out.
@@ -118,66 +137,63 @@ class Turn:
     now: float
 
 
-def exchange(endpoint_id: int, model: str, seen: Seen, *, wanted: int) -> Turn:
+def exchange(account: str, model: str, seen: Seen, *, wanted: int) -> Turn:
     """Tell what a worker saw of a model's rate limits, and get moments for up to `wanted` calls."""
     with transaction.atomic(), connection.cursor() as cursor:
-        pace, now = _locked_pace(cursor, endpoint_id, model)
+        pace, now = _locked_pace(cursor, account, model)
         pace, slots = pace.learned(seen, now).reserved(wanted, now)
-        _write_pace(cursor, endpoint_id, model, pace)
+        _write_pace(cursor, account, model, pace)
     return Turn(pace, slots, now)
 
 
-def close(endpoint_id: int, model: str) -> None:
+def close(account: str, model: str) -> None:
     """Have a single call try first, whoever calls next: nothing passes now, and not for long."""
     with transaction.atomic(), connection.cursor() as cursor:
-        pace, now = _locked_pace(cursor, endpoint_id, model)
-        _write_pace(cursor, endpoint_id, model, pace.closed(now))
+        pace, now = _locked_pace(cursor, account, model)
+        _write_pace(cursor, account, model, pace.closed(now))
 
 
-def known_pace(endpoint_id: int, model: str) -> Pace:
+def known_pace(account: str, model: str) -> Pace:
     """The pace as workers last left it, without waiting for any of them."""
-    stored = EndpointQuota.objects.filter(endpoint=endpoint_id).values_list("paces", flat=True)
-    return _as_pace((stored.first() or {}).get(model))
+    rows = AccountQuota.objects.filter(account=account, model=model)
+    return _as_pace(rows.values_list("pace", flat=True).first())
 
 
-def allowed_rate(endpoint_id: int, model: str) -> float | None:
+def allowed_rate(account: str, model: str) -> float | None:
     """The calls per second at which workers are paced right now; None if they are not."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT (paces #>> ARRAY[%(model)s, 'rate'])::float
-               FROM evaluations_endpointquota
-               WHERE endpoint_id = %(endpoint)s AND abs(extract(epoch FROM now())
-                   - (paces #>> ARRAY[%(model)s, 'seen_at'])::float) < %(recent)s""",
-            {"model": model, "endpoint": endpoint_id, "recent": RECENT_SECONDS},
+            """SELECT (pace ->> 'rate')::float FROM evaluations_accountquota
+               WHERE account = %s AND model = %s AND abs(extract(epoch FROM now())
+                   - (pace ->> 'seen_at')::float) < %s""",
+            [account, model, RECENT_SECONDS],
         )
-        found = cursor.fetchone()
-    return found[0] if found else None
+        row = cursor.fetchone()
+    return row[0] if row else None
 
 
-def _locked_pace(cursor: Any, endpoint_id: int, model: str) -> tuple[Pace, float]:
+def _locked_pace(cursor: Any, account: str, model: str) -> tuple[Pace, float]:
     """The pace of a model, locked until the transaction ends, and the moment."""
-    read = """SELECT paces -> %s::text, extract(epoch FROM clock_timestamp())::float
-              FROM evaluations_endpointquota WHERE endpoint_id = %s FOR UPDATE"""
-    cursor.execute(read, [model, endpoint_id])
-    found = cursor.fetchone()
-    if found is None:
+    read = """SELECT pace, extract(epoch FROM clock_timestamp())::float
+              FROM evaluations_accountquota WHERE account = %s AND model = %s FOR UPDATE"""
+    cursor.execute(read, [account, model])
+    row = cursor.fetchone()
+    if row is None:
         cursor.execute(
-            """INSERT INTO evaluations_endpointquota (endpoint_id, requests, tokens, counted_at)
-               VALUES (%s, 0, 0, now()) ON CONFLICT DO NOTHING""",
-            [endpoint_id],
+            """INSERT INTO evaluations_accountquota (account, model, pace)
+               VALUES (%s, %s, '{}') ON CONFLICT DO NOTHING""",
+            [account, model],
         )
-        cursor.execute(read, [model, endpoint_id])
-        found = cursor.fetchone()
-    stored, now = found
+        cursor.execute(read, [account, model])
+        row = cursor.fetchone()
+    stored, now = row
     return _as_pace(orjson.loads(stored) if isinstance(stored, str) else stored), now
 
 
-def _write_pace(cursor: Any, endpoint_id: int, model: str, pace: Pace) -> None:
+def _write_pace(cursor: Any, account: str, model: str, pace: Pace) -> None:
     cursor.execute(
-        """UPDATE evaluations_endpointquota
-           SET paces = coalesce(paces, '{}') || jsonb_build_object(%s::text, %s::jsonb)
-           WHERE endpoint_id = %s""",
-        [model, orjson.dumps(dataclasses.asdict(pace)).decode(), endpoint_id],
+        "UPDATE evaluations_accountquota SET pace = %s::jsonb WHERE account = %s AND model = %s",
+        [orjson.dumps(dataclasses.asdict(pace)).decode(), account, model],
     )
 
 

@@ -45,9 +45,9 @@ def pause_after(
         wait = max(asked, outages.next_wait(_outage_lasted(run.pk)))
     else:
         wait = TRY_AGAIN if error.retry_after is None else asked
-    endpoint_id = run.judge.endpoint_id
-    if endpoint_id is not None:
-        quota.close(endpoint_id, run.frozen.model)
+    endpoint = run.judge.endpoint
+    if endpoint is not None:
+        quota.close(endpoint.account, run.frozen.model)
     pause_run(run.pk, message, resumes_at=timezone.now() + wait)
 
 

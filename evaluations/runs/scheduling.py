@@ -133,23 +133,6 @@ def _note_service(runs: Sequence[int], now: datetime.datetime) -> None:
         )
 
 
-def part_of(calls: int, slot: WorkerSlot) -> int:
-    """Of the calls that the judge of a slot's run may have in flight, how many this slot may: all
-    slots that serve the judge have as many, but for one."""
-    if slot.run_id is None:
-        return calls
-    judge = EvaluationRun.objects.filter(pk=slot.run_id).values("judge")
-    runs = EvaluationRun.objects.active().filter(judge__in=judge)
-    slots = list(
-        WorkerSlot.objects.serving()
-        .filter(run_id__in=runs.values("pk"))
-        .values_list("pk", flat=True)
-    )
-    if slot.pk not in slots:
-        return calls
-    return max(1, (calls + slots[::-1].index(slot.pk)) // len(slots))
-
-
 def leave(slot: WorkerSlot) -> None:
     """A slot no longer serves a run."""
     mine = WorkerSlot.objects.as_taken(slot)

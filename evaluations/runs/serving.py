@@ -9,8 +9,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluations.models import EvaluationRun, WorkerSlot
+from evaluations.runs.call_parts import end_calls, grant_calls
 from evaluations.runs.database import patiently
-from evaluations.runs.scheduling import leave, part_of, pick, waiting_run
+from evaluations.runs.scheduling import leave, pick, waiting_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
 from evaluations.waking import wake_for_runs
@@ -72,11 +73,12 @@ class Turn:
             WorkerSlot.objects.as_taken(self.slot).update(run_id=self.run_id)
         return self._leaves()
 
-    def calls(self, most: int) -> int:
-        """Of the calls that the judge may have in flight, how many this slot may now."""
+    def calls(self, most: int, are_open: int) -> int:
+        """Of the calls that the judge may have in flight, how many this slot may now, which has so
+        many open."""
         if time.monotonic() >= self._counts_at:
             self._counts_at = time.monotonic() + COUNT_SECONDS
-            self._calls = part_of(most, self.slot)
+            self._calls = grant_calls(most, self.slot, are_open=are_open)
         return self._calls
 
     def gives_way(self) -> bool:
@@ -162,6 +164,7 @@ def _take_turn(
     try:
         work_on_run(run_id, slot.name, shift=shift)
     finally:
+        patiently(lambda: end_calls(slot))
         if turn.following is None:
             patiently(lambda: leave(slot))
     return turn.following

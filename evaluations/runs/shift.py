@@ -31,7 +31,7 @@ def _never() -> bool:
     return False
 
 
-def _all(calls: int) -> int:
+def _all(calls: int, _are_open: int) -> int:
     return calls
 
 
@@ -46,13 +46,13 @@ class Shift:
             no such time.
         gives_way: asked like `told_to_stop`; true where another run should have this time.
         calls: asked like `told_to_stop`; of so many calls that a judge may have in flight, how many
-            this worker may.
+            this worker may, which has so many open.
     """
 
     told_to_stop: Callable[[], bool] = field(default=_never)
     ends: float | None = None
     gives_way: Callable[[], bool] = field(default=_never)
-    calls: Callable[[int], int] = field(default=_all)
+    calls: Callable[[int, int], int] = field(default=_all)
 
     @property
     def is_over(self) -> bool:

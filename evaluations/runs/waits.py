@@ -35,10 +35,10 @@ class Wait:
 def allowed_pace(run: EvaluationRun) -> str:
     """The pace that the endpoint allows and the run's calls wait for, such as "50 requests per
     second"; empty if they wait for none."""
-    endpoint_id = run.judge.endpoint_id
-    if not run.is_active or endpoint_id is None:
+    endpoint = run.judge.endpoint
+    if not run.is_active or endpoint is None:
         return ""
-    rate = allowed_rate(endpoint_id, run.frozen.model)
+    rate = allowed_rate(endpoint.account, run.frozen.model)
     return in_words(rate) if rate else ""
 
 

@@ -13,6 +13,7 @@ from evaluations.llm.errors import EndpointError
 from evaluations.llm.time_limit import TimeLimit
 from evaluations.models import EvaluationRun, RunState, Transport
 from evaluations.runs import leases, results
+from evaluations.runs.accounts import read_account
 from evaluations.runs.batches import BatchShare
 from evaluations.runs.calling import CallingShare
 from evaluations.runs.database import Database, DatabaseAwayError, DiskFullError
@@ -111,6 +112,7 @@ async def _work(
         endpoint, limit = run.judge.endpoint, TimeLimit(run.frozen.timeout_seconds)
         assert endpoint is not None, "judges that ask have an endpoint"
         client = await database.call(lambda: client_for(endpoint, timeout=limit))
+        await database.call(lambda: read_account(endpoint))
     except (EndpointError, EvaluatorError, SettingsError) as error:
         await _pause_with(database, run_id, worker, str(error))
         return

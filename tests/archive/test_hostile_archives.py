@@ -80,6 +80,7 @@ def setting(**values: object) -> Edit:
         ("endpoints", setting(base_url="file:///etc/passwd"), "is not an address like"),
         ("endpoints", setting(base_url="http://169.254.169.254/v1"), "metadata service"),
         ("endpoints", setting(requests_per_minute=0), "requests_per_minute"),
+        ("endpoints", setting(parallel_calls=0), "parallel_calls"),
         ("outputs", setting(output="a\0b"), "output is not a text"),
         ("documents", setting(references=[5]), "references: 0: input should be a valid string"),
         ("documents", setting(metadata="x"), "metadata: input should be an object"),

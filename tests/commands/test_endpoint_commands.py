@@ -21,16 +21,15 @@ def test_an_endpoint_is_made_and_changed_piece_by_piece(
     made = manage(
         "endpoint", "small", "main", "--base-url", "http://vllm:8000/v1", "--key-env", "HF_TOKEN"
     )
-    changed = manage("endpoint", "small", "main", "--requests-per-minute", "90")
+    changed = manage(
+        "endpoint", "small", "main", "--requests-per-minute", "90", "--parallel-calls", "3"
+    )
     missing = manage("endpoint", "small", "other")
 
     endpoint = Endpoint.objects.get()
     assert ("created" in made.stdout, "changed" in changed.stdout) == (True, True)
-    assert (endpoint.base_url, endpoint.key_env, endpoint.requests_per_minute) == (
-        "http://vllm:8000/v1",
-        "HF_TOKEN",
-        90,
-    )
+    assert (endpoint.base_url, endpoint.key_env) == ("http://vllm:8000/v1", "HF_TOKEN")
+    assert (endpoint.requests_per_minute, endpoint.parallel_calls) == (90, 3)
     assert "give its --base-url" in missing.stderr
 
 

@@ -4,56 +4,44 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from evaluations.llm.pacing import Seen, Sign
-from evaluations.models import Endpoint, EndpointQuota, EvaluationRun, Judge, Project, RunState
+from evaluations.models import EvaluationRun, Judge, Project, RunState
+from evaluations.runs.accounts import account_of, read_account
 from evaluations.runs.lifecycle import start_run
-from evaluations.runs.quota import Limits, allowed_rate, close, exchange, known_pace, take
+from evaluations.runs.quota import allowed_rate, close, exchange, known_pace
 from evaluations.runs.waits import in_words
 from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
+ACCOUNT = account_of("http://x/v1", "", "")
 FIFTY = Seen(sign=Sign(50.0, is_sure=True))
 
 
-@pytest.fixture
-def endpoint(project: Project) -> Endpoint:
-    return Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
+def test_what_one_worker_learned_holds_for_all() -> None:
+    assert known_pace(ACCOUNT, "m").is_free
 
+    first = exchange(ACCOUNT, "m", FIFTY, wanted=64)
+    second = exchange(ACCOUNT, "m", Seen(), wanted=64)
 
-def test_what_one_worker_learned_holds_for_all(endpoint: Endpoint) -> None:
-    assert known_pace(endpoint.pk, "m").is_free
-
-    first = exchange(endpoint.pk, "m", FIFTY, wanted=64)
-    second = exchange(endpoint.pk, "m", Seen(), wanted=64)
-
-    assert 45 < (known_pace(endpoint.pk, "m").rate or 0) <= 50
+    assert 45 < (known_pace(ACCOUNT, "m").rate or 0) <= 50
     assert first.slots.count == second.slots.count == 5
     assert second.slots.at >= first.slots.at + 4.9 * first.slots.every
 
 
-def test_each_model_has_its_own_pace(endpoint: Endpoint) -> None:
-    exchange(endpoint.pk, "slow", FIFTY, wanted=64)
+def test_each_model_has_its_own_pace() -> None:
+    exchange(ACCOUNT, "slow", FIFTY, wanted=64)
 
-    assert not known_pace(endpoint.pk, "slow").is_free
-    assert known_pace(endpoint.pk, "quick").is_free
-    assert exchange(endpoint.pk, "quick", Seen(), wanted=64).slots.count == 64
-
-
-def test_a_pace_and_limits_that_people_set_share_a_row(endpoint: Endpoint) -> None:
-    exchange(endpoint.pk, "m", FIFTY, wanted=64)
-    EndpointQuota.objects.update(counted_at=timezone.now() - timezone.timedelta(minutes=5))
-
-    assert take(endpoint.pk, Limits(requests=100, tokens=None), wanted=4, tokens_each=1).calls == 4
-    assert not known_pace(endpoint.pk, "m").is_free
+    assert not known_pace(ACCOUNT, "slow").is_free
+    assert known_pace(ACCOUNT, "quick").is_free
+    assert exchange(ACCOUNT, "quick", Seen(), wanted=64).slots.count == 64
 
 
-def test_a_closed_endpoint_gives_one_moment_at_a_time(endpoint: Endpoint) -> None:
-    close(endpoint.pk, "m")
+def test_a_closed_endpoint_gives_one_moment_at_a_time() -> None:
+    close(ACCOUNT, "m")
 
-    first = exchange(endpoint.pk, "m", Seen(), wanted=64)
-    second = exchange(endpoint.pk, "m", Seen(), wanted=64)
+    first = exchange(ACCOUNT, "m", Seen(), wanted=64)
+    second = exchange(ACCOUNT, "m", Seen(), wanted=64)
 
     assert (first.slots.count, first.slots.alone) == (1, True)
     assert second.slots.at >= first.slots.at + 1
@@ -62,14 +50,16 @@ def test_a_closed_endpoint_gives_one_moment_at_a_time(endpoint: Endpoint) -> Non
 def test_the_page_says_how_much_the_endpoint_allows(
     as_role: Callable[[str], Client], run: EvaluationRun
 ) -> None:
-    assert run.judge.endpoint_id is not None
+    endpoint = run.judge.endpoint
+    assert endpoint is not None
+    account = read_account(endpoint)
     EvaluationRun.objects.filter(pk=run.pk).update(state=RunState.RUNNING)
     viewer = as_role("viewer")
     assert "allows about" not in viewer.get(run.get_absolute_url()).content.decode()
 
-    exchange(run.judge.endpoint_id, run.frozen.model, FIFTY, wanted=1)
+    exchange(account, run.frozen.model, FIFTY, wanted=1)
 
-    assert allowed_rate(run.judge.endpoint_id, run.frozen.model)
+    assert allowed_rate(account, run.frozen.model)
     page = viewer.get(run.get_absolute_url()).content.decode()
     assert "The endpoint allows about 49 requests per second; calls wait for it." in page
 

@@ -14,8 +14,9 @@ from evaluations.corpus.store import LoadResult
 from evaluations.heartbeat import Offer, beat
 from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerHeartbeat, WorkerSlot
 from evaluations.runs import serving
+from evaluations.runs.call_parts import grant_calls
 from evaluations.runs.lifecycle import lay_out_run, start_run
-from evaluations.runs.scheduling import part_of, pick, waiting_run
+from evaluations.runs.scheduling import pick, waiting_run
 from evaluations.runs.serving import Turn, work_on_runs
 from evaluations.upkeep import JOBS
 from geval_site.queues import JUDGE_RUNS, RUNS
@@ -323,7 +324,7 @@ def test_slots_of_a_judge_share_its_calls_in_flight(
         assert slot
         slot.run_id = pick(slot)
 
-    shares = [part_of(5, slot) for slot in taken if slot]
+    shares = [grant_calls(5, slot, are_open=0) for slot in taken if slot]
 
     assert set(shares) == parts
     assert sum(shares) == 5
@@ -332,7 +333,7 @@ def test_slots_of_a_judge_share_its_calls_in_flight(
 def test_calls_of_a_worker_without_a_slot_are_all_its_own(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
-    assert part_of(5, WorkerSlot(worker="command", number=1)) == 5
+    assert grant_calls(5, WorkerSlot(worker="command", number=1), are_open=0) == 5
 
 
 def test_a_slot_that_could_not_be_given_back_is_free_again_after_a_while(

@@ -32,6 +32,11 @@ class Command(SiteCommand):
         parser.add_argument("--forget-key", action="store_true")
         parser.add_argument("--requests-per-minute", type=int, help="over all workers")
         parser.add_argument("--tokens-per-minute", type=int, help="over all workers")
+        parser.add_argument(
+            "--parallel-calls",
+            type=int,
+            help="open at once at most, over all workers and projects with this address and key",
+        )
         parser.add_argument("--api-version", help="only for Azure deployment addresses")
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -42,7 +47,14 @@ class Command(SiteCommand):
                 f"There is no endpoint {options['name']!r} yet; give its --base-url to create it."
             )
         now = there or Endpoint(project=project)
-        kept = ("base_url", "api_version", "key_env", "requests_per_minute", "tokens_per_minute")
+        kept = (
+            "base_url",
+            "api_version",
+            "key_env",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "parallel_calls",
+        )
         values = {
             name: getattr(now, name) if options[name] is None else options[name] for name in kept
         }

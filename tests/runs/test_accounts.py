@@ -1,0 +1,201 @@
+"""Endpoints with one address and key are one account: what is learned there holds for all projects,
+and nobody can read a key out of it."""
+
+import pytest
+from django.db import connection
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluations.judges.judges import EndpointDraft, save_endpoint
+from evaluations.llm.pacing import Seen, Sign
+from evaluations.models import AccountQuota, Endpoint, EndpointQuota, Project, WorkerSlot
+from evaluations.runs.accounts import account_of, normalised, read_account
+from evaluations.runs.pace import _limits
+from evaluations.runs.quota import Limits, allowed_rate, bucket_of, exchange, known_pace, take
+
+URL = "https://api.example.com/v1"
+SURE = Seen(sign=Sign(50.0, is_sure=True))
+KEYS = st.text(max_size=40)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "https://API.Example.com/v1",
+        "https://api.example.com:443/v1/",
+        "https://api.example.com./v1",
+        " https://api.example.com/v1",
+    ],
+)
+def test_ways_to_write_an_address_are_one_account(same: str) -> None:
+    assert account_of(same, "", "k") == account_of(URL, "", "k")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://api.example.com/v1",
+        "https://api.example.com/V1",
+        "https://api.example.com:8443/v1",
+        "https://example.com/v1",
+        "https://somebody@api.example.com/v1",
+    ],
+)
+def test_other_addresses_are_other_accounts(other: str) -> None:
+    assert account_of(other, "", "k") != account_of(URL, "", "k")
+
+
+@given(KEYS, KEYS)
+def test_two_keys_are_two_accounts(first: str, second: str) -> None:
+    accounts = {account_of(URL, "", first), account_of(URL, "", second)}
+
+    assert len(accounts) == len({first, second})
+    assert account_of(URL, "2024-10-21", first) not in accounts
+
+
+@given(st.sampled_from(["http", "https"]), st.integers(1, 65535), st.text("ab/", max_size=9))
+def test_a_normalised_address_stays_what_it_is(scheme: str, port: int, path: str) -> None:
+    address = normalised(f"{scheme}://host:{port}/{path}")
+
+    assert normalised(address) == address
+
+
+def test_without_the_sites_secret_nobody_can_try_keys(settings: object) -> None:
+    settings.SECRET_KEY = "one" * 20  # type: ignore[attr-defined]
+    account = account_of(URL, "", "sk-1")
+    settings.SECRET_KEY = "two" * 20  # type: ignore[attr-defined]
+
+    assert account_of(URL, "", "sk-1") != account
+    assert len(account) == 64
+
+
+def endpoint_of(project: Project, name: str = "e", **fields: object) -> Endpoint:
+    endpoint = Endpoint(project=project, name=name, base_url=URL, **fields)
+    endpoint.keep_key("sk-1")
+    endpoint.save()
+    return endpoint
+
+
+@pytest.fixture
+def other(project: Project) -> Project:
+    return Project.objects.create(slug="other", name="Other")
+
+
+pytestmark = pytest.mark.django_db
+
+
+def test_what_one_project_learns_another_one_knows(project: Project, other: Project) -> None:
+    ours, theirs = endpoint_of(project), endpoint_of(other)
+
+    exchange(read_account(ours), "m", SURE, wanted=64)
+
+    assert not known_pace(read_account(theirs), "m").is_free
+    assert AccountQuota.objects.count() == 1
+
+
+def test_another_key_at_the_same_host_has_its_own_pace(project: Project, other: Project) -> None:
+    ours, theirs = endpoint_of(project), endpoint_of(other)
+    theirs.keep_key("sk-2")
+
+    exchange(read_account(ours), "m", SURE, wanted=64)
+
+    assert known_pace(read_account(theirs), "m").is_free
+
+
+def test_a_key_in_a_workers_variable_is_the_same_key(
+    project: Project, other: Project, settings: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ENDPOINT_KEYS = frozenset({"SOME_API_KEY"})  # type: ignore[attr-defined]
+    monkeypatch.setenv("SOME_API_KEY", "sk-1")
+    theirs = Endpoint.objects.create(project=other, name="e", base_url=URL, key_env="SOME_API_KEY")
+
+    assert read_account(theirs) == read_account(endpoint_of(project))
+
+
+def test_pages_know_the_account_without_the_key(
+    project: Project, settings: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ENDPOINT_KEYS = frozenset({"SOME_API_KEY"})  # type: ignore[attr-defined]
+    endpoint = Endpoint.objects.create(
+        project=project, name="e", base_url=URL, key_env="SOME_API_KEY"
+    )
+    monkeypatch.setenv("SOME_API_KEY", "sk-1")
+    exchange(read_account(endpoint), "m", SURE, wanted=1)
+    monkeypatch.delenv("SOME_API_KEY")
+
+    endpoint.refresh_from_db()
+
+    assert allowed_rate(endpoint.account, "m")
+    judge = project.judges.create(name="j", endpoint=endpoint, model="m")
+    assert len(_limits(judge, 100)) == 1
+
+
+def test_another_address_or_key_is_another_account_from_then_on(project: Project) -> None:
+    endpoint = endpoint_of(project)
+    before = read_account(endpoint)
+
+    save_endpoint(project, EndpointDraft(base_url=URL, name="e", key="sk-2"), endpoint=endpoint)
+    assert endpoint.account == ""
+
+    assert read_account(endpoint) not in ("", before)
+
+
+def granted(endpoint: Endpoint) -> int:
+    """Calls that the limit of an endpoint lets out at once."""
+    limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+    return take(bucket_of(endpoint), limits, wanted=100, tokens_each=1).calls
+
+
+def test_endpoints_of_one_account_keep_the_same_limit_together(
+    project: Project, other: Project
+) -> None:
+    ours, theirs = (endpoint_of(each, requests_per_minute=100) for each in (project, other))
+    for endpoint in (ours, theirs):
+        read_account(endpoint)
+
+    assert [granted(ours), granted(theirs)] == [10, 0]
+
+
+def test_a_lower_limit_of_another_project_slows_nobody_down(
+    project: Project, other: Project
+) -> None:
+    theirs = endpoint_of(other, requests_per_minute=1)
+    ours = endpoint_of(project, requests_per_minute=100)
+    for endpoint in (ours, theirs):
+        read_account(endpoint)
+
+    assert [granted(theirs), granted(ours)] == [1, 10]
+
+
+def test_an_endpoint_whose_account_nobody_has_read_has_its_own_bucket(
+    project: Project, other: Project
+) -> None:
+    ours, theirs = (endpoint_of(each, requests_per_minute=100) for each in (project, other))
+
+    assert [granted(ours), granted(theirs)] == [10, 10]
+
+
+def test_rows_of_an_earlier_versions_workers_are_read_and_left_alone(project: Project) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_endpoint
+                (project_id, name, base_url, api_version, key_env, sealed_key, requests_per_minute)
+               VALUES (%s, 'e', %s, '', '', '', 100) RETURNING id""",
+            [project.pk, URL],
+        )
+        (pk,) = cursor.fetchone()
+        cursor.execute(
+            """INSERT INTO evaluations_endpointquota (endpoint_id, requests, tokens, counted_at,
+                paces) VALUES (%s, 3, 0, now(), '{"m": {"rate": 7}}')""",
+            [pk],
+        )
+        cursor.execute(
+            "INSERT INTO evaluations_workerslot (worker, number) VALUES ('old:1', 1)",
+        )
+    endpoint = Endpoint.objects.get(pk=pk)
+    exchange(read_account(endpoint), "m", SURE, wanted=1)
+
+    assert granted(endpoint) == 3
+    assert EndpointQuota.objects.get().paces == {"m": {"rate": 7}}
+    assert 45 < (known_pace(endpoint.account, "m").rate or 0) <= 50
+    assert WorkerSlot.objects.get().calls is None
