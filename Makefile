@@ -33,7 +33,7 @@ help:
 	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data (LARGE=1: also huge and sparse corpora)"
 	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
 	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, compared with plain COPY"
-	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once"
+	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once; all pages of fifty people while a run begins"
 	@echo "make bench-queue  up to 50 workers on the queue of one run; twenty projects on six slots; one run alone (MINUTES=60: for an hour); what one worker takes"
 	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
 	@echo "make bench-claims  how many claims judges get that read nothing, on eleven public criteria; the goal is none"
