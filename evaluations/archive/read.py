@@ -27,6 +27,7 @@ from evaluations.improving.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
 from evaluations.models.project import new_slug
 from evaluations.people.limits import LimitError, check_storage
+from evaluations.table_statistics import refresh_statistics
 from geval_site.disk import is_disk_full
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.
@@ -127,9 +128,7 @@ def read_archive(
             check_storage(project)
             note_change(project.pk)
             _lock(project, newest)
-            with connection.cursor() as cursor:
-                for table in TABLES:
-                    cursor.execute(f"ANALYZE {table.target}")
+            refresh_statistics(table.target for table in TABLES)
             return project
     except ArchiveError:
         raise

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from evaluations.changes import note_change
 from evaluations.corpus.apart import read_apart
@@ -37,6 +37,7 @@ from evaluations.corpus.rows import (
 from evaluations.corpus.staging import Tally
 from evaluations.models import Project
 from evaluations.people.limits import LimitError, check_storage
+from evaluations.table_statistics import refresh_statistics
 
 LISTED_ERRORS = 100
 GROWING = (
@@ -79,7 +80,7 @@ def load_files(
                 if result.changed and not rehearse:
                     note_change(project.pk)
                     steps.begin("statistics of the tables")
-                    _analyze()
+                    refresh_statistics(GROWING)
             if rehearse:
                 transaction.set_rollback(True)
     except StatementTimeError as error:
@@ -160,14 +161,6 @@ def _rows_of(file: InputFile, errors: FileErrors, about: LoadOptions) -> Generat
         about.rate,
     )
     return read_apart(file, errors, defaults=defaults)
-
-
-def _analyze() -> None:
-    # Statistics of a table that has just grown a hundredfold would mislead the planner until
-    # autovacuum updates them.
-    with connection.cursor() as cursor:
-        for table in GROWING:
-            cursor.execute(f"ANALYZE {table}")
 
 
 __all__ = ["FileError", "LoadError", "LoadOptions", "LoadResult", "Tally", "load_files"]

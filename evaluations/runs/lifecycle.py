@@ -40,6 +40,7 @@ from evaluations.models import (
 from evaluations.models.run_parameters import RunParameters
 from evaluations.people.limits import LimitError, check_start, limits_money
 from evaluations.runs.layout import lay_out_items
+from evaluations.table_statistics import refresh_after_commit
 from evaluations.texts import storable
 from evaluations.waking import wake_for_runs
 from evaluations.webhooks.announcing import announce_run
@@ -567,6 +568,8 @@ def lay_out_run(run_id: int) -> int:
     run.preparer_until = None
     run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
     transaction.on_commit(lambda: wake_for_runs(run.project.slug))
+    # Afterwards, so that other workers begin meanwhile.
+    refresh_after_commit(["evaluations_runitem"], added=laid_out)
     close_if_finished(run_id)
     return laid_out
 
