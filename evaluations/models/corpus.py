@@ -258,7 +258,15 @@ class System(models.Model):
         return self.name
 
 
+# Longer texts are not looked at. The size is known without reading a text.
 MOST_BLANKS = 1000
+IS_BLANK = models.Q(
+    models.lookups.LessThanOrEqual(
+        models.Func("text", function="octet_length", output_field=models.IntegerField()),
+        MOST_BLANKS,
+    ),
+    text__regex=r"^\s*$",
+)
 
 
 class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
@@ -266,10 +274,8 @@ class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
         return self.filter(document__project=project)
 
     def blank(self) -> CandidateOutputQuerySet:
-        """Outputs that are empty or only white space."""
-        size = models.Func("text", function="octet_length", output_field=models.IntegerField())
-        # The size is known without reading a long text.
-        return self.alias(size=size).filter(size__lte=MOST_BLANKS, text__regex=r"^\s*$")
+        """Outputs that are empty or only white space; they have an index of their own."""
+        return self.filter(IS_BLANK)
 
     def human_means(self) -> dict[tuple[int, int], float]:
         """The human mean by output and criterion id, if anybody rated; defined in the database."""
@@ -301,7 +307,10 @@ class CandidateOutput(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("document", "system"), name="output_once_per_system"),
         )
-        indexes = (GinIndex(SearchWords("text"), name="output_words"),)
+        indexes = (
+            GinIndex(SearchWords("text"), name="output_words"),
+            models.Index(fields=("document",), name="output_blank", condition=IS_BLANK),
+        )
 
     def __str__(self) -> str:
         return f"output {self.pk}"

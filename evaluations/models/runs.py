@@ -111,14 +111,6 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
         )  # fmt: skip
         return rows
 
-    def progress(self) -> dict[int, tuple[int, int]]:
-        """How many items of each run are done or failed, and how many there are, by its id."""
-        finished = models.Q(items__state__in=(ItemState.DONE, ItemState.FAILED))
-        rows = self.annotate(
-            finished=models.Count("items", filter=finished), total=models.Count("items")
-        ).values_list("pk", "finished", "total")
-        return {pk: (finished, total) for pk, finished, total in rows}
-
     def resuming(self) -> EvaluationRunQuerySet:
         """Paused runs that resume by themselves, at `resumes_at`."""
         return self.filter(state=RunState.PAUSED, resumes_at__isnull=False)
@@ -286,6 +278,11 @@ class EvaluationRun(models.Model):
         """Whether calls are waiting because the endpoint asked for it; `waits_for` says why."""
         return self.is_active and self.waits_until is not None and self.waits_until > timezone.now()
 
+    @property
+    def item_count(self) -> int:
+        """How many items it was laid out with; 0 before, and for imported scores."""
+        return int(self.parameters.get("items", 0))
+
     def judged_criteria(self) -> list[Criterion]:
         """The criteria that it judges; none for scores that count for every one."""
         return [entry.criterion for entry in self.run_criteria.select_related("criterion")]
@@ -382,13 +379,27 @@ class RunItem(models.Model):
     compares two.
     """
 
-    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="items")
+    # Each state that an item passes through takes an entry in every index, so there are no more
+    # than deleting and pages need: those below, and of rivals and batches few rows.
+    run = models.ForeignKey(
+        EvaluationRun, on_delete=models.CASCADE, related_name="items", db_index=False
+    )
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
     criterion = models.ForeignKey(
-        Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+        Criterion,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
     )
     rival = models.ForeignKey(
-        CandidateOutput, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+        CandidateOutput,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
     )
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.PENDING)
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -400,7 +411,12 @@ class RunItem(models.Model):
         "ModelReply", on_delete=models.PROTECT, null=True, blank=True, related_name="items"
     )
     batch = models.ForeignKey(
-        "Batch", on_delete=models.SET_NULL, null=True, blank=True, related_name="items"
+        "Batch",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="items",
+        db_index=False,
     )
 
     objects = RunItemQuerySet.as_manager()
@@ -415,6 +431,8 @@ class RunItem(models.Model):
             ),
         )
         indexes = (
+            models.Index(fields=("run", "id"), name="item_in_order"),
+            models.Index(fields=("criterion", "run", "id"), name="item_of_criterion"),
             models.Index(
                 fields=("run", "id"),
                 name="item_open",
@@ -423,6 +441,8 @@ class RunItem(models.Model):
             models.Index(
                 fields=("run", "reason"), name="item_failed", condition=models.Q(state="failed")
             ),
+            models.Index("rival", name="item_rival", condition=models.Q(rival__isnull=False)),
+            models.Index("batch", name="item_batch", condition=models.Q(batch__isnull=False)),
         )
 
     def __str__(self) -> str:
@@ -485,7 +505,7 @@ class ModelReply(models.Model):
     inspection, and the request will be repeated.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     request_key = models.CharField(max_length=64)
     choices = models.JSONField(
         help_text="The original replies, with token probabilities if there are any."
@@ -522,7 +542,9 @@ class Score(models.Model):
     """A run's score of one output on one criterion; an empty criterion means every criterion
     (ROUGE)."""
 
-    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="scores")
+    run = models.ForeignKey(
+        EvaluationRun, on_delete=models.CASCADE, related_name="scores", db_index=False
+    )
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="scores")
     criterion = models.ForeignKey(
         Criterion, on_delete=models.CASCADE, null=True, blank=True, related_name="scores"
@@ -568,7 +590,9 @@ class PairScore(models.Model):
     position bias. The outputs are in the order of their ids.
     """
 
-    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="pair_scores")
+    run = models.ForeignKey(
+        EvaluationRun, on_delete=models.CASCADE, related_name="pair_scores", db_index=False
+    )
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
     rival = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")
     criterion = models.ForeignKey(

@@ -7,19 +7,22 @@ from django.db import connection
 
 from evaluations.formats import counted, whole_percent
 from evaluations.models import Project
+from evaluations.reports.run_counts import LARGE_RUN, finished, items_by_state
 
 # Every page asks this every few seconds. The number of items is kept with a run; open ones have an
-# index of their own.
+# index of their own, and those of a large run are counted apart, seldom.
 _JOBS = """
-    SELECT r.id, j.name, coalesce((r.parameters ->> 'items')::bigint, (
+    SELECT r.id, j.name, r.state, coalesce(laid_out, (
                SELECT count(*) FROM evaluations_runitem i WHERE i.run_id = r.id)),
-           (SELECT count(*) FROM evaluations_runitem i
-            WHERE i.run_id = r.id AND i.state IN ('pending', 'leased', 'sent'))
-    FROM evaluations_evaluationrun r JOIN evaluations_judge j ON j.id = r.judge_id
+           CASE WHEN coalesce(laid_out, 0) < %(large)s THEN (
+               SELECT count(*) FROM evaluations_runitem i
+               WHERE i.run_id = r.id AND i.state IN ('pending', 'leased', 'sent')) END
+    FROM evaluations_evaluationrun r JOIN evaluations_judge j ON j.id = r.judge_id,
+        LATERAL (SELECT (r.parameters ->> 'items')::bigint AS laid_out) AS kept
     WHERE r.project_id = %(project)s AND r.state IN ('preparing', 'running')
       AND r.search_id IS NULL AND r.purpose = '' AND j.kind <> 'imported'
     UNION ALL
-    SELECT NULL, '', NULL, NULL FROM evaluations_search s
+    SELECT NULL, '', '', NULL, NULL FROM evaluations_search s
     WHERE s.project_id = %(project)s AND s.state IN ('waiting', 'asking')"""
 
 
@@ -58,15 +61,18 @@ class Jobs:
 
 
 def jobs_of(project: Project) -> Jobs:
-    """What workers do for a project now; one small query."""
+    """What workers do for a project now; one small query, and seldom a count for each large run."""
     with connection.cursor() as cursor:
-        cursor.execute(_JOBS, {"project": project.pk})
+        cursor.execute(_JOBS, {"project": project.pk, "large": LARGE_RUN})
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     runs = [row for row in rows if row[0] is not None]
     return Jobs(
-        tuple(
-            RunningJob(pk, judge, max(0, total - unfinished), total)
-            for pk, judge, total, unfinished in sorted(runs)
-        ),
+        tuple(_running(*row) for row in sorted(runs, key=lambda row: row[0])),
         searches=len(rows) - len(runs),
     )
+
+
+def _running(pk: int, judge: str, state: str, total: int, unfinished: int | None) -> RunningJob:
+    if unfinished is None:
+        unfinished = total - finished(items_by_state(pk, total, state))
+    return RunningJob(pk, judge, max(0, total - unfinished), total)

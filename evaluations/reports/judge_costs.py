@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.models import EvaluationRun, Judge, RunState
+from evaluations.reports.run_counts import finished_items
 
 PER = 1000
 
@@ -47,7 +48,7 @@ def cost_of(judge: Judge) -> JudgeCost:
 
 
 def _finished(runs: list[EvaluationRun]) -> list[tuple[EvaluationRun, int]]:
-    counted = EvaluationRun.objects.filter(pk__in=[run.pk for run in runs]).progress()
+    counted = finished_items(runs)
     return [(run, counted[run.pk][0]) for run in runs]
 
 

@@ -11,6 +11,7 @@ from evaluations.evaluators.base import SCORED_EMPTY
 from evaluations.llm.parsing import Reason
 from evaluations.models import CandidateOutput, EvaluationRun, ItemState
 from evaluations.models.runs import OPEN_STATES
+from evaluations.reports.run_counts import count_seldom, items_by_state
 
 
 @dataclass(frozen=True)
@@ -55,38 +56,60 @@ class RunProgress:
         return self.finished / self.total if self.total else 1.0
 
 
+@dataclass(frozen=True)
+class _Counted:
+    """What is read from all scores and failures of a run."""
+
+    failures: tuple[FailureGroup, ...]
+    mean_coverage: float | None
+    noted: int
+    scored_empty: int
+    asked_about_empty: int
+
+
 def run_progress(run: EvaluationRun) -> RunProgress:
-    """Read a run's progress from its rows."""
-    counts = run.items.counts()
-    finished = counts[ItemState.DONE] + counts[ItemState.FAILED]
-    remaining = sum(counts[state] for state in OPEN_STATES)
+    """Read a run's progress from its rows; of a large run as it was some seconds ago."""
+    found = count_seldom(run.pk, run.item_count, (run.state, "progress"), lambda: _count(run))
+    items = items_by_state(run.pk, run.item_count, run.state)
+    finished = items[ItemState.DONE] + items[ItemState.FAILED]
+    remaining = sum(items[state] for state in OPEN_STATES)
     seconds = (
         ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
         if run.started_at
         else 0.0
     )
     rate = 60 * finished / seconds if seconds > 0 else 0.0
-    summed = run.scores.aggregate(
-        mean=Avg("coverage"),
-        noted=Count("pk", filter=~Q(note__in=["", SCORED_EMPTY])),
-        empty=Count("pk", filter=Q(note=SCORED_EMPTY)),
-    )
     return RunProgress(
         total=finished + remaining,
-        done=counts[ItemState.DONE],
-        failed=counts[ItemState.FAILED],
+        done=items[ItemState.DONE],
+        failed=items[ItemState.FAILED],
         open=remaining,
         rate=rate,
         left=timedelta(seconds=round(60 * remaining / rate)) if rate and remaining else None,
-        failures=tuple(
-            FailureGroup(row["reason"], row["count"], _explained(row["reason"]), row["example"])
-            for row in run.items.failures_by_reason()
-        ),
+        failures=found.failures,
         calls=run.calls,
         cache_hits=run.cache_hits,
         prompt_tokens=run.prompt_tokens,
         completion_tokens=run.completion_tokens,
         cost=run.cost,
+        mean_coverage=found.mean_coverage,
+        noted=found.noted,
+        scored_empty=found.scored_empty,
+        asked_about_empty=found.asked_about_empty,
+    )
+
+
+def _count(run: EvaluationRun) -> _Counted:
+    summed = run.scores.aggregate(
+        mean=Avg("coverage"),
+        noted=Count("pk", filter=~Q(note__in=["", SCORED_EMPTY])),
+        empty=Count("pk", filter=Q(note=SCORED_EMPTY)),
+    )
+    return _Counted(
+        failures=tuple(
+            FailureGroup(row["reason"], row["count"], _explained(row["reason"]), row["example"])
+            for row in run.items.failures_by_reason()
+        ),
         mean_coverage=summed["mean"],
         noted=summed["noted"],
         scored_empty=summed["empty"],

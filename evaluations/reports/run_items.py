@@ -1,47 +1,55 @@
 """The items of a run as a list: each score beside people's mean, the largest differences first.
 
-One statement finds a page's items, another reads what is shown of them, so that a page of a run of
-100,000 items takes as many queries as one of ten.
+One statement finds the items with a difference, another those that fill the page, and a third reads
+what is shown of them, so that a page of a run of 100,000 items takes as many queries as one of ten.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+import numpy as np
 from django.db import connection
 
 from evaluations.models import EvaluationRun, ItemState, RunItem, Score
 from evaluations.models.improving import withheld_documents
+from evaluations.reports.run_counts import LAID_OUT_SECONDS, count_seldom, items_by_state
 from evaluations.reports.side_by_side import JudgeCell, ScoreOf, judge_cell
+from evaluations.statistics.pairing import IntArray
 
+Read = TypeVar("Read")
 PAGE_SIZE = 50
 DISAGREEMENT, ORDER = "disagreement", "order"
 SORTS = {DISAGREEMENT: "largest difference first", ORDER: "in the order of the run"}
-_CHOSEN = """
-    FROM evaluations_runitem i JOIN evaluations_candidateoutput o ON o.id = i.output_id
-    WHERE i.run_id = %(run)s
-      AND (%(state)s = '' OR i.state = %(state)s)
-      AND (%(reason)s = '' OR i.reason = %(reason)s)
-      AND (%(criterion)s = 0 OR i.criterion_id = %(criterion)s)
-      AND (%(system)s = 0 OR o.system_id = %(system)s)"""
-_IN_ORDER = f"SELECT i.id, NULL::float {_CHOSEN} ORDER BY i.id LIMIT %(most)s OFFSET %(after)s"
+# Joined only where it is needed: half a million rows are counted in half the time without.
+_OUTPUT = "JOIN evaluations_candidateoutput o ON o.id = i.output_id"
+_IN_ORDER = """
+    SELECT i.id FROM evaluations_runitem i {chosen} AND i.id <> ALL(%(ranked)s::bigint[])
+    ORDER BY i.id LIMIT %(most)s OFFSET %(after)s"""
 # Scores of all criteria at once and those of pairs have no difference, and come last, as do those
-# of locked documents: an order by differences would tell what is withheld.
-_BY_GAP = f"""
-    WITH chosen AS MATERIALIZED (
-        SELECT i.id, i.output_id, o.document_id, i.criterion_id, i.rival_id {_CHOSEN}),
-    rated AS MATERIALIZED (
-        SELECT * FROM annotations_human_means(ARRAY(SELECT DISTINCT output_id FROM chosen
-            WHERE document_id <> ALL(%(hidden)s::bigint[])))),
-    scored AS MATERIALIZED (
-        SELECT output_id, criterion_id, value FROM evaluations_score WHERE run_id = %(run)s)
-    SELECT c.id, h.mean
-    FROM chosen c
-    LEFT JOIN rated h ON h.output_id = c.output_id AND h.criterion_id = c.criterion_id
-    LEFT JOIN scored s ON s.output_id = c.output_id AND s.criterion_id = c.criterion_id
-        AND c.rival_id IS NULL
-    ORDER BY abs(s.value - h.mean) DESC NULLS LAST, c.id LIMIT %(most)s OFFSET %(after)s"""
+# of locked documents: an order by differences would tell what is withheld. Only what has a score is
+# read, which is little when a run begins. Scores and means meet in groups, which takes no longer
+# where PostgreSQL does not know yet how many there are; a join may then take minutes.
+_BY_GAP = """
+    WITH scored AS MATERIALIZED (
+        SELECT s.output_id, s.criterion_id, s.value
+        FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id
+        WHERE s.run_id = %(run)s AND s.criterion_id IS NOT NULL
+          AND o.document_id <> ALL(%(hidden)s::bigint[])),
+    both_sides AS (
+        SELECT output_id, criterion_id, value, NULL::float AS mean FROM scored
+        UNION ALL
+        SELECT output_id, criterion_id, NULL, mean
+        FROM annotations_human_means(ARRAY(SELECT DISTINCT output_id FROM scored))),
+    gaps AS MATERIALIZED (
+        SELECT output_id, criterion_id, abs(max(value) - max(mean)) AS gap
+        FROM both_sides GROUP BY output_id, criterion_id)
+    SELECT i.id FROM gaps g JOIN evaluations_runitem i
+        ON i.run_id = %(run)s AND i.output_id = g.output_id AND i.criterion_id = g.criterion_id
+       AND i.rival_id IS NULL
+    {chosen} AND g.gap IS NOT NULL
+    ORDER BY g.gap DESC, i.id"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,21 @@ class ItemsView:
             sort=sort if sort in SORTS else DISAGREEMENT,
         )
 
+    @property
+    def condition(self) -> str:
+        """The items `i` of the run that it lists, as what follows FROM in SQL."""
+        conditions = ["i.run_id = %(run)s"]
+        if self.state:
+            conditions.append("i.state = %(state)s")
+        if self.reason:
+            # Only failed items have one; so the index of these is used.
+            conditions.append("i.state = 'failed' AND i.reason = %(reason)s")
+        if self.criterion:
+            conditions.append("i.criterion_id = %(criterion)s")
+        if self.system:
+            conditions.append("o.system_id = %(system)s")
+        return f"{_OUTPUT if self.system else ''} WHERE {' AND '.join(conditions)}"
+
     def without_reason(self) -> str:
         """The same view with all reasons, as an address's query."""
         other = replace(self, reason="")
@@ -87,30 +110,78 @@ def _id(text: str) -> int:
 
 
 def count_items(run: EvaluationRun, view: ItemsView) -> int:
-    """How many items a view has."""
+    """How many items a view has; of a large run as they were some seconds ago."""
+    if view.system:
+        return len(_all_ids(run, view))
+    if not view.criterion and not view.reason:
+        counts = items_by_state(run.pk, run.item_count, run.state)
+        return counts[view.state] if view.state else sum(counts.values())
+    return _seldom(run, view, "count", lambda: _count(run, view))
+
+
+def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], Read]) -> Read:
+    """What is read of a view, whatever its order; of a large run seldom, and more seldom where it
+    does not depend on what became of the items."""
+    shown = replace(view, sort="")
+    if view.state or view.reason:
+        return count_seldom(run.pk, run.item_count, (run.state, shown, what), read)
+    return count_seldom(run.pk, run.item_count, (shown, what), read, seconds=LAID_OUT_SECONDS)
+
+
+def _count(run: EvaluationRun, view: ItemsView) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) {_CHOSEN}", _given(run, view))
+        cursor.execute(
+            f"SELECT count(*) FROM evaluations_runitem i {view.condition}", _given(run, view)
+        )
         return int(cursor.fetchone()[0])
 
 
 def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
     """A page of a view, counted from 1."""
     hidden = withheld_documents(run.project_id)
-    by_gap = view.sort == DISAGREEMENT and run.judge.rates_on_scale
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _BY_GAP if by_gap else _IN_ORDER,
-            _given(run, view)
-            | {"most": PAGE_SIZE, "after": PAGE_SIZE * (page - 1), "hidden": hidden},
-        )
-        ids = [pk for pk, _mean in cursor.fetchall()]
+    ids = _ids_on(page, run, view, hidden)
     items = RunItem.objects.select_related(
         "output__document", "output__system", "rival__system", "criterion"
     ).in_bulk(ids)
-    listed = [items[pk] for pk in ids]
+    listed = [items[pk] for pk in ids if pk in items]  # ids that are kept may be gone
     rated = [one for one in listed if one.output.document_id not in set(hidden)]
     means, scores = _means(rated), _scores(run, listed)
     return [_row(run, item, means, scores) for item in listed]
+
+
+def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int]) -> list[int]:
+    """Those with a difference come first if the view is sorted so, all others in their order."""
+    ranked = np.empty(0, np.int64)
+    if view.sort == DISAGREEMENT and run.judge.rates_on_scale:
+        ranked = count_seldom(
+            run.pk,
+            run.item_count,
+            (run.state, view, tuple(hidden)),
+            lambda: _ids(_BY_GAP, run, view, hidden=list(hidden)),
+        )
+    begin = PAGE_SIZE * (page - 1)
+    shown = ranked[begin : begin + PAGE_SIZE]
+    after, most = max(0, begin - len(ranked)), PAGE_SIZE - len(shown)
+    if not most:
+        others = shown[:0]
+    elif view.system:
+        others = np.setdiff1d(_all_ids(run, view), ranked)[after : after + most]
+    else:
+        others = _ids(_IN_ORDER, run, view, ranked=ranked.tolist(), most=most, after=after)
+    return [*shown.tolist(), *others.tolist()]
+
+
+def _all_ids(run: EvaluationRun, view: ItemsView) -> IntArray:
+    """The ids of all items of a system in a view, which no index has in their order."""
+    return _seldom(
+        run, view, "ids", lambda: _ids(_IN_ORDER, run, view, ranked=[], most=None, after=0)
+    )
+
+
+def _ids(query: str, run: EvaluationRun, view: ItemsView, **more: Any) -> IntArray:
+    with connection.cursor() as cursor:
+        cursor.execute(query.format(chosen=view.condition), _given(run, view) | more)
+        return np.fromiter((pk for (pk,) in cursor), np.int64)
 
 
 def _given(run: EvaluationRun, view: ItemsView) -> dict[str, Any]:

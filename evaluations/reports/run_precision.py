@@ -52,7 +52,7 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
         found: what the run has so far.
         rate: items per minute.
     """
-    open_items = _open_items(run) if run.is_active else {}
+    open_items = _open_items(run) if found and run.is_active else {}
     shown = []
     for one in found:
         order = _order(run, one)

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from evaluations.models import Project
+from evaluations.reports.run_counts import finished_items
 from evaluations.reports.run_precision import at_any_time
 
 
@@ -31,8 +32,9 @@ def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[
     Args:
         criteria: the ids of those whose agreement is stated, with intervals valid at any time.
     """
-    runs = project.runs.active().counting().of_judges_that_run()
-    progress = runs.progress()
+    active = project.runs.active().counting().of_judges_that_run()
+    runs = list(active.select_related("judge", "project").order_by("pk"))
+    progress = finished_items(runs)
     return tuple(
         RunInProgress(
             run.pk,
@@ -42,5 +44,5 @@ def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[
             *progress.get(run.pk, (0, 0)),
             agreement=at_any_time(run, criteria) if criteria else "",
         )
-        for run in runs.select_related("judge", "project").order_by("pk")
+        for run in runs
     )

@@ -1,0 +1,111 @@
+"""Counts of a run's rows, for pages that ask for them every second.
+
+Those of a small run are counted each time. Those of a large one are kept for some seconds in each
+process, and longer where counting takes long, so that it never takes more than a small share of the
+time, however many people watch.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from cachetools import TLRUCache, cached
+from django.db.models import Count, Q
+
+from evaluations.models import EvaluationRun, ItemState, RunItem
+
+Counts = TypeVar("Counts")
+# Fewer items are counted in a few milliseconds.
+LARGE_RUN = 10_000
+KEPT_SECONDS = 5.0
+# What stays as it was laid out may be kept for longer.
+LAID_OUT_SECONDS = 600.0
+# Counts are kept for so many times the time that counting took.
+TIMES_AS_LONG = 20
+# Of what is kept in a process: counts, and ids of items in arrays.
+MOST_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class _Kept:
+    counts: Any
+    for_seconds: float
+
+    @property
+    def bytes(self) -> int:
+        return 1000 + int(getattr(self.counts, "nbytes", 0))
+
+
+def _until(_key: Hashable, kept: _Kept, now: float) -> float:
+    return now + kept.for_seconds
+
+
+_known: TLRUCache[Hashable, _Kept] = TLRUCache(
+    MOST_BYTES, _until, getsizeof=lambda kept: kept.bytes
+)
+
+
+def count_seldom(
+    run_id: int,
+    items: int,
+    what: tuple[Hashable, ...],
+    count: Callable[[], Counts],
+    *,
+    seconds: float | None = None,
+) -> Counts:
+    """`count()`, or what it gave some seconds ago if the run is large.
+
+    Args:
+        items: how many the run was laid out with.
+        what: what is counted, with all that it depends on but for the rows themselves.
+        seconds: how long it is kept at least; KEPT_SECONDS if not given.
+    """
+    if items < LARGE_RUN:
+        return count()
+    least = KEPT_SECONDS if seconds is None else seconds
+    found: Counts = _counted((run_id, *what), count, least).counts
+    return found
+
+
+# Where several threads ask for the same, one counts and the others wait for it.
+@cached(_known, key=lambda key, _count, _least: key, condition=threading.Condition())
+def _counted(_key: Hashable, count: Callable[[], Any], least: float) -> _Kept:
+    began = time.monotonic()
+    counts = count()
+    return _Kept(counts, max(least, TIMES_AS_LONG * (time.monotonic() - began)))
+
+
+def items_by_state(run_id: int, items: int, run_state: str) -> Mapping[str, int]:
+    """How many items of a run are in each state; of a large run as they were some seconds ago, but
+    never from before its own state changed."""
+    return count_seldom(
+        run_id, items, (run_state, "states"), RunItem.objects.filter(run=run_id).counts
+    )
+
+
+def finished(by_state: Mapping[str, int]) -> int:
+    """How many items are done or failed."""
+    return by_state[ItemState.DONE] + by_state[ItemState.FAILED]
+
+
+def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]]:
+    """How many items of each run are done or failed, and how many there are, by its id; of large
+    runs as they were some seconds ago."""
+    small = [run.pk for run in runs if run.item_count < LARGE_RUN]
+    is_finished = Q(items__state__in=(ItemState.DONE, ItemState.FAILED))
+    rows = EvaluationRun.objects.filter(pk__in=small).order_by().annotate(
+        finished=Count("items", filter=is_finished), total=Count("items")
+    )  # fmt: skip
+    found = {pk: (done, total) for pk, done, total in rows.values_list("pk", "finished", "total")}
+    for run in runs:
+        if run.item_count >= LARGE_RUN:
+            counts = items_by_state(run.pk, run.item_count, run.state)
+            found[run.pk] = (finished(counts), sum(counts.values()))
+    return found
+
+
+def forget() -> None:
+    """Forget all counts, for tests."""
+    _counted.cache_clear()

@@ -1,0 +1,244 @@
+"""Pages of a run with many items read what they show, from its first moment on, and list the same
+items as pages of a small one."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotations.models import Annotator, Rating
+from evaluations.corpus.store import GROWING
+from evaluations.models import (
+    CandidateOutput,
+    EvaluationRun,
+    Judge,
+    ModelReply,
+    PairScore,
+    Project,
+    RunItem,
+    Score,
+)
+from evaluations.reports import run_counts, run_items
+from evaluations.reports.jobs import jobs_of
+from evaluations.reports.progress import run_progress
+from evaluations.reports.run_counts import finished_items
+from evaluations.reports.run_items import DISAGREEMENT, ORDER, PAGE_SIZE, ItemsView, item_rows
+from evaluations.runs.lifecycle import lay_out_run, start_run
+from evaluations.table_statistics import refresh_statistics
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CRITERIA, DOCUMENTS, SYSTEMS, SCORED = 5, 200, 4, 60
+ITEMS = CRITERIA * DOCUMENTS * SYSTEMS
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_known() -> Iterator[None]:
+    yield
+    run_counts.forget()
+
+
+@pytest.fixture
+def begun(project: Project) -> EvaluationRun:
+    """A run of 4,000 items that has just begun: 60 are judged, half of them rated by somebody."""
+    criteria = [project.criteria.create(name=name) for name in "abcde"]
+    with connection.cursor() as cursor:
+        for statement in (
+            """INSERT INTO evaluations_system (project_id, name, kind)
+               SELECT %(project)s, 's' || n, 'llm' FROM generate_series(1, %(systems)s) AS n""",
+            """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references")
+               SELECT %(project)s, 'd' || n, 'A source.', '', '[]'
+               FROM generate_series(1, %(documents)s) AS n""",
+            """INSERT INTO evaluations_candidateoutput (document_id, system_id, text)
+               SELECT d.id, s.id, 'A summary.' FROM evaluations_document d, evaluations_system s
+               WHERE d.project_id = %(project)s AND s.project_id = %(project)s""",
+        ):
+            cursor.execute(
+                statement, {"project": project.pk, "systems": SYSTEMS, "documents": DOCUMENTS}
+            )
+    refresh_statistics(GROWING)  # as a load does
+    endpoint = project.endpoints.create(name="e", base_url="http://127.0.0.1:1/v1")
+    judge = Judge.objects.create(
+        project=project, name="j", endpoint=endpoint, mode="direct", model="m", use_steps=False
+    )
+    run = start_run(judge, criteria)
+    lay_out_run(run.pk)
+    first = list(run.items.order_by("pk")[:SCORED])
+    person = Annotator.objects.create(project=project, name="Ada", kind="person")
+    for number, item in enumerate(first):
+        Score.objects.create(
+            run=run, output=item.output, criterion=item.criterion, value=1 + number % 5
+        )
+        if number % 2:
+            Rating.objects.create(
+                annotator=person, output=item.output, criterion=item.criterion, score=3
+            )
+    RunItem.objects.filter(pk__in=[item.pk for item in first]).update(state="done")
+    run.refresh_from_db()
+    return run
+
+
+def rows_read(plan: dict[str, Any]) -> float:
+    """The most rows that a part of a plan gives, or reads and leaves out."""
+    own = sum(
+        plan["Actual Loops"] * plan.get(name, 0)
+        for name in ("Actual Rows", "Rows Removed by Join Filter", "Rows Removed by Filter")
+    )
+    return max([own, *(rows_read(part) for part in plan.get("Plans", ()))])
+
+
+def plans_of(work: Any) -> list[dict[str, Any]]:
+    """What PostgreSQL does for each query of some work in which it reads items or outputs, where it
+    may not read whole tables, as it does with those of a test because they are small."""
+    plans = []
+    other_ways = ("seqscan", "hashjoin", "mergejoin")
+
+    def explain(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "evaluations_runitem" in sql or "evaluations_candidateoutput" in sql:
+            with connection.connection.cursor() as cursor:
+                for way in other_ways:
+                    cursor.execute(f"SET enable_{way} = off")
+                cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", params)
+                plans.append(cursor.fetchone()[0][0]["Plan"])
+                for way in other_ways:
+                    cursor.execute(f"RESET enable_{way}")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(explain):
+        work()
+    return plans
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        ItemsView(),
+        ItemsView(sort=ORDER),
+        ItemsView(state="pending"),
+        ItemsView(reason="refusal"),
+    ],
+    ids=str,
+)
+def test_a_page_reads_what_it_shows_and_not_all_items(
+    begun: EvaluationRun, view: ItemsView
+) -> None:
+    plans = plans_of(lambda: item_rows(begun, view, page=1))
+
+    assert plans
+    assert max(map(rows_read, plans)) <= 2 * PAGE_SIZE + SCORED
+
+
+def test_a_page_of_the_last_criterion_does_not_read_those_before(begun: EvaluationRun) -> None:
+    last = begun.judged_criteria()[-1].pk
+
+    plans = plans_of(lambda: item_rows(begun, ItemsView(criterion=last, sort=ORDER), page=10))
+
+    assert 10 * PAGE_SIZE <= max(map(rows_read, plans)) <= 12 * PAGE_SIZE
+
+
+def expected(run: EvaluationRun, view: ItemsView) -> list[int]:
+    """All items of a view, sorted here."""
+    scores = {(s.output_id, s.criterion_id): s.value for s in run.scores.all()}
+    means = CandidateOutput.objects.filter(pk__in={output for output, _ in scores}).human_means()
+    chosen = [
+        item
+        for item in run.items.select_related("output").order_by("pk")
+        if view.state in ("", item.state)
+        and view.criterion in (0, item.criterion_id)
+        and view.system in (0, item.output.system_id)
+    ]
+
+    def gap(item: RunItem) -> float:
+        key = (item.output_id, item.criterion_id or 0)
+        return -abs(scores[key] - means[key]) if key in scores and key in means else 1.0
+
+    return [item.pk for item in (sorted(chosen, key=gap) if view.sort == DISAGREEMENT else chosen)]
+
+
+def test_every_filter_and_order_lists_what_it_did_page_by_page(
+    begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_items, "PAGE_SIZE", 700)
+    criteria = [0, begun.judged_criteria()[0].pk]
+    systems = [0, begun.project.systems.earliest("pk").pk]
+
+    for sort, state, criterion, system in product(
+        (DISAGREEMENT, ORDER), ("", "done", "pending"), criteria, systems
+    ):
+        view = ItemsView(state=state, criterion=criterion, system=system, sort=sort)
+        ids = expected(begun, view)
+        pages = range(1, len(ids) // 700 + 2)
+        listed = [row.item.pk for page in pages for row in item_rows(begun, view, page=page)]
+
+        assert listed == ids, view
+        assert run_items.count_items(begun, view) == len(ids)
+
+
+def test_laying_many_items_out_ends_with_fresh_statistics(begun: EvaluationRun) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'evaluations_runitem'")
+        assert cursor.fetchone()[0] >= ITEMS
+        cursor.execute(
+            """SELECT most_common_vals::text FROM pg_stats
+               WHERE tablename = 'evaluations_runitem' AND attname = 'run_id'"""
+        )
+        assert str(begun.pk) in cursor.fetchone()[0].strip("{}").split(",")
+
+
+def test_counts_of_a_small_run_are_new_each_time(begun: EvaluationRun) -> None:
+    before = run_progress(begun).done
+    begun.items.filter(state="pending").update(state="done")
+
+    assert before == SCORED
+    assert run_progress(begun).done == jobs_of(begun.project).runs[0].finished == ITEMS
+
+
+def test_counts_of_a_large_run_are_kept_until_they_are_old_or_its_state_changes(
+    begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_counts, "LARGE_RUN", 1000)
+    monkeypatch.setattr("evaluations.reports.jobs.LARGE_RUN", 1000)
+    assert run_items.count_items(begun, ItemsView(state="done")) == SCORED
+    monkeypatch.setattr(run_counts, "KEPT_SECONDS", 1000.0)
+    first = run_progress(begun), jobs_of(begun.project), finished_items([begun])
+    begun.items.filter(state="pending").update(state="done")
+
+    with CaptureQueriesContext(connection) as queries:
+        again = run_progress(begun), jobs_of(begun.project), finished_items([begun])
+
+    assert [again[0].done, again[1], again[2]] == [first[0].done, first[1], first[2]]
+    assert first[2] == {begun.pk: (SCORED, ITEMS)}
+    assert not any("count(" in query["sql"].lower() for query in queries[1:])
+    begun.state = "done"
+    assert run_progress(begun).done == ITEMS
+
+
+def test_outputs_without_words_are_counted_without_reading_the_others(
+    begun: EvaluationRun,
+) -> None:
+    empty = begun.items.order_by("pk")[0].output
+    CandidateOutput.objects.filter(pk=empty.pk).update(text=" \n\t")
+
+    plans = plans_of(lambda: run_progress(begun))
+    of_texts = [plan for plan in plans if "candidateoutput" in str(plan)]
+
+    assert run_progress(begun).asked_about_empty == 1
+    assert of_texts
+    assert all("output_blank" in str(plan) for plan in of_texts)
+    assert max(map(rows_read, of_texts)) <= DOCUMENTS
+
+
+def test_no_index_of_a_large_table_begins_as_another_does() -> None:
+    tables = [model._meta.db_table for model in (RunItem, Score, PairScore, ModelReply)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_index wider
+                   ON wider.indrelid = i.indrelid AND wider.indexrelid <> i.indexrelid
+                  AND wider.indkey[0] = i.indkey[0] AND wider.indpred IS NULL
+               WHERE i.indrelid::regclass::text = ANY(%s)
+                 AND i.indnatts = 1 AND i.indpred IS NULL AND NOT i.indisunique""",
+            [tables],
+        )
+        assert cursor.fetchall() == []
