@@ -11,6 +11,7 @@ from evaluations.api.auth import project_for
 from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.archive.write import write_archive
+from evaluations.corpus.sizes import with_sizes
 from evaluations.formatting.kinds import TextFormat
 from evaluations.models import ApiToken, Project
 from evaluations.people.limits import allowances
@@ -56,24 +57,25 @@ class Projects(Schema):
 @router.get("", response=Projects)
 def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
     """The projects of the user that the token may access."""
-    projects = Project.objects.seen_by(request.user).with_counts()
+    projects = Project.objects.seen_by(request.user)
     token = request.auth  # type: ignore[attr-defined]
     if isinstance(token, ApiToken) and token.project_id:
         projects = projects.filter(pk=token.project_id)
-    return page_of(projects, page)
+    listed = page_of(projects, page)
+    return listed | {"items": with_sizes(listed["items"])}
 
 
 @router.post("", response={201: ProjectOut})
 def make_project(request: HttpRequest, data: ProjectIn) -> Any:
     """Create a project, owned by the user. The response has its short name."""
     project = Project.objects.make(**data.dict(), owner_id=request.user.pk or 0)
-    return Status(201, Project.objects.with_counts().get(pk=project.pk))
+    return Status(201, with_sizes([project])[0])
 
 
 @router.get("/{slug}", response=ProjectOut)
 def get_project(request: HttpRequest, slug: Path[str]) -> Any:
     """One project with its counts."""
-    return Project.objects.with_counts().get(pk=project_for(request, slug).pk)
+    return with_sizes([project_for(request, slug)])[0]
 
 
 @router.put("/{slug}/formats", response=ProjectOut)
@@ -84,7 +86,7 @@ def edit_formats(request: HttpRequest, slug: Path[str], data: FormatsIn) -> Any:
         setattr(project, name, value)
     project.full_clean(validate_unique=False)
     project.save(update_fields=list(data.dict(exclude_none=True)))
-    return Project.objects.with_counts().get(pk=project.pk)
+    return with_sizes([project])[0]
 
 
 class AllowanceOut(Schema):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
@@ -79,27 +78,6 @@ class ProjectQuerySet(models.QuerySet["Project"]):
             Membership.objects.create(project=project, user_id=owner_id, role=Role.OWNER)
         return project
 
-    def with_counts(self) -> ProjectQuerySet:
-        """Adds `document_count`, `system_count` and `output_count`, each by an indexed
-        sub-query."""
-
-        def count(name: str, path: str) -> models.Subquery:
-            rows = (
-                apps.get_model("evaluations", name)
-                ._default_manager.filter(**{path: models.OuterRef("pk")})
-                .order_by()
-            )
-            return models.Subquery(rows.values(path).annotate(n=models.Count("pk")).values("n"))
-
-        def or_zero(query: models.Subquery) -> Any:
-            return models.functions.Coalesce(query, 0)
-
-        return self.annotate(
-            document_count=or_zero(count("Document", "project")),
-            system_count=or_zero(count("System", "project")),
-            output_count=or_zero(count("CandidateOutput", "document__project")),
-        )
-
 
 class Project(models.Model):
     slug = models.SlugField(
@@ -141,6 +119,11 @@ class Project(models.Model):
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="projects"
     )
+
+    # Of those that `corpus.sizes` has counted.
+    document_count: int
+    system_count: int
+    output_count: int
 
     objects = ProjectQuerySet.as_manager()
 

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, DecimalField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from evaluations.corpus.sizes import with_sizes
 from evaluations.models import MonthlySpending, Project, Role, WorkerHeartbeat
 from evaluations.models.limits import this_month
 from evaluations.models.runs import ACTIVE_STATES
@@ -40,23 +41,22 @@ def site_at_a_glance() -> Overview:
     projects, users = _projects(), _users()
     spent = MonthlySpending.objects.filter(month=this_month()).values_list("money", flat=True)
     return Overview(
-        projects=list(projects[:MOST_ROWS]),
+        projects=with_sizes(projects[:MOST_ROWS]),
         users=list(users[:MOST_ROWS]),
         workers=list(WorkerHeartbeat.objects.alive().order_by("name")),
         waiting=waiting_jobs(),
         money=sum(spent, Decimal(0)),
-        more_projects=max(0, projects.count() - MOST_ROWS),
-        more_users=max(0, users.count() - MOST_ROWS),
+        more_projects=max(0, Project.objects.filter(deleted_at=None).count() - MOST_ROWS),
+        more_users=max(0, get_user_model().objects.count() - MOST_ROWS),
     )
 
 
 def _projects() -> QuerySet[Project]:
-    """With `owners`, `active_runs`, `output_count`, `money_month` and `money_ever`."""
+    """With `active_runs` and `money_month`."""
     mine = MonthlySpending.objects.filter(project=OuterRef("pk")).order_by()
     active = Count("runs", filter=Q(runs__state__in=ACTIVE_STATES), distinct=True)
     return (
         Project.objects.filter(deleted_at=None)
-        .with_counts()
         .annotate(
             active_runs=active,
             money_month=_or_nothing(mine.filter(month=this_month()).values("money")),

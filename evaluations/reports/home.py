@@ -7,8 +7,9 @@ from django.urls import reverse
 
 from annotations.models import Campaign, Rating
 from annotations.models.campaigns import CampaignState
+from evaluations.corpus.sizes import rating_count, with_sizes
 from evaluations.formats import counted, thin, whole_percent
-from evaluations.models import CandidateOutput, EvaluationRun, Project
+from evaluations.models import EvaluationRun, Project
 from evaluations.reports.at_a_glance import AtAGlance, ForestRow, VerdictRow, at_a_glance
 from evaluations.reports.jobs import Jobs
 from evaluations.reports.report import CriterionResult, Report
@@ -118,10 +119,11 @@ def _step(key: str, name: str, count: int, about: str, action: str, address: str
 
 
 def _data(project: Project, *, may_edit: bool) -> Step:
-    outputs = CandidateOutput.objects.of_project(project).count()
+    (sized,) = with_sizes([project])
+    outputs = sized.output_count
     about = (
-        f"output{'' if outputs == 1 else 's'} of {counted(project.systems.count(), 'system')} for"
-        f" {counted(project.documents.count(), 'document')}"
+        f"output{'' if outputs == 1 else 's'} of {counted(sized.system_count, 'system')} for"
+        f" {counted(sized.document_count, 'document')}"
     )
     if may_edit:
         address = _address("evaluations:upload_create", project)
@@ -143,7 +145,7 @@ def _criteria(project: Project, *, may_edit: bool) -> Step:
 
 
 def _people(project: Project, *, may_edit: bool) -> Step:
-    ratings = Rating.objects.filter(annotator__project=project).count()
+    ratings = rating_count(project)
     rated = Rating.objects.filter(annotator=OuterRef("pk"))
     people = project.annotators.filter(Exists(rated)).count()
     about = f"rating{'' if ratings == 1 else 's'} by {counted(people, 'person', 'people')}"

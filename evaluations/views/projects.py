@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.archive.write import write_archive
+from evaluations.corpus.sizes import with_sizes
 from evaluations.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.improving.locking import lock_in_words
 from evaluations.models import Project, Role
@@ -47,7 +48,7 @@ from evaluations.reports.shown import shown_numbers
 
 @login_required
 def project_list(request: HttpRequest) -> HttpResponse:
-    projects = list(Project.objects.seen_by(request.user).with_counts())
+    projects = with_sizes(Project.objects.seen_by(request.user))
     context = {
         "projects": [project for project in projects if not project.archived_at],
         "archived": [project for project in projects if project.archived_at],
@@ -78,7 +79,7 @@ def project_delete(request: HttpRequest, project: Project) -> HttpResponse:
             messages.success(request, f"{project} is deleted.")
             return redirect("evaluations:project_list")
     context = {
-        "project": Project.objects.with_counts().get(pk=project.pk),
+        "project": with_sizes([project])[0],
         "form": form,
         "tab": "overview",
     }

@@ -1,0 +1,96 @@
+"""How many documents, systems, outputs and ratings projects have, for pages that show it each time.
+
+Small numbers are counted each time. A large one is kept in each process until the project's texts
+or ratings change, which `evaluations.changes` notes.
+"""
+
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from cachetools import LRUCache
+from django.db import connection
+
+from evaluations.models import Project
+
+# Fewer are counted in a few milliseconds.
+LARGE = 10_000
+MOST_KEPT = 10_000
+_OF_TEXTS, _OF_RATINGS = "criterion_id IS NULL", "TRUE"
+_MARKS = """
+    SELECT project_id, count(*), max(id) FROM evaluations_scorechange
+    WHERE project_id = ANY(%s) AND judge_id IS NULL AND {kind} GROUP BY project_id"""
+_OUTPUTS = """
+    SELECT d.project_id, count(*) FROM evaluations_document d
+    JOIN evaluations_candidateoutput o ON o.document_id = d.id
+    WHERE d.project_id = ANY(%s) GROUP BY d.project_id"""
+_DOCUMENTS = """
+    SELECT project_id, count(*) FROM evaluations_document
+    WHERE project_id = ANY(%s) GROUP BY project_id"""
+_SYSTEMS = """
+    SELECT project_id, count(*) FROM evaluations_system
+    WHERE project_id = ANY(%s) GROUP BY project_id"""
+_RATINGS = """
+    SELECT a.project_id, count(*) FROM annotations_rating r
+    JOIN annotations_annotator a ON a.id = r.annotator_id
+    WHERE a.project_id = ANY(%s) GROUP BY a.project_id"""
+
+_known: LRUCache[tuple[str, int], tuple[Any, int]] = LRUCache(MOST_KEPT)
+_lock = threading.Lock()
+
+
+def with_sizes(projects: Iterable[Project]) -> list[Project]:
+    """Projects with `document_count`, `system_count` and `output_count`; a handful of queries,
+    however many projects."""
+    found = list(projects)
+    ids = [project.pk for project in found]
+    marks = _marks(ids, _OF_TEXTS)
+    documents, outputs = (_counts(ids, marks, query) for query in (_DOCUMENTS, _OUTPUTS))
+    systems = _rows(_SYSTEMS, ids)
+    for project in found:
+        project.document_count = documents.get(project.pk, 0)
+        project.system_count = systems.get(project.pk, 0)
+        project.output_count = outputs.get(project.pk, 0)
+    return found
+
+
+def rating_count(project: Project) -> int:
+    """How many ratings people gave in a project."""
+    return _counts([project.pk], _marks([project.pk], _OF_RATINGS), _RATINGS).get(project.pk, 0)
+
+
+def _counts(ids: Collection[int], marks: Mapping[int, Any], query: str) -> dict[int, int]:
+    """By project; those that are not known for these marks are counted."""
+    with _lock:
+        known = {pk: _known[query, pk] for pk in ids if (query, pk) in _known}
+    counts = {pk: count for pk, (mark, count) in known.items() if mark == marks.get(pk)}
+    counted = _rows(query, [pk for pk in ids if pk not in counts])
+    with _lock:
+        for pk, count in counted.items():
+            if count >= LARGE:
+                _known[query, pk] = marks.get(pk), count
+    return counts | counted
+
+
+def _marks(ids: Collection[int], kind: str) -> dict[int, Any]:
+    """The last change of each project's texts or ratings, taken before these are counted."""
+    with connection.cursor() as cursor:
+        cursor.execute(_MARKS.format(kind=kind), [list(ids)])
+        return {pk: (changes, last) for pk, changes, last in cursor.fetchall()}
+
+
+def _rows(query: str, ids: Collection[int]) -> dict[int, int]:
+    if not ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(query, [list(ids)])
+        return dict(cursor.fetchall())
+
+
+def forget() -> None:
+    """Forget all sizes, for tests."""
+    with _lock:
+        _known.clear()
+
+
+__all__ = ["forget", "rating_count", "with_sizes"]

@@ -1,0 +1,84 @@
+"""How many texts and ratings a project has is counted once, until they change."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from evaluations.corpus import sizes
+from evaluations.corpus.removing import remove_document
+from evaluations.corpus.sizes import rating_count, with_sizes
+from evaluations.models import Project
+from evaluations.operations.overview import site_at_a_glance
+from tests.conftest import OUTPUTS
+
+pytestmark = pytest.mark.django_db
+Load = Callable[..., object]
+
+
+@pytest.fixture
+def large(small_project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """A project whose numbers are kept, as those of a large one are."""
+    monkeypatch.setattr(sizes, "LARGE", 1)
+    sizes.forget()
+    yield small_project
+    sizes.forget()
+
+
+def outputs_of(project: Project) -> int:
+    return with_sizes([project])[0].output_count
+
+
+def reading(table: str, work: Callable[[], object]) -> int:
+    """How many queries of some work read a table."""
+    with CaptureQueriesContext(connection) as queries:
+        work()
+    return sum(f"evaluations_{table}" in query["sql"] for query in queries)
+
+
+def test_documents_systems_and_outputs_are_counted(small_project: Project) -> None:
+    empty = Project.objects.create(slug="empty", name="Empty")
+
+    found, nothing = with_sizes([small_project, empty])
+
+    assert (found.document_count, found.system_count, found.output_count) == (3, 2, 6)
+    assert (nothing.document_count, nothing.system_count, nothing.output_count) == (0, 0, 0)
+
+
+def test_outputs_of_a_large_project_are_counted_once(large: Project) -> None:
+    assert reading("candidateoutput", lambda: outputs_of(large)) == 1
+    assert reading("candidateoutput", lambda: outputs_of(large)) == 0
+
+
+def test_they_are_counted_again_when_texts_come_or_go(large: Project, load: Load) -> None:
+    assert outputs_of(large) == 6
+    load(large, {"more.jsonl": OUTPUTS.replace('"d1"', '"d9"')})
+    after_load = outputs_of(large)
+    new = large.documents.get(doc_id="d9")
+    of_new = new.outputs.count()
+
+    assert after_load == 6 + of_new == large.documents.count() * 2
+    remove_document(new)
+    assert outputs_of(large) == 6
+
+
+def test_outputs_of_a_small_project_are_counted_each_time(small_project: Project) -> None:
+    assert outputs_of(small_project) == 6
+    assert reading("candidateoutput", lambda: outputs_of(small_project)) == 1
+
+
+def test_ratings_are_counted_again_when_somebody_rates(large: Project, load: Load) -> None:
+    before = rating_count(large)
+    load(large, {"r.csv": "doc_id,system_id,criterion,annotator,score\nd1,odd,fluency,zoe,3\n"})
+
+    assert before > 0
+    assert rating_count(large) == before + 1
+
+
+def test_the_page_of_the_site_counts_the_outputs_of_all_projects_in_one_query(
+    small_project: Project,
+) -> None:
+    Project.objects.create(slug="other", name="Other")
+
+    assert reading("candidateoutput", site_at_a_glance) == 1
