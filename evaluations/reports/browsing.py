@@ -12,6 +12,7 @@ from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.models.improving import withheld_documents
 from evaluations.reports.ranking import DocumentFigures
 from evaluations.reports.shown import shown_document_figures
+from geval_site.replica import from_replica
 
 PAGE_SIZE = 25
 SHOWN_METADATA = 4
@@ -60,14 +61,27 @@ def browse(
         NotComputedError: a worker is still computing what to sort a large project by.
     """
     sort = filters.get("sort", "")
+    by_figures = sort not in ("", "name")
+    figures = shown_document_figures(project, sort) if by_figures else None
+    return _browse(project, filters, names, figures, page=page)
+
+
+@from_replica
+def _browse(
+    project: Project,
+    filters: Mapping[str, str],
+    names: Sequence[str],
+    figures: DocumentFigures | None,
+    *,
+    page: str | None,
+) -> Browsed:
+    sort = filters.get("sort", "")
     documents = _found(project, filters)
     is_filtered = any(name in filters for name in ("q", "value", "rated"))
     ids = documents.order_by(*(("doc_id", "pk") if sort == "name" else ("pk",))).values_list(
         "pk", flat=True
     )
-    by_figures = sort not in ("", "name")
     judge = int(sort.partition("-")[2]) if "-" in sort else None
-    figures = shown_document_figures(project, sort) if by_figures else None
     if figures is not None:
         order = figures.order(sort)
         chosen = order[np.isin(order, np.fromiter(ids, dtype=np.int64))] if is_filtered else order
@@ -85,7 +99,7 @@ def browse(
     )
     address = reverse("evaluations:document_detail", args=[project.slug, 0])
     rows = tuple(_row(document, address, shown, figures, judge) for document in listed)
-    return Browsed(found, rows, shown, judge, by_figures)
+    return Browsed(found, rows, shown, judge, sort not in ("", "name"))
 
 
 def _found(project: Project, filters: Mapping[str, str]) -> DocumentQuerySet:

@@ -12,13 +12,17 @@ import psycopg
 import pytest
 from django.db import connection, connections, transaction
 from django.db.backends.postgresql.base import DatabaseWrapper
+from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluations.models import Document, Project
+from evaluations.models import Document, Judge, Project
 from evaluations.operations.doctor import replica_findings
+from evaluations.reports.browsing import browse
 from evaluations.reports.data import load_data
+from evaluations.reports.run_items import ItemsView, item_rows
+from evaluations.runs.lifecycle import lay_out_run, start_run
 from geval_site import replica
 from geval_site.databases import EMBEDDED, REPLICA
 from geval_site.embedded.cluster import Cluster
@@ -253,3 +257,20 @@ def test_without_a_replica_nothing_is_said_and_nothing_asked(project: Project) -
 
     assert len(queries) == 1
     assert list(replica_findings()) == []
+
+
+def test_lists_of_documents_and_items_read_there(
+    replicated: Cluster, small_project: Project, make_judge: Callable[..., Judge]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    run = start_run(judge, list(small_project.criteria.all()))
+    lay_out_run(run.pk)
+    run.refresh_from_db()
+
+    with CaptureQueriesContext(connections[REPLICA]) as of_replica:
+        listed = browse(small_project, {}, [], page=None)
+        rows = item_rows(run, ItemsView.of(QueryDict()), page=1)
+
+    assert len(of_replica) > 4
+    assert len(listed.rows) == small_project.documents.count()
+    assert len(rows) == run.items.count()
