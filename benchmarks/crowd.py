@@ -7,13 +7,14 @@ workers do, how far the run is) are among them. Statements are timed by PostgreS
 """
 
 import http.client
+import os
 import random
 import re
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -206,11 +207,35 @@ def measure(
     statements.read()
     longest = print_costliest(statements, "of one person")
     statements.skip()
+    before, began = _processor_seconds(), time.monotonic()
     together = open_together(port, cookies, pages)
+    site, machine = (
+        (after - then) / (time.monotonic() - began)
+        for after, then in zip(_processor_seconds(), before, strict=True)
+    )
+    print(
+        f"busy on average: {site:.2f} cores with the site and its database, {machine:.2f} of"
+        f" {os.cpu_count()} with everything; where all are busy, pages also wait for other work"
+    )
     statements.read()
     longest = max(longest, print_costliest(statements, f"of {PEOPLE} people"))
     missed = Times(alone, together).print()
     return missed + (["a statement"] if longest > STATEMENT_GOAL_MS else [])
+
+
+def _processor_seconds() -> tuple[float, float]:
+    """What the site with its database, and the whole machine, have used so far."""
+    folder, tick, site = os.environ["GEVAL_DATA_DIR"], os.sysconf("SC_CLK_TCK"), 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            is_database = os.readlink(process / "cwd").startswith(folder)
+            if is_database or f"GEVAL_DATA_DIR={folder}" in (process / "environ").read_text():
+                fields = (process / "stat").read_text().rsplit(")", 1)[1].split()
+                site += sum(map(int, fields[11:15]))
+    user, nice, system, _idle, _waiting, *rest = map(
+        int, Path("/proc/stat").read_text().splitlines()[0].split()[1:8]
+    )
+    return site / tick, (user + nice + system + sum(rest)) / tick
 
 
 @dataclass(frozen=True)
