@@ -20,7 +20,7 @@ from celery.signals import worker_init, worker_ready, worker_shutdown, worker_sh
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from evaluations.models import WorkerHeartbeat, WorkerSlot
 from evaluations.models.workers import job_of_project
@@ -68,13 +68,14 @@ def beat(name: str, offer: Offer | None = None, *, trouble: str = "") -> None:
         offer: all jobs, but no run at once, by default.
         trouble: why it takes no work although it lives.
     """
-    now, offer = timezone.now(), offer or Offer(tuple(settings.QUEUES))
+    offer = offer or Offer(tuple(settings.QUEUES))
+    # By the clock of the database, which decides what is stale.
     shown = {
-        "seen_at": now, "leaving": False, "jobs": list(offer.jobs), "trouble": trouble
+        "seen_at": Now(), "leaving": False, "jobs": list(offer.jobs), "trouble": trouble
     }  # fmt: skip
     WorkerHeartbeat.objects.update_or_create(name=name, defaults=shown)
     WorkerSlot.objects.open(name, offer.slots)
-    WorkerHeartbeat.objects.filter(seen_at__lt=now - timedelta(hours=1)).delete()
+    WorkerHeartbeat.objects.filter(seen_at__lt=Now() - timedelta(hours=1)).delete()
     WorkerSlot.objects.exclude(worker__in=WorkerHeartbeat.objects.values("name")).delete()
 
 

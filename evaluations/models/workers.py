@@ -7,7 +7,6 @@ import datetime
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from geval_site.queues import RUNS
 
@@ -102,14 +101,16 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
             if other is not None:
                 WorkerSlot.objects.filter(pk=other.pk).update(called_at=None)
         if slot is not None:
-            now = timezone.now()
-            slot.taken_at, slot.seen_at, slot.called_at, slot.run_id = now, now, None, None
-            slot.save(update_fields=["taken_at", "seen_at", "called_at", "run_id"])
+            # By the clock that decides what is stale.
+            WorkerSlot.objects.filter(pk=slot.pk).update(
+                taken_at=Now(), seen_at=Now(), called_at=None, run_id=None
+            )
+            slot.refresh_from_db()
         return slot
 
     def beat(self, slot: WorkerSlot) -> None:
         """Show that the work of a slot lives."""
-        self.as_taken(slot).update(seen_at=timezone.now())
+        self.as_taken(slot).update(seen_at=Now())
 
     def as_taken(self, slot: WorkerSlot) -> WorkerSlotQuerySet:
         """The row of a slot, if it was not given back, and taken by another thread, meanwhile."""
@@ -123,7 +124,7 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
 
     def callable(self) -> WorkerSlotQuerySet:
         """Free slots for which no message is on its way."""
-        expired = timezone.now() - WorkerSlot.CALL_EXPIRES
+        expired = Now() - WorkerSlot.CALL_EXPIRES
         return self.free().filter(models.Q(called_at=None) | models.Q(called_at__lt=expired))
 
     @transaction.atomic
@@ -132,7 +133,7 @@ class WorkerSlotQuerySet(models.QuerySet["WorkerSlot"]):
         from now on."""
         slots = self.callable().select_for_update(skip_locked=True).values_list("pk", flat=True)
         called = list(slots[:most])
-        WorkerSlot.objects.filter(pk__in=called).update(called_at=timezone.now())
+        WorkerSlot.objects.filter(pk__in=called).update(called_at=Now())
         return len(called)
 
     def open(self, worker: str, count: int) -> None:

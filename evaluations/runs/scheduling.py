@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.fields.json import KT
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from evaluations.models import EvaluationRun, WorkerSlot
 from evaluations.models.compiled import CompiledQuery
@@ -31,6 +31,7 @@ _LOCK = 0x7069636B
 # of those mostly has some.
 _FIRST_LOOK = 4
 _LONG_AGO = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+_NOW = datetime.datetime.max.replace(tzinfo=datetime.UTC)
 
 
 @dataclass(frozen=True)
@@ -108,11 +109,10 @@ def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
     mine = WorkerSlot.objects.as_taken(slot)
     current = mine.values_list("run_id", flat=True).first()
     chosen = _choose(slot.pk, current, avoided)
-    now = timezone.now()
-    if not mine.update(run_id=chosen, seen_at=now):
+    if not mine.update(run_id=chosen, seen_at=Now()):
         return None
     if chosen != current:
-        _note_service([pk for pk in (chosen, current) if pk is not None], now)
+        _note_service([pk for pk in (chosen, current) if pk is not None])
     return chosen
 
 
@@ -121,15 +121,15 @@ def waiting_run(avoided: Sequence[int] = ()) -> int | None:
     return _choose(None, None, avoided)
 
 
-def _note_service(runs: Sequence[int], now: datetime.datetime) -> None:
+def _note_service(runs: Sequence[int]) -> None:
     """Note that a slot began or ended to serve runs. A row that somebody holds, perhaps for long,
     is left out: all slots of the site would wait for it."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE evaluations_evaluationrun SET served_at = %s WHERE id IN (
+            """UPDATE evaluations_evaluationrun SET served_at = clock_timestamp() WHERE id IN (
                    SELECT id FROM evaluations_evaluationrun WHERE id = ANY(%s)
                    FOR UPDATE SKIP LOCKED)""",
-            [now, list(runs)],
+            [list(runs)],
         )
 
 
@@ -139,7 +139,7 @@ def leave(slot: WorkerSlot) -> None:
     left = mine.values_list("run_id", flat=True).first()
     if left is not None:
         mine.update(run_id=None)
-        _note_service([left], timezone.now())
+        _note_service([left])
 
 
 def _choose(slot: int | None, current: int | None, avoided: Sequence[int]) -> int | None:
@@ -198,7 +198,7 @@ def _active(_project: str) -> CompiledQuery:
 
 def _runs_in_line(current: int | None) -> list[RunInLine]:
     """All active runs; the one that is being served is so until now."""
-    now, usual = timezone.now(), RunParameters.concurrency
+    usual = RunParameters.concurrency
     return [
         RunInLine(
             pk=pk,
@@ -206,7 +206,7 @@ def _runs_in_line(current: int | None) -> list[RunInLine]:
             judge=judge,
             is_interactive=bool(pilot or trial),
             concurrency=None if endpoint is None else int(concurrency or usual),
-            served_at=now if pk == current else served_at,
+            served_at=_NOW if pk == current else served_at,
         )
         for pk, project, judge, pilot, trial, endpoint, concurrency, served_at in _active(
             settings.ONLY_PROJECT

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from django.conf import settings
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from evaluations.models import EvaluationRun, WorkerSlot
 from evaluations.runs.call_parts import end_calls, grant_calls
@@ -117,8 +117,7 @@ def work_on_runs(worker: str, leaves: Callable[[], bool]) -> None:
 def release_lost_slots(worker: str) -> None:
     """Free the slots that no thread of this process is at work with: the database was away for too
     long when they were to be given back."""
-    before = timezone.now() - BEGINNING
-    taken = WorkerSlot.objects.filter(worker=worker, taken_at__lt=before)
+    taken = WorkerSlot.objects.filter(worker=worker, taken_at__lt=Now() - BEGINNING)
     taken.exclude(pk__in=list(_at_work)).give_back()
 
 
