@@ -107,13 +107,14 @@ def save_endpoint(
     )
     if moves:
         _check_keys_may_move(endpoint, draft)
+    if moves or draft.key is not None or draft.key_env.strip() != endpoint.key_env:
+        endpoint.account = ""  # until a worker has read its key
     endpoint.base_url = base_url
     endpoint.api_version = draft.api_version.strip()
     endpoint.key_env = draft.key_env.strip()
     endpoint.requests_per_minute = draft.requests_per_minute
     endpoint.tokens_per_minute = draft.tokens_per_minute
     endpoint.parallel_calls = draft.parallel_calls
-    endpoint.account = ""  # until a worker has read its key
     if draft.key is not None:
         endpoint.keep_key(draft.key.strip())
     endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)

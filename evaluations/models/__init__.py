@@ -21,6 +21,7 @@ from evaluations.models.improving import (
 )
 from evaluations.models.instrument import Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.judges import (
+    AccountBucket,
     AccountQuota,
     Endpoint,
     EndpointQuota,
@@ -56,6 +57,7 @@ from evaluations.models.webhooks import Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.workers import WorkerHeartbeat, WorkerSlot
 
 __all__ = [
+    "AccountBucket",
     "AccountQuota",
     "ApiToken",
     "AuditEntry",

@@ -190,8 +190,7 @@ class ModelProbe(Errand):
 
 
 class EndpointQuota(models.Model):
-    """How much of the limits per minute that people set on an endpoint is left right now, shared by
-    all workers; see runs/quota.py."""
+    """What workers of an earlier version know of an endpoint's limits and paces; to be removed."""
 
     endpoint = models.OneToOneField(
         Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota"
@@ -199,13 +198,36 @@ class EndpointQuota(models.Model):
     requests = models.FloatField()
     tokens = models.FloatField()
     counted_at = models.DateTimeField()
-    # Nullable, as rows are also added by processes that know nothing of it.
     paces = models.JSONField(
         null=True, help_text="Paces that an earlier version learned; to be removed."
     )
 
     def __str__(self) -> str:
         return f"quota of {self.endpoint}"
+
+
+class AccountBucket(models.Model):
+    """How much of the limits per minute that people set on endpoints of an account
+    (runs/accounts.py) is left right now, shared by all workers; see runs/quota.py. Endpoints with
+    the same limits share a row; 0 is no limit."""
+
+    account = models.CharField(max_length=64)
+    requests_per_minute = models.PositiveIntegerField()
+    tokens_per_minute = models.PositiveIntegerField()
+    requests = models.FloatField()
+    tokens = models.FloatField()
+    counted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("account", "requests_per_minute", "tokens_per_minute"),
+                name="bucket_once_per_limits",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"bucket of {self.requests_per_minute} requests, {self.tokens_per_minute} tokens"
 
 
 class AccountQuota(models.Model):

@@ -24,7 +24,15 @@ def read_account(endpoint: Endpoint) -> str:
     account = account_of(endpoint.base_url, endpoint.api_version, endpoint.api_key)
     if endpoint.account != account:
         endpoint.account = account
-        Endpoint.objects.filter(pk=endpoint.pk).update(account=account)
+        # Not over an edit of this moment, whose account is another one.
+        as_read = Endpoint.objects.filter(
+            pk=endpoint.pk,
+            base_url=endpoint.base_url,
+            api_version=endpoint.api_version,
+            key_env=endpoint.key_env,
+            sealed_key=endpoint.sealed_key,
+        )
+        as_read.update(account=account)
     return account
 
 

@@ -48,7 +48,6 @@ from evaluations.runs.quota import (
     Limits,
     Permits,
     Turn,
-    bucket_of,
     exchange,
     known_pace,
     take,
@@ -188,12 +187,12 @@ class CallingShare(QuestionShare):
         limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
         if not limits.any:
             return None
-        bucket_id = bucket_of(endpoint)
+        account = endpoint.account
 
         async def ask(handful: int) -> Grant:
             return await self.database.call(
                 functools.partial(
-                    take, bucket_id, limits, wanted=handful, tokens_each=self._tokens_each
+                    take, account, limits, wanted=handful, tokens_each=self._tokens_each
                 )
             )
 

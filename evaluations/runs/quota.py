@@ -22,7 +22,7 @@ import orjson
 from django.db import connection, transaction
 
 from evaluations.llm.pacing import Pace, Seen, Slots
-from evaluations.models import AccountQuota, Endpoint
+from evaluations.models import AccountQuota
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
@@ -56,21 +56,9 @@ def bucket(limit: int) -> tuple[float, float]:
     return size, max(limit - size, 1.0) / SECONDS
 
 
-def bucket_of(endpoint: Endpoint) -> int:
-    """The id of the endpoint whose row holds the bucket of an endpoint: the first of its account
-    with the same limits."""
-    sharing = Endpoint.objects.filter(
-        account=endpoint.account,
-        requests_per_minute=endpoint.requests_per_minute,
-        tokens_per_minute=endpoint.tokens_per_minute,
-    )
-    first = sharing.order_by("pk").values_list("pk", flat=True).first()
-    return endpoint.pk if first is None or not endpoint.account else first
-
-
-def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
-    """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the bucket in an
-    endpoint's row.
+def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
+    """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the bucket that
+    all endpoints of an account have with these limits.
 
     A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt. A
     clock that was set back lets nothing flow in for that one time, and takes nothing out.
@@ -83,10 +71,10 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            """INSERT INTO evaluations_endpointquota AS q (endpoint_id, requests, tokens,
-                counted_at)
-               VALUES (%(endpoint)s, %(rs)s, %(ts)s, clock_timestamp())
-               ON CONFLICT (endpoint_id) DO UPDATE
+            """INSERT INTO evaluations_accountbucket AS q (account, requests_per_minute,
+                   tokens_per_minute, requests, tokens, counted_at)
+               VALUES (%(account)s, %(rpm)s, %(tpm)s, %(rs)s, %(ts)s, clock_timestamp())
+               ON CONFLICT (account, requests_per_minute, tokens_per_minute) DO UPDATE
                SET requests = least(%(rs)s, q.requests
                        + %(rf)s * greatest(0, extract(epoch
                            FROM clock_timestamp() - q.counted_at))),
@@ -94,16 +82,18 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
                        + %(tf)s * greatest(0, extract(epoch
                            FROM clock_timestamp() - q.counted_at))),
                    counted_at = clock_timestamp()
-               RETURNING requests, tokens""",
+               RETURNING id, requests, tokens""",
             {
-                "endpoint": endpoint_id,
+                "account": account,
+                "rpm": limits.requests or 0,
+                "tpm": limits.tokens or 0,
                 "rs": request_size,
                 "rf": request_flow,
                 "ts": token_size,
                 "tf": token_flow,
             },
         )
-        requests, tokens = cursor.fetchone()
+        bucket_id, requests, tokens = cursor.fetchone()
         # Rounded up a hair: a bucket refilled to 0.9999999 holds one call.
         calls = min(wanted, int(requests + 1e-6)) if limits.requests else wanted
         need = float(min(tokens_each, token_size)) if limits.tokens else 0.0
@@ -111,12 +101,12 @@ def take(endpoint_id: int, limits: Limits, *, wanted: int, tokens_each: int) -> 
             calls = min(calls, int(tokens / need + 1e-6))
         if calls > 0:
             cursor.execute(
-                "UPDATE evaluations_endpointquota SET requests = requests - %s, tokens = tokens -"
-                " %s WHERE endpoint_id = %s",
+                "UPDATE evaluations_accountbucket SET requests = requests - %s, tokens = tokens -"
+                " %s WHERE id = %s",
                 [
                     calls if limits.requests else 0,
                     calls * tokens_each if limits.tokens else 0,
-                    endpoint_id,
+                    bucket_id,
                 ],
             )
             return Grant(calls, 0.0)

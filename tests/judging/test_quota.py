@@ -8,8 +8,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.models import Endpoint, EndpointQuota, Project
+from evaluations.models import AccountBucket
 from evaluations.runs.quota import Grant, Limits, Permits, bucket, take
+
+ACCOUNT = "0" * 64
 
 
 @given(st.integers(2, 100_000))
@@ -20,40 +22,35 @@ def test_no_sixty_seconds_see_more_than_the_limit(limit: int) -> None:
 
 
 @pytest.mark.django_db
-def test_workers_share_one_bucket(project: Project) -> None:
-    endpoint = Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
+def test_workers_share_one_bucket() -> None:
     limits = Limits(requests=100, tokens=None)
 
-    granted = [take(endpoint.pk, limits, wanted=4, tokens_each=10).calls for _ in range(5)]
+    granted = [take(ACCOUNT, limits, wanted=4, tokens_each=10).calls for _ in range(5)]
 
     assert granted[:3] == [4, 4, 2]
     assert sum(granted) in (10, 11)  # a tenth of the limit at once, and what flows in meanwhile
 
 
 @pytest.mark.django_db
-def test_an_empty_bucket_says_how_long_to_wait(project: Project) -> None:
-    endpoint = Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
+def test_an_empty_bucket_says_how_long_to_wait() -> None:
     limits = Limits(requests=10, tokens=None)
-    take(endpoint.pk, limits, wanted=4, tokens_each=10)
+    take(ACCOUNT, limits, wanted=4, tokens_each=10)
 
-    grant = take(endpoint.pk, limits, wanted=4, tokens_each=10)
+    grant = take(ACCOUNT, limits, wanted=4, tokens_each=10)
 
     assert grant.calls == 0
     assert 3 < grant.wait < 7  # nine requests flow in during a minute
 
 
 @pytest.mark.django_db
-def test_tokens_are_counted_and_a_call_larger_than_the_bucket_may_go_out_alone(
-    project: Project,
-) -> None:
-    endpoint = Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
+def test_tokens_are_counted_and_a_call_larger_than_the_bucket_may_go_out_alone() -> None:
     limits = Limits(requests=None, tokens=1000)
 
-    first = take(endpoint.pk, limits, wanted=3, tokens_each=400)
-    second = take(endpoint.pk, limits, wanted=3, tokens_each=400)
+    first = take(ACCOUNT, limits, wanted=3, tokens_each=400)
+    second = take(ACCOUNT, limits, wanted=3, tokens_each=400)
 
     assert (first.calls, second.calls) == (1, 0)
-    assert EndpointQuota.objects.get().tokens < -250
+    assert AccountBucket.objects.get().tokens < -250
 
 
 def test_a_handful_is_asked_for_at_a_time_and_waits_are_waited() -> None:
@@ -78,16 +75,13 @@ def test_a_handful_is_asked_for_at_a_time_and_waits_are_waited() -> None:
 
 
 @pytest.mark.django_db
-def test_a_clock_that_was_set_back_neither_empties_the_bucket_nor_blocks_it(
-    project: Project,
-) -> None:
-    endpoint = Endpoint.objects.create(project=project, name="e", base_url="http://x/v1")
+def test_a_clock_that_was_set_back_neither_empties_the_bucket_nor_blocks_it() -> None:
     limits = Limits(requests=100, tokens=1000)
-    take(endpoint.pk, limits, wanted=1, tokens_each=10)
+    take(ACCOUNT, limits, wanted=1, tokens_each=10)
     tomorrow = timezone.now() + datetime.timedelta(days=1)
-    EndpointQuota.objects.update(counted_at=tomorrow)
+    AccountBucket.objects.update(counted_at=tomorrow)
 
-    granted = take(endpoint.pk, limits, wanted=4, tokens_each=10)
+    granted = take(ACCOUNT, limits, wanted=4, tokens_each=10)
 
     assert granted.calls == 4
-    assert EndpointQuota.objects.get().counted_at < tomorrow
+    assert AccountBucket.objects.get().counted_at < tomorrow

@@ -64,7 +64,7 @@ def test_what_belongs_to_a_project_goes_before_what_it_refers_to() -> None:
     every = {model for app in APPS for model in apps.get_app_config(app).get_models(True)}
     of_the_site = {
         "EventCount", "IdempotentAnswer", "RequestCount", "WorkerHeartbeat", "WorkerSlot",
-        "UpkeepJob", "Project", "LockEvent", "LockedText", "AccountQuota",
+        "UpkeepJob", "Project", "LockEvent", "LockedText", "AccountBucket", "AccountQuota",
     }  # fmt: skip
     assert {model.__name__ for model in every - set(order)} == of_the_site
     for model in order:

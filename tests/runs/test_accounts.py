@@ -11,7 +11,7 @@ from evaluations.llm.pacing import Seen, Sign
 from evaluations.models import AccountQuota, Endpoint, EndpointQuota, Project, WorkerSlot
 from evaluations.runs.accounts import account_of, normalised, read_account
 from evaluations.runs.pace import _limits
-from evaluations.runs.quota import Limits, allowed_rate, bucket_of, exchange, known_pace, take
+from evaluations.runs.quota import Limits, allowed_rate, exchange, known_pace, take
 
 URL = "https://api.example.com/v1"
 SURE = Seen(sign=Sign(50.0, is_sure=True))
@@ -143,7 +143,7 @@ def test_another_address_or_key_is_another_account_from_then_on(project: Project
 def granted(endpoint: Endpoint) -> int:
     """Calls that the limit of an endpoint lets out at once."""
     limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
-    return take(bucket_of(endpoint), limits, wanted=100, tokens_each=1).calls
+    return take(endpoint.account, limits, wanted=100, tokens_each=1).calls
 
 
 def test_endpoints_of_one_account_keep_the_same_limit_together(
@@ -167,12 +167,40 @@ def test_a_lower_limit_of_another_project_slows_nobody_down(
     assert [granted(theirs), granted(ours)] == [1, 10]
 
 
-def test_an_endpoint_whose_account_nobody_has_read_has_its_own_bucket(
+def test_a_shared_limit_outlives_the_project_that_used_it_first(
     project: Project, other: Project
 ) -> None:
-    ours, theirs = (endpoint_of(each, requests_per_minute=100) for each in (project, other))
+    ours, theirs = (endpoint_of(each, requests_per_minute=600) for each in (project, other))
+    for endpoint in (ours, theirs):
+        read_account(endpoint)
+    granted(ours)
 
-    assert [granted(ours), granted(theirs)] == [10, 10]
+    ours.delete()
+
+    assert granted(theirs) < 10
+
+
+def test_saving_something_else_of_an_endpoint_leaves_its_account(project: Project) -> None:
+    endpoint = endpoint_of(project)
+    account = read_account(endpoint)
+
+    save_endpoint(
+        project,
+        EndpointDraft(base_url=endpoint.base_url, name="renamed", parallel_calls=3),
+        endpoint=endpoint,
+    )
+
+    assert (endpoint.name, endpoint.account) == ("renamed", account)
+
+
+def test_an_edit_of_this_moment_is_not_given_the_account_of_before(project: Project) -> None:
+    endpoint = endpoint_of(project)
+    Endpoint.objects.filter(pk=endpoint.pk).update(base_url="http://elsewhere.example/v1")
+
+    read_account(endpoint)
+
+    endpoint.refresh_from_db()
+    assert endpoint.account == ""
 
 
 def test_rows_of_an_earlier_versions_workers_are_read_and_left_alone(project: Project) -> None:
@@ -195,7 +223,7 @@ def test_rows_of_an_earlier_versions_workers_are_read_and_left_alone(project: Pr
     endpoint = Endpoint.objects.get(pk=pk)
     exchange(read_account(endpoint), "m", SURE, wanted=1)
 
-    assert granted(endpoint) == 3
+    assert granted(endpoint) == 10  # of its own: the earlier version counts for itself
     assert EndpointQuota.objects.get().paces == {"m": {"rate": 7}}
     assert 45 < (known_pace(endpoint.account, "m").rate or 0) <= 50
     assert WorkerSlot.objects.get().calls is None
