@@ -97,7 +97,11 @@ def part_of_limit(
     wanted_by_projects = [sum(wanted[slot] for slot in slots) for slots in of_project.values()]
     parts = dict(zip(of_project, shared(caller.limit, wanted_by_projects, turn=turn), strict=True))
     ours = of_project[caller.project]
-    of_slot = shared(parts[caller.project], [wanted[slot] for slot in ours], turn=turn)
+    # Within a project turns go on when all projects have had one: both in step would leave some
+    # slots without any.
+    of_slot = shared(
+        parts[caller.project], [wanted[slot] for slot in ours], turn=turn // len(of_project)
+    )
     left = max(each.limit or 0 for each in callers) - granted
     return max(0, min(of_slot[ours.index(caller.slot)], left))
 
@@ -107,18 +111,20 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
 
     Args:
         calls: how many the judge of its run may have open.
-        are_open: how many the slot has open now.
+        are_open: how many the slot has open, or may open before it hears of its new part.
     """
     if slot.run_id is None:
         return calls
     endpoint = Endpoint.objects.filter(judges__runs=slot.run_id).first()
     if endpoint is None or endpoint.parallel_calls is None:
         return parts_of_judges(_callers(endpoint)).get(slot.pk, calls)
+    # Endpoints whose account no worker has read yet have nothing in common.
+    account = endpoint.account or f"endpoint {endpoint.pk}"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             """SELECT pg_advisory_xact_lock(%s, hashtext(%s)),
                 extract(epoch FROM clock_timestamp())::float""",
-            [_LOCK, endpoint.account],
+            [_LOCK, account],
         )
         _, now = cursor.fetchone()
         callers = _callers(endpoint)
@@ -128,12 +134,12 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
         if mine is not None:
             # Also of slots that end their calls for this account, and serve another run by then.
             others = WorkerSlot.objects.serving().exclude(pk=slot.pk)
-            counted = others.filter(account=endpoint.account).aggregate(calls=Sum("calls"))
+            counted = others.filter(account=account).aggregate(calls=Sum("calls"))
             turn = int(now / TURN_SECONDS)
             part = part_of_limit(mine, callers, granted=counted["calls"] or 0, turn=turn)
             granted = min(part, parts_of_judges(callers)[slot.pk])
         mine_row = WorkerSlot.objects.as_taken(slot)
-        mine_row.update(account=endpoint.account, calls=max(granted, are_open))
+        mine_row.update(account=account, calls=max(granted, are_open))
     return granted
 
 

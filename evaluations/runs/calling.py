@@ -97,7 +97,7 @@ class CallingShare(QuestionShare):
         super().__init__(run, evaluator, worker, client, database, shift)
         self.policy = policy
         self.slots = self.frozen.concurrency
-        self.in_flight = InFlight(self.slots)
+        self.in_flight = InFlight(0)  # until it has its part of the calls
         self.learned = LearnedFit(self.settings.fit)
         self.permits: Permits | None = None
         self.pacer = self._pacer()
@@ -160,6 +160,8 @@ class CallingShare(QuestionShare):
     ) -> None:
         super().stop(message, after=after, until=until, gives_way=gives_way)
         self.wants_more.set()
+        # A run that is not served any more has no part of the calls: what waits would wait forever.
+        self.in_flight.close(StoppedError)
 
     def _judge_apart(self, work: Coroutine[Any, Any, object]) -> None:
         task = self.group.create_task(work)
@@ -509,7 +511,8 @@ class CallingShare(QuestionShare):
             "endpoint asked to wait": bool(self.wait.until and self.wait.until > timezone.now()),
             "pace that the endpoint allows": self.pacer.is_held_back,
             "limits of the endpoint": self.permits is not None and self.permits.are_waited_for,
-            "server that does not bear more calls": self.in_flight.is_reduced,
+            "other runs that have all calls of the endpoint": self.in_flight.limited_to == 0,
+            "server that cannot take more calls": self.in_flight.is_reduced,
             "budget": self.too_dear,
         }
         if any(reasons.values()):
@@ -523,8 +526,9 @@ class CallingShare(QuestionShare):
     async def _share_calls(self) -> None:
         """Leave other workers their part of the calls that the judge and the endpoint may have in
         flight."""
-        are_open = self.in_flight.open
-        calls = functools.partial(self.shift.calls, self.slots, are_open)
+        # Until the new part holds here, calls may leave as the part of before allows.
+        may_be_open = max(self.in_flight.open, self.in_flight.limited_to)
+        calls = functools.partial(self.shift.calls, self.slots, may_be_open)
         self.in_flight.limit(await self.database.call(calls))
 
     async def _count(self) -> None:

@@ -15,7 +15,7 @@ A server that refuses calls beyond some number gets so many (llm/overload.py).
 import asyncio
 import math
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from evaluations.llm.errors import EndpointError, ErrorKind
@@ -59,6 +59,7 @@ class InFlight:
         self._open = 0
         self._left: list[Flight] = []
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._why_closed: Callable[[], Exception] | None = None
         self._may_leave = asyncio.Event()
         self._answered = 0
         # Calls that left before a change say nothing about the number that holds now.
@@ -68,7 +69,7 @@ class InFlight:
 
     @property
     def is_reduced(self) -> bool:
-        """Whether fewer calls are open than may be, as the server does not bear more."""
+        """Whether fewer calls are open than may be, as the server cannot take more."""
         return self.allowed < self._most
 
     @property
@@ -81,6 +82,21 @@ class InFlight:
     def open(self) -> int:
         """How many calls are open."""
         return self._open
+
+    @property
+    def limited_to(self) -> int:
+        """How many at most, as `limit` said."""
+        return self._most
+
+    def close(self, error: Callable[[], Exception]) -> None:
+        """Let no further call be open: those that wait for it end with an error, those that are
+        open go on."""
+        self._why_closed = error
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_exception(error())
+        self._may_leave.set()
 
     def limit(self, most: int) -> None:
         """Let at most so many be open from now on; those that are open end."""
@@ -116,6 +132,8 @@ class InFlight:
     async def note_left(self, flight: Flight) -> None:
         """What `Flight.leave` does."""
         while len(self._left) >= self.allowed and self._left:
+            if self._why_closed:
+                raise self._why_closed()
             self._may_leave.clear()
             await self._may_leave.wait()
         flight.number = self._capacity.leave()
@@ -140,6 +158,8 @@ class InFlight:
         self._bearable = math.inf if 0 < self._most <= number else number
 
     async def _enter(self) -> None:
+        if self._why_closed:
+            raise self._why_closed()
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         self._let_in()

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.db import connection
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.heartbeat import Offer, beat
-from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerSlot
-from evaluations.runs import call_parts
+from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState, WorkerSlot
+from evaluations.runs import call_parts, serving
 from evaluations.runs.accounts import read_account
 from evaluations.runs.call_parts import (
     Caller,
@@ -21,11 +21,11 @@ from evaluations.runs.call_parts import (
     parts_of_judges,
     shared,
 )
-from evaluations.runs.lifecycle import lay_out_run, start_run
+from evaluations.runs.lifecycle import lay_out_run, pause_run, start_run
 from evaluations.runs.scheduling import pick
 from evaluations.runs.serving import work_on_runs
 from geval_site.queues import RUNS
-from tests.conftest import OUTPUTS, RATINGS
+from tests.conftest import OUTPUTS, RATINGS, wait_until
 from tests.processes import StandInProcess
 
 MakeJudge = Callable[..., Judge]
@@ -64,6 +64,19 @@ def test_more_slots_than_calls_take_turns(calls: int, more: int) -> None:
     turns = [shared(calls, [1] * slots, turn=turn) for turn in range(slots)]
 
     assert [sum(each) for each in zip(*turns, strict=True)] == [calls] * slots
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4))
+def test_every_slot_of_every_project_has_its_turn(projects: int, slots: int, limit: int) -> None:
+    callers = [
+        Caller(slot, project, judge=slot, concurrency=8, limit=limit)
+        for project in range(projects)
+        for slot in range(project * slots, (project + 1) * slots)
+    ]
+
+    for caller in callers:
+        turns = range(len(callers) * projects * slots)
+        assert sum(part_of_limit(caller, callers, turn=turn) for turn in turns) > 0
 
 
 @given(CALLERS, st.integers(0, 20))
@@ -269,3 +282,87 @@ def test_a_slot_that_gave_its_run_back_holds_no_calls(
 
     assert WorkerSlot.objects.get(pk=slot.pk).calls is None
     assert pick(slot) is None
+
+
+@pytest.fixture
+def slow_standin() -> Iterator[StandInProcess]:
+    process = StandInProcess(["--latency", "1.2", "--limit-headers", "none"])
+    yield process
+    process.stop()
+
+
+def at_work_on(run: EvaluationRun) -> threading.Thread:
+    """A worker of one slot that has begun with a run, in a thread of its own."""
+    beat("here:1", Offer((RUNS,), 1))
+
+    def work() -> None:
+        try:
+            work_on_runs("here:1", lambda: False)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    wait_until(lambda: bool(EvaluationRun.objects.get(pk=run.pk).calls))
+    return thread
+
+
+def started(project: Project, make_judge: MakeJudge, server: StandInProcess) -> EvaluationRun:
+    judge = limited(project, make_judge, 2)
+    assert judge.endpoint
+    judge.endpoint.base_url = server.base_url
+    judge.endpoint.save()
+    run = start_run(judge, list(project.criteria.all()))
+    lay_out_run(run.pk)
+    return run
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slot_whose_run_is_paused_is_free_although_calls_waited_for_their_part(
+    small_project: Project, make_judge: MakeJudge, slow_standin: StandInProcess
+) -> None:
+    run = started(small_project, make_judge, slow_standin)
+    worker = at_work_on(run)
+
+    pause_run(run.pk, "Enough.")
+    worker.join(30)
+
+    assert not worker.is_alive()
+    assert not run.items.held().exists()
+    assert WorkerSlot.objects.get().taken_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_calls_that_wait_for_their_part_do_not_keep_a_slot_from_another_run(
+    small_project: Project,
+    other: Project,
+    make_judge: MakeJudge,
+    slow_standin: StandInProcess,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serving, "TURN_SECONDS", 1.0)
+    monkeypatch.setattr(serving, "PROMISE_SECONDS", 600.0)
+    run = started(small_project, make_judge, slow_standin)
+    worker = at_work_on(run)
+    second = make_judge(other, base_url=slow_standin.base_url, name="other", use_steps=False)
+    following = start_run(second, list(other.criteria.all()))
+
+    wait_until(lambda: bool(EvaluationRun.objects.get(pk=following.pk).calls), seconds=60)
+
+    for each in (run, following):
+        pause_run(each.pk, "Enough.")
+    worker.join(30)
+    assert not worker.is_alive()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_endpoints_whose_account_nobody_has_read_have_nothing_in_common(
+    small_project: Project, other: Project, make_judge: MakeJudge
+) -> None:
+    slots = []
+    for project in (small_project, other):
+        judge = limited(project, make_judge, 5)
+        slots += serve(judge)
+        Endpoint.objects.filter(pk=judge.endpoint_id).update(account="")
+
+    assert [grant_calls(16, slot, are_open=0) for slot in slots] == [5, 5]
