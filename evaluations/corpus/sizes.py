@@ -35,23 +35,23 @@ _RATINGS = """
     JOIN annotations_annotator a ON a.id = r.annotator_id
     WHERE a.project_id = ANY(%s) GROUP BY a.project_id"""
 
-_known: LRUCache[tuple[str, int], tuple[Any, int]] = LRUCache(MOST_KEPT)
+_kept: LRUCache[tuple[str, int], tuple[Any, int]] = LRUCache(MOST_KEPT)
 _lock = threading.Lock()
 
 
 def with_sizes(projects: Iterable[Project]) -> list[Project]:
     """Projects with `document_count`, `system_count` and `output_count`; a handful of queries,
     however many projects."""
-    found = list(projects)
-    ids = [project.pk for project in found]
+    sized = list(projects)
+    ids = [project.pk for project in sized]
     marks = _marks(ids, _OF_TEXTS)
     documents, outputs = (_counts(ids, marks, query) for query in (_DOCUMENTS, _OUTPUTS))
     systems = _rows(_SYSTEMS, ids)
-    for project in found:
+    for project in sized:
         project.document_count = documents.get(project.pk, 0)
         project.system_count = systems.get(project.pk, 0)
         project.output_count = outputs.get(project.pk, 0)
-    return found
+    return sized
 
 
 def rating_count(project: Project) -> int:
@@ -60,15 +60,15 @@ def rating_count(project: Project) -> int:
 
 
 def _counts(ids: Collection[int], marks: Mapping[int, Any], query: str) -> dict[int, int]:
-    """By project; those that are not known for these marks are counted."""
+    """By project; those that are not kept for these marks are counted."""
     with _lock:
-        known = {pk: _known[query, pk] for pk in ids if (query, pk) in _known}
-    counts = {pk: count for pk, (mark, count) in known.items() if mark == marks.get(pk)}
+        kept = {pk: _kept[query, pk] for pk in ids if (query, pk) in _kept}
+    counts = {pk: count for pk, (mark, count) in kept.items() if mark == marks.get(pk)}
     counted = _rows(query, [pk for pk in ids if pk not in counts])
     with _lock:
         for pk, count in counted.items():
             if count >= LARGE:
-                _known[query, pk] = marks.get(pk), count
+                _kept[query, pk] = marks.get(pk), count
     return counts | counted
 
 
@@ -90,7 +90,7 @@ def _rows(query: str, ids: Collection[int]) -> dict[int, int]:
 def forget() -> None:
     """Forget all sizes, for tests."""
     with _lock:
-        _known.clear()
+        _kept.clear()
 
 
 __all__ = ["forget", "rating_count", "with_sizes"]

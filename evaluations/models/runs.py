@@ -222,6 +222,12 @@ class EvaluationRun(models.Model):
         editable=False,
         help_text="When a worker last stored a result of it, to some seconds.",
     )
+    resumed_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When it was last resumed; empty if it never was.",
+    )
     outage_since = models.DateTimeField(
         null=True,
         blank=True,
@@ -242,6 +248,11 @@ class EvaluationRun(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:run_detail", args=[self.project.slug, self.pk])
+
+    @property
+    def stage(self) -> tuple[str, datetime.datetime | None]:
+        """Its state, and when it was last resumed: a state comes back, a stage never does."""
+        return self.state, self.resumed_at
 
     @property
     def is_ended_at_goal(self) -> bool:

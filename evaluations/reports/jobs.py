@@ -1,5 +1,6 @@
 """What workers do for a project at the moment: runs and searches, for the header of every page."""
 
+import datetime
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from evaluations.reports.run_counts import LARGE_RUN, finished, items_by_state
 # Every page asks this every few seconds. The number of items is kept with a run; open ones have an
 # index of their own, and those of a large run are counted apart, seldom.
 _JOBS = """
-    SELECT r.id, j.name, r.state, coalesce(laid_out, (
+    SELECT r.id, j.name, r.state, r.resumed_at, coalesce(laid_out, (
                SELECT count(*) FROM evaluations_runitem i WHERE i.run_id = r.id)),
            CASE WHEN coalesce(laid_out, 0) < %(large)s THEN (
                SELECT count(*) FROM evaluations_runitem i
@@ -22,7 +23,7 @@ _JOBS = """
     WHERE r.project_id = %(project)s AND r.state IN ('preparing', 'running')
       AND r.search_id IS NULL AND r.purpose = '' AND j.kind <> 'imported'
     UNION ALL
-    SELECT NULL, '', '', NULL, NULL FROM evaluations_search s
+    SELECT NULL, '', '', NULL, NULL, NULL FROM evaluations_search s
     WHERE s.project_id = %(project)s AND s.state IN ('waiting', 'asking')"""
 
 
@@ -72,7 +73,14 @@ def jobs_of(project: Project) -> Jobs:
     )
 
 
-def _running(pk: int, judge: str, state: str, total: int, unfinished: int | None) -> RunningJob:
+def _running(
+    pk: int,
+    judge: str,
+    state: str,
+    resumed_at: datetime.datetime | None,
+    total: int,
+    unfinished: int | None,
+) -> RunningJob:
     if unfinished is None:
-        unfinished = total - finished(items_by_state(pk, total, state))
+        unfinished = total - finished(items_by_state(pk, total, (state, resumed_at)))
     return RunningJob(pk, judge, max(0, total - unfinished), total)

@@ -69,8 +69,8 @@ class _Counted:
 
 def run_progress(run: EvaluationRun) -> RunProgress:
     """Read a run's progress from its rows; of a large run as it was some seconds ago."""
-    found = count_seldom(run.pk, run.item_count, (run.state, "progress"), lambda: _count(run))
-    items = items_by_state(run.pk, run.item_count, run.state)
+    counted = count_seldom(run.pk, run.item_count, (run.stage, "progress"), lambda: _count(run))
+    items = items_by_state(run.pk, run.item_count, run.stage)
     finished = items[ItemState.DONE] + items[ItemState.FAILED]
     remaining = sum(items[state] for state in OPEN_STATES)
     seconds = (
@@ -86,16 +86,16 @@ def run_progress(run: EvaluationRun) -> RunProgress:
         open=remaining,
         rate=rate,
         left=timedelta(seconds=round(60 * remaining / rate)) if rate and remaining else None,
-        failures=found.failures,
+        failures=counted.failures,
         calls=run.calls,
         cache_hits=run.cache_hits,
         prompt_tokens=run.prompt_tokens,
         completion_tokens=run.completion_tokens,
         cost=run.cost,
-        mean_coverage=found.mean_coverage,
-        noted=found.noted,
-        scored_empty=found.scored_empty,
-        asked_about_empty=found.asked_about_empty,
+        mean_coverage=counted.mean_coverage,
+        noted=counted.noted,
+        scored_empty=counted.scored_empty,
+        asked_about_empty=counted.asked_about_empty,
     )
 
 

@@ -42,9 +42,7 @@ def _until(_key: Hashable, kept: _Kept, now: float) -> float:
     return now + kept.for_seconds
 
 
-_known: TLRUCache[Hashable, _Kept] = TLRUCache(
-    MOST_BYTES, _until, getsizeof=lambda kept: kept.bytes
-)
+_kept: TLRUCache[Hashable, _Kept] = TLRUCache(MOST_BYTES, _until, getsizeof=lambda kept: kept.bytes)
 
 
 def count_seldom(
@@ -65,24 +63,27 @@ def count_seldom(
     if items < LARGE_RUN:
         return count()
     least = KEPT_SECONDS if seconds is None else seconds
-    found: Counts = _counted((run_id, *what), count, least).counts
-    return found
+    counts: Counts = _counted((run_id, *what), count, least).counts
+    return counts
 
 
 # Where several threads ask for the same, one counts and the others wait for it.
-@cached(_known, key=lambda key, _count, _least: key, condition=threading.Condition())
+@cached(_kept, key=lambda key, _count, _least: key, condition=threading.Condition())
 def _counted(_key: Hashable, count: Callable[[], Any], least: float) -> _Kept:
     began = time.monotonic()
     counts = count()
     return _Kept(counts, max(least, TIMES_AS_LONG * (time.monotonic() - began)))
 
 
-def items_by_state(run_id: int, items: int, run_state: str) -> Mapping[str, int]:
+def items_by_state(run_id: int, items: int, stage: Hashable) -> Mapping[str, int]:
     """How many items of a run are in each state; of a large run as they were some seconds ago, but
-    never from before its own state changed."""
-    return count_seldom(
-        run_id, items, (run_state, "states"), RunItem.objects.filter(run=run_id).counts
-    )
+    never from before its own state changed.
+
+    Args:
+        items: how many it was laid out with.
+        stage: `EvaluationRun.stage`.
+    """
+    return count_seldom(run_id, items, (stage, "states"), RunItem.objects.filter(run=run_id).counts)
 
 
 def finished(by_state: Mapping[str, int]) -> int:
@@ -98,12 +99,14 @@ def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]
     rows = EvaluationRun.objects.filter(pk__in=small).order_by().annotate(
         finished=Count("items", filter=is_finished), total=Count("items")
     )  # fmt: skip
-    found = {pk: (done, total) for pk, done, total in rows.values_list("pk", "finished", "total")}
+    progress = {
+        pk: (done, total) for pk, done, total in rows.values_list("pk", "finished", "total")
+    }
     for run in runs:
         if run.item_count >= LARGE_RUN:
-            counts = items_by_state(run.pk, run.item_count, run.state)
-            found[run.pk] = (finished(counts), sum(counts.values()))
-    return found
+            counts = items_by_state(run.pk, run.item_count, run.stage)
+            progress[run.pk] = (finished(counts), sum(counts.values()))
+    return progress
 
 
 def forget() -> None:

@@ -115,7 +115,7 @@ def count_items(run: EvaluationRun, view: ItemsView) -> int:
     if view.system:
         return len(_all_ids(run, view))
     if not view.criterion and not view.reason:
-        counts = items_by_state(run.pk, run.item_count, run.state)
+        counts = items_by_state(run.pk, run.item_count, run.stage)
         return counts[view.state] if view.state else sum(counts.values())
     return _seldom(run, view, "count", lambda: _count(run, view))
 
@@ -125,7 +125,7 @@ def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], R
     does not depend on what became of the items."""
     shown = replace(view, sort="")
     if view.state or view.reason:
-        return count_seldom(run.pk, run.item_count, (run.state, shown, what), read)
+        return count_seldom(run.pk, run.item_count, (run.stage, shown, what), read)
     return count_seldom(run.pk, run.item_count, (shown, what), read, seconds=LAID_OUT_SECONDS)
 
 
@@ -158,7 +158,7 @@ def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int
         ranked = count_seldom(
             run.pk,
             run.item_count,
-            (run.state, view, tuple(hidden)),
+            (run.stage, view, tuple(hidden)),
             lambda: _ids(_BY_GAP, run, view, hidden=list(hidden)),
         )
     begin = PAGE_SIZE * (page - 1)

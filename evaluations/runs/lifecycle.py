@@ -378,13 +378,14 @@ def resume_run(
             state=RunState.RUNNING,
             message="",
             resumes_at=None,
+            resumed_at=timezone.now(),
             parameters=run.parameters | {"leaves_out_too_long": True},
         )
         _log_on_commit("run resumed", ids)
         return close_if_finished(run.pk)
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
     run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
-    run.resumes_at = None
+    run.resumes_at, run.resumed_at = None, timezone.now()
     if not only_due:
         run.outage_since = None  # somebody may have fixed the endpoint
     run.batches.update(failures=0, look_at=timezone.now())
@@ -398,6 +399,7 @@ def resume_run(
             "preparer_until",
             "preparations",
             "resumes_at",
+            "resumed_at",
             "outage_since",
             "budget",
         ]

@@ -26,7 +26,13 @@ from evaluations.reports.jobs import jobs_of
 from evaluations.reports.progress import run_progress
 from evaluations.reports.run_counts import finished_items
 from evaluations.reports.run_items import DISAGREEMENT, ORDER, PAGE_SIZE, ItemsView, item_rows
-from evaluations.runs.lifecycle import lay_out_run, start_run
+from evaluations.runs.lifecycle import (
+    close_if_finished,
+    lay_out_run,
+    pause_run,
+    resume_run,
+    start_run,
+)
 from evaluations.table_statistics import refresh_statistics
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -213,6 +219,41 @@ def test_counts_of_a_large_run_are_kept_until_they_are_old_or_its_state_changes(
     assert not any("count(" in query["sql"].lower() for query in queries[1:])
     begun.state = "done"
     assert run_progress(begun).done == ITEMS
+
+
+@pytest.mark.parametrize("first", ["paused", "done"])
+def test_counts_from_before_a_run_was_resumed_do_not_come_back_with_its_state(
+    begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    monkeypatch.setattr(run_counts, "LARGE_RUN", 1000)
+    monkeypatch.setattr(run_counts, "KEPT_SECONDS", 1000.0)
+
+    def done() -> list[int]:
+        begun.refresh_from_db()
+        return [
+            run_progress(begun).done,
+            finished_items([begun])[begun.pk][0],
+            run_items.count_items(begun, ItemsView(state="done")),
+        ]
+
+    def end() -> None:
+        if first == "paused":
+            assert pause_run(begun.pk, "For now.")
+        else:
+            begun.items.filter(state="pending").update(state="failed", reason="refusal")
+            assert close_if_finished(begun.pk)
+
+    end()
+    assert done() == [SCORED, SCORED if first == "paused" else ITEMS, SCORED]
+    assert resume_run(begun, retry_failed=True)
+    begun.items.filter(state="pending").update(state="done")
+    if first == "paused":
+        end()
+    else:
+        assert close_if_finished(begun.pk)
+
+    assert done() == [ITEMS] * 3
+    assert begun.state == first
 
 
 def test_outputs_without_words_are_counted_without_reading_the_others(
