@@ -32,6 +32,7 @@ from evaluations.operations.waiting import (
     held_back,
     longest_silence,
     messages,
+    served_runs,
     stale_leases,
     waiting_jobs,
     waiting_runs,
@@ -170,9 +171,12 @@ def _service_of_runs() -> Iterator[Metric]:
     longest.add_metric([], max((each.total_seconds() for each in since), default=0))
     yield waiting
     yield longest
+    served = GaugeMetricFamily("geval_runs_served", "Runs that workers serve.")
+    served.add_metric([], served_runs())
+    yield served
     silent = GaugeMetricFamily(
         "geval_run_silent_seconds",
-        "How long the run in work has had no result that has had none for longest.",
+        "Longest time that a running run has gone without a result.",
     )
     silent.add_metric([], longest_silence().total_seconds())
     yield silent
@@ -191,10 +195,10 @@ def _service_of_runs() -> Iterator[Metric]:
     slots = GaugeMetricFamily(
         "geval_slots", "Runs that live workers could serve at once, and do.", labels=["state"]
     )
-    of_live_workers = WorkerSlot.objects.of_live_workers()
-    free = of_live_workers.free().count()
-    slots.add_metric(["free"], free)
-    slots.add_metric(["busy"], of_live_workers.count() - free)
+    of_live_workers = WorkerSlot.objects.of_live_workers().order_by()
+    counts = of_live_workers.aggregate(all=Count("pk"), busy=Count("taken_at"))
+    slots.add_metric(["free"], counts["all"] - counts["busy"])
+    slots.add_metric(["busy"], counts["busy"])
     yield slots
     frozen = GaugeMetricFamily("geval_workers_frozen", "Workers whose threads do not answer.")
     frozen.add_metric([], WorkerHeartbeat.objects.frozen().count())

@@ -50,12 +50,17 @@ def waiting_runs() -> list[timedelta]:
     return [now - moment for moment in waiting.values_list(since, flat=True)]
 
 
+def served_runs() -> int:
+    """How many runs slots serve; several slots may share one."""
+    return WorkerSlot.objects.serving().order_by().values("run_id").distinct().count()
+
+
 def longest_silence() -> timedelta:
-    """For how long the run that slots serve, and that has had no result for longest, has had
-    none."""
+    """The longest time that a running run, which slots serve, has gone without a result."""
     served = WorkerSlot.objects.serving().values("run_id")
     runs = EvaluationRun.objects.filter(state=RunState.RUNNING, pk__in=served).order_by()
-    since = Greatest("result_at", "served_at", "started_at")
+    # A run that was paused for long is not silent at once. Slots come and go all the time.
+    since = Greatest("result_at", "resumed_at", "started_at")
     earliest = runs.aggregate(earliest=Min(since))["earliest"]
     return timezone.now() - earliest if earliest else timedelta()
 

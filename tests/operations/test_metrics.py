@@ -21,7 +21,7 @@ from evaluations.counting import count_events
 from evaluations.heartbeat import Offer, beat
 from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
 from evaluations.runs import leases
-from evaluations.runs.lifecycle import lay_out_run, start_run
+from evaluations.runs.lifecycle import lay_out_run, pause_run, resume_run, start_run
 from evaluations.runs.results import note_result
 from evaluations.runs.scheduling import pick
 from evaluations.waking import send
@@ -233,9 +233,10 @@ def test_runs_that_wait_for_a_slot_and_slots_that_wait_for_a_run(
     EvaluationRun.objects.update(created_at=timezone.now() - timedelta(seconds=90))
 
     waiting = scrape()
-    slot = WorkerSlot.objects.take("here:1")
-    assert slot
-    assert pick(slot) == run.pk
+    for _ in range(2):  # two slots share one run
+        slot = WorkerSlot.objects.take("here:1")
+        assert slot
+        assert pick(slot) == run.pk
     served = scrape()
 
     assert waiting["geval_runs_waiting", ()] == 1
@@ -243,8 +244,9 @@ def test_runs_that_wait_for_a_slot_and_slots_that_wait_for_a_run(
     assert waiting["geval_slots", (("state", "free"),)] == 3
     assert waiting["geval_workers_frozen", ()] == 1
     assert (served["geval_runs_waiting", ()], served["geval_run_waiting_seconds", ()]) == (0, 0)
-    assert served["geval_slots", (("state", "busy"),)] == 1
-    assert served["geval_slots", (("state", "free"),)] == 2
+    assert (waiting["geval_runs_served", ()], served["geval_runs_served", ()]) == (0, 1)
+    assert served["geval_slots", (("state", "busy"),)] == 2
+    assert served["geval_slots", (("state", "free"),)] == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -261,11 +263,34 @@ def test_a_run_in_work_that_has_no_result_any_more_is_seen(
     assert pick(slot) == run.pk
     long_ago, ago = (timezone.now() - timedelta(minutes=n) for n in (50, 10))
     runs = EvaluationRun.objects.filter(pk=run.pk)
-    runs.update(started_at=long_ago, served_at=long_ago, result_at=ago)
+    runs.update(started_at=long_ago)
+    assert 3000 <= scrape()["geval_run_silent_seconds", ()] < 3100
 
+    # A slot takes or leaves a run every few minutes, whether it has results or not.
+    runs.update(served_at=timezone.now(), result_at=ago)
     assert 600 <= scrape()["geval_run_silent_seconds", ()] < 700
 
     note_result(run.pk)
+
+    assert scrape()["geval_run_silent_seconds", ()] < 60
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_was_paused_for_long_is_not_silent_at_once(
+    small_project: Project, make_judge: Callable[..., Any]
+) -> None:
+    judge = make_judge(small_project, base_url="http://127.0.0.1:1/v1", use_steps=False)
+    run = start_run(judge, list(small_project.criteria.all()))
+    lay_out_run(run.pk)
+    beat("here:1", Offer(("runs",), 1))
+    slot = WorkerSlot.objects.take("here:1")
+    assert slot
+    assert pick(slot) == run.pk
+    pause_run(run.pk, "For now.")
+    ago = timezone.now() - timedelta(hours=5)
+    EvaluationRun.objects.filter(pk=run.pk).update(started_at=ago, result_at=ago)
+
+    resume_run(run)
 
     assert scrape()["geval_run_silent_seconds", ()] < 60
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluations', '0053_indexes_of_large_tables'),
+        ('evaluations', '0054_buckets_of_accounts'),
     ]
 
     operations = [
