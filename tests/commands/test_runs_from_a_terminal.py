@@ -20,6 +20,7 @@ from evaluations.models import (
     WorkerHeartbeat,
     WorkerSlot,
 )
+from evaluations.models.workers import job_of_project
 from evaluations.runs import leases
 from evaluations.runs.lifecycle import lay_out_run, pause_run, start_run
 from evaluations.runs.scheduling import pick
@@ -264,10 +265,22 @@ def test_a_run_that_nobody_serves_says_what_it_waits_for(
 
     beat("here:1", Offer(("runs",), 1))
     call_command("runs", "small")
-    assert f"{started.pk}: waits for a worker that is free." in capsys.readouterr().out
+    assert f"{started.pk}: waits for a free worker." in capsys.readouterr().out
 
     slot = WorkerSlot.objects.take("here:1")
     assert slot
     pick(slot)
     call_command("runs", "small")
     assert "waits" not in capsys.readouterr().out
+
+
+def test_a_worker_of_another_project_alone_is_not_waited_for(
+    started: EvaluationRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beat("there:1", Offer((job_of_project("runs", "other"),), 1))
+    call_command("runs", "small")
+    assert f"{started.pk}: waits, as no worker is alive." in capsys.readouterr().out
+
+    beat("here:1", Offer((job_of_project("runs", "small"),), 1))
+    call_command("runs", "small")
+    assert f"{started.pk}: waits for a free worker." in capsys.readouterr().out

@@ -57,13 +57,13 @@ class Command(SiteCommand):
             if run.message:
                 self.stdout.write(f"{run.pk}: {run.message}")
             elif run.pk in waiting:
-                self.stdout.write(f"{run.pk}: {why_waiting()}")
+                self.stdout.write(f"{run.pk}: {why_waiting(run)}")
 
 
-def why_waiting() -> str:
+def why_waiting(run: EvaluationRun) -> str:
     """Why an active run waits that no worker serves."""
-    if WorkerHeartbeat.objects.doing(RUNS).exists():
-        return "waits for a worker that is free."
+    if WorkerHeartbeat.objects.doing(RUNS, project=run.project.slug).exists():
+        return "waits for a free worker."
     return f"waits, as no worker is alive. Start one: {command('worker')}, or {command('serve')}."
 
 
