@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
+from evaluations.operations.backup.nightly import remove_old
 from tests.conftest import CHECKOUT
 
 DAY = 86_400
@@ -44,6 +46,30 @@ def test_a_backup_into_a_folder_is_named_by_its_time_and_old_ones_go(
     assert not left & set(gone)
     assert all(f"{name}: removed" in done.stdout for name in gone)
     assert manage("backup", "--verify", str(tmp_path / made)).returncode == 0
+
+
+def test_a_backup_that_somebody_else_removes_meanwhile_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["2026-01-01-0215.backup", "2026-01-02-0215.backup", "2026-01-03-0215.backup"]
+    for name in names:
+        make_file(tmp_path / name, days=31)
+    look, unlink = Path.lstat, Path.unlink
+
+    def lstat(path: Path) -> os.stat_result:
+        if path.name == names[0]:
+            unlink(path)
+        status = look(path)
+        if path.name == names[1]:
+            unlink(path)
+        return status
+
+    monkeypatch.setattr(Path, "lstat", lstat)
+
+    removed = remove_old(tmp_path, days=30, now=timezone.now())
+
+    assert removed == [tmp_path / names[2]]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [("new.backup",), ("missing/",)])

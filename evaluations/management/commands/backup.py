@@ -32,7 +32,8 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument(
             "--keep-days", type=int, metavar="N",
-            help="then remove backups of that folder named by a time more than so many days ago",
+            help="then remove backups of that folder that are named by a time and were written more"
+            " than so many days ago",
         )  # fmt: skip
         parser.add_argument(
             "--verify",

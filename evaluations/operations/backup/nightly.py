@@ -1,6 +1,7 @@
 """Backups that a timer makes into a folder, where they are named by their time and kept for some
 days."""
 
+import contextlib
 import datetime
 import re
 import stat
@@ -17,16 +18,20 @@ def nightly_file(folder: Path, now: datetime.datetime) -> Path:
 
 
 def remove_old(folder: Path, *, days: int, now: datetime.datetime) -> list[Path]:
-    """Remove the timer's backups that are older than so many days.
+    """Remove the timer's backups that were written more than so many days ago.
 
     Returns:
-        Those that are gone, by name.
+        Those that it removed, by name.
     """
     before = (now - datetime.timedelta(days=days)).timestamp()
     removed = []
     for path in sorted(folder.iterdir()):
-        status = path.lstat()
-        if _OURS.fullmatch(path.name) and stat.S_ISREG(status.st_mode) and status.st_mtime < before:
-            path.unlink()
-            removed.append(path)
+        if not _OURS.fullmatch(path.name):
+            continue
+        # Another backup may remove it, or finish a draft under its own name, at the same moment.
+        with contextlib.suppress(FileNotFoundError):
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_mtime < before:
+                path.unlink()
+                removed.append(path)
     return removed
