@@ -22,7 +22,7 @@ def _prepare_database(**_kwargs: Any) -> None:
 
     Raises:
         SystemExit: it does not start, its tables are not those of this version, or its pooler does
-            not do; the message says what to do.
+            not fit; the message says what to do.
     """
     database = settings.DATABASES["default"]
     if database["ENGINE"] != EMBEDDED:
