@@ -86,14 +86,21 @@ def replica_lag() -> float | None:
     """
     if REPLICA not in connections.settings:
         return None
+    # Not what the replica received: one that is cut off has replayed all of that.
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SELECT pg_current_wal_lsn()::text")
+        (written,) = cursor.fetchone()
+    # Its last transaction may be long ago where nobody wrote, and it be behind for a moment only.
+    if _has_replayed(written):
+        return 0.0
     with connections[REPLICA].cursor() as cursor:
-        # One that has replayed all that it received is up to date, however old that is.
         cursor.execute(
-            """SELECT CASE WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0
-               ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) END"""
+            """SELECT extract(epoch FROM clock_timestamp() - coalesce(
+                   pg_last_xact_replay_timestamp(), pg_postmaster_start_time()))
+               WHERE pg_is_in_recovery()"""
         )
-        (seconds,) = cursor.fetchone()
-    return None if seconds is None else float(seconds)
+        row = cursor.fetchone()
+    return float(row[0]) if row else None
 
 
 def _is_usable() -> bool:
@@ -108,10 +115,13 @@ def _is_usable() -> bool:
         cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
         (written,) = cursor.fetchone()
     try:
-        return _has_replayed(written)
+        is_there = _has_replayed(written)
     except DatabaseError as error:
         _pass_over(error)
         return False
+    if not is_there:
+        _pass_over(None)
+    return is_there
 
 
 def _has_replayed(position: str) -> bool:
@@ -127,7 +137,6 @@ def _has_replayed(position: str) -> bool:
         if is_there:
             return True
         if time.monotonic() > deadline:
-            _pass_over(None)
             return False
         time.sleep(POLL_SECONDS)
 

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -16,8 +17,10 @@ from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from psycopg import sql
 
 from evaluations.models import Document, Judge, Project
+from evaluations.operations import doctor
 from evaluations.operations.doctor import replica_findings
 from evaluations.reports.browsing import browse
 from evaluations.reports.data import load_data
@@ -30,6 +33,7 @@ from geval_site.embedded.paths import USER
 from geval_site.embedded.programs import current_programs
 from geval_site.embedded.runner import Runner
 from geval_site.replica import from_replica, read_alias
+from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -100,6 +104,35 @@ def lagging(standby: Cluster) -> Iterator[None]:
         yield
     finally:
         on_standby(standby, "SELECT pg_wal_replay_resume()")
+
+
+@contextmanager
+def cut_off(standby: Cluster) -> Iterator[None]:
+    """The replica answers, and receives nothing."""
+
+    def receivers() -> int:
+        return int(ask("SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'"))
+
+    def ask(query: str) -> Any:
+        with psycopg.connect(
+            host=str(standby.socket_dir), user=USER, dbname="postgres"
+        ) as connected:
+            row = connected.execute(query).fetchone()
+            assert row
+            return row[0]
+
+    def follow(primary: str) -> None:
+        statement = sql.SQL("ALTER SYSTEM SET primary_conninfo = {}").format(primary)
+        on_standby(standby, statement.as_string())
+        on_standby(standby, "SELECT pg_reload_conf()")
+        wait_until(lambda: receivers() == bool(primary))
+
+    primary = ask("SHOW primary_conninfo")
+    follow("")
+    try:
+        yield
+    finally:
+        follow(primary)
 
 
 @from_replica
@@ -249,6 +282,23 @@ def test_the_doctor_says_how_far_it_is_behind(
         replicated.start("-c max_connections=200")
     assert finding.severity == "error"
     assert "GEVAL_REPLICA_URL" in finding.advice
+
+
+def test_a_replica_that_was_cut_off_is_behind_once_something_is_written(
+    replicated: Cluster, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "MOST_LAG_SECONDS", 0.0)
+
+    def severities() -> list[str]:
+        return [finding.severity for finding in replica_findings()]
+
+    assert severities() == ["ok"]
+    with cut_off(replicated):
+        monkeypatch.setattr(replica, "PATIENCE_SECONDS", 0.1)
+        Document.objects.create(project=project, doc_id="new", source="A text.")
+        wait_until(lambda: severities() == ["warning"])
+    monkeypatch.setattr(replica, "PATIENCE_SECONDS", 20.0)
+    assert severities() == ["ok"]
 
 
 def test_without_a_replica_nothing_is_said_and_nothing_asked(project: Project) -> None:
