@@ -26,7 +26,7 @@ from django.utils import timezone
 from annotations.planning.campaigns import announce_answered_campaigns
 from evaluations.improving.work import neglected_searches
 from evaluations.instrument.asking import ask_what_is_due, record_what_ended
-from evaluations.models import RequestCount, UpkeepJob
+from evaluations.models import AccountBucket, AccountQuota, RequestCount, UpkeepJob
 from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.goals import close_reached_campaigns
@@ -124,6 +124,11 @@ def _remove_counts() -> None:
     AccessAttempt.objects.filter(attempt_time__lt=tried_before).delete()
 
 
+def _remove_paces() -> None:
+    AccountQuota.objects.unused().delete()
+    AccountBucket.objects.unused().delete()
+
+
 def _remove_sessions() -> None:
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     AccessLog.objects.all().delete()  # sign-ins that earlier versions listed
@@ -150,6 +155,7 @@ JOBS = (
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
     Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
     Job("counts of requests", HOUR, Lane.REMOVE, _remove_counts),
+    Job("paces of accounts", HOUR, Lane.REMOVE, _remove_paces),
     Job("ended sessions", HOUR, Lane.REMOVE, _remove_sessions),
     Job("leftovers", HOUR, Lane.REMOVE, clear_leftovers, of_project=True),
     Job("deleted projects", MINUTE, Lane.REMOVE, _remove_projects, of_project=True),

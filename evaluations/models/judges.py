@@ -206,6 +206,13 @@ class EndpointQuota(models.Model):
         return f"quota of {self.endpoint}"
 
 
+class OfAccountQuerySet(models.QuerySet[Any]):
+    def unused(self) -> OfAccountQuerySet:
+        """Those of accounts that no endpoint has any more."""
+        endpoints = Endpoint.objects.filter(account=models.OuterRef("account"))
+        return self.filter(~models.Exists(endpoints))
+
+
 class AccountBucket(models.Model):
     """How much of the limits per minute that people set on endpoints of an account
     (runs/accounts.py) is left right now, shared by all workers; see runs/quota.py. Endpoints with
@@ -217,6 +224,8 @@ class AccountBucket(models.Model):
     requests = models.FloatField()
     tokens = models.FloatField()
     counted_at = models.DateTimeField()
+
+    objects = OfAccountQuerySet.as_manager()
 
     class Meta:
         constraints = (
@@ -237,6 +246,8 @@ class AccountQuota(models.Model):
     account = models.CharField(max_length=64)
     model = models.CharField(max_length=200)
     pace = models.JSONField(default=dict, help_text="The pace that it allows.")
+
+    objects = OfAccountQuerySet.as_manager()
 
     class Meta:
         constraints = (

@@ -8,10 +8,19 @@ from hypothesis import strategies as st
 
 from evaluations.judges.judges import EndpointDraft, save_endpoint
 from evaluations.llm.pacing import Seen, Sign
-from evaluations.models import AccountQuota, Endpoint, EndpointQuota, Project, WorkerSlot
+from evaluations.models import (
+    AccountBucket,
+    AccountQuota,
+    Endpoint,
+    EndpointQuota,
+    Project,
+    UpkeepJob,
+    WorkerSlot,
+)
 from evaluations.runs.accounts import account_of, normalised, read_account
 from evaluations.runs.pace import _limits
 from evaluations.runs.quota import Limits, allowed_rate, exchange, known_pace, take
+from evaluations.upkeep import JOBS, look_after
 
 URL = "https://api.example.com/v1"
 SURE = Seen(sign=Sign(50.0, is_sure=True))
@@ -227,3 +236,28 @@ def test_rows_of_an_earlier_versions_workers_are_read_and_left_alone(project: Pr
     assert EndpointQuota.objects.get().paces == {"m": {"rate": 7}}
     assert 45 < (known_pace(endpoint.account, "m").rate or 0) <= 50
     assert WorkerSlot.objects.get().calls is None
+
+
+def test_what_was_learned_goes_with_the_last_endpoint_of_an_account(
+    project: Project, other: Project
+) -> None:
+    ours, theirs = endpoint_of(project), endpoint_of(other)
+    account = read_account(ours)
+    assert read_account(theirs) == account
+    exchange(account, "m", SURE, wanted=64)
+    take(account, Limits(60, None), wanted=1, tokens_each=1)
+    job = next(job for job in JOBS if job.name == "paces of accounts")
+
+    ours.delete()
+    look_after(job)
+    assert not known_pace(account, "m").is_free
+    assert AccountBucket.objects.exists()
+
+    theirs.keep_key("sk-2")
+    theirs.save()
+    exchange(read_account(theirs), "m", SURE, wanted=64)
+    UpkeepJob.objects.all().delete()
+    look_after(job)
+
+    assert [quota.account for quota in AccountQuota.objects.all()] == [theirs.account]
+    assert not AccountBucket.objects.exists()
