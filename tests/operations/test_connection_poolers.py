@@ -28,7 +28,8 @@ from geval_site.poolers import (
 from tests.brokers import broker, has_broker
 from tests.processes import free_port
 
-PGBOUNCER = "pgbouncer"
+# Debian keeps it where the path of ordinary users does not lead.
+PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin") or ""
 pytestmark = pytest.mark.django_db(transaction=True)
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -83,7 +84,7 @@ ignore_startup_parameters = extra_float_digits
 
 def is_of_old() -> bool:
     """Whether the PgBouncer that is installed is older than 1.21."""
-    if not shutil.which(PGBOUNCER):
+    if not PGBOUNCER:
         return False
     shown = subprocess.run([PGBOUNCER, "--version"], capture_output=True, text=True, check=True)
     major, minor = shown.stdout.split()[1].split(".")[:2]
