@@ -5,6 +5,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from tests.sites_of_their_own import Site
@@ -56,7 +57,9 @@ class Door:
         self._server.close()
 
 
-def begin(site: Site, port: int, *, items: int) -> None:
+def begin(
+    site: Site, port: int, *, items: int, before_run: Callable[[], None] = lambda: None
+) -> None:
     """A project of so many outputs, and a run of a judge that asks at a port."""
     rows = (
         {"doc_id": f"d{n}", "system_id": "s", "source": f"The ferry {n} sails at noon.",
@@ -71,6 +74,7 @@ def begin(site: Site, port: int, *, items: int) -> None:
         "--model", "offline-stand-in", "--mode", "logprobs", "--no-steps",
         "--concurrency", str(IN_FLIGHT),
     )  # fmt: skip
+    before_run()  # the judge's endpoint was probed
     site.shell(
         "from evaluations.models import *; from evaluations.runs.lifecycle import start_run; p ="
         " Project.objects.get(); c = p.criteria.create(name='fluency'); start_run(p.judges.get(),"
