@@ -134,6 +134,8 @@ def test_a_restore_that_is_killed_leaves_the_old_site_or_the_new_one(
         kill_alone(process)
         seen.append(site.query("SELECT count(*) FROM evaluations_document")[0][0])
 
+    # PostgreSQL notices that the killed one is gone when its statement ends.
+    site.wait_for(lambda: not site.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"))
     site.manage("restore", str(target), "--replace", "--disconnect", "--drop")
 
     assert set(seen) <= {0, DOCUMENTS}
