@@ -1,4 +1,5 @@
-"""How many documents, systems, outputs and ratings projects have, for pages that show it each time.
+"""How many documents, systems, outputs and ratings projects have, and which documents are rated,
+for pages that show it each time.
 
 Small numbers are counted each time. A large one is kept in each process until the project's texts
 or ratings change, which `evaluations.changes` notes.
@@ -8,14 +9,19 @@ import threading
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from cachetools import LRUCache
 from django.db import connection
 
 from evaluations.models import Project
+from evaluations.seldom import read_seldom
+from evaluations.statistics.pairing import IntArray
 
 # Fewer are counted in a few milliseconds.
 LARGE = 10_000
 MOST_KEPT = 10_000
+# Ids are kept until these change, but not much longer than somebody may look at them.
+KEPT_SECONDS = 600.0
 _OF_TEXTS, _OF_RATINGS = "criterion_id IS NULL", "TRUE"
 _MARKS = """
     SELECT project_id, count(*), max(id) FROM evaluations_scorechange
@@ -34,6 +40,10 @@ _RATINGS = """
     SELECT a.project_id, count(*) FROM annotations_rating r
     JOIN annotations_annotator a ON a.id = r.annotator_id
     WHERE a.project_id = ANY(%s) GROUP BY a.project_id"""
+_RATED = """
+    SELECT d.id FROM evaluations_document d WHERE d.project_id = %s AND EXISTS (
+        SELECT FROM evaluations_candidateoutput o
+        JOIN annotations_rating r ON r.output_id = o.id WHERE o.document_id = d.id)"""
 
 _kept: LRUCache[tuple[str, int], tuple[Any, int]] = LRUCache(MOST_KEPT)
 _lock = threading.Lock()
@@ -57,6 +67,19 @@ def with_sizes(projects: Iterable[Project]) -> list[Project]:
 def rating_count(project: Project) -> int:
     """How many ratings people gave in a project."""
     return _counts([project.pk], _marks([project.pk], _OF_RATINGS), _RATINGS).get(project.pk, 0)
+
+
+def rated_documents(project: Project) -> IntArray:
+    """The ids of documents with a rated output, shape (n,); read again when texts or ratings
+    change."""
+    mark = _marks([project.pk], _OF_RATINGS).get(project.pk)
+    return read_seldom(("rated", project.pk, mark), lambda: _rated(project), seconds=KEPT_SECONDS)
+
+
+def _rated(project: Project) -> IntArray:
+    with connection.cursor() as cursor:
+        cursor.execute(_RATED, [project.pk])
+        return np.fromiter((pk for (pk,) in cursor), np.int64)
 
 
 def _counts(ids: Collection[int], marks: Mapping[int, Any], query: str) -> dict[int, int]:
@@ -93,4 +116,4 @@ def forget() -> None:
         _kept.clear()
 
 
-__all__ = ["forget", "rating_count", "with_sizes"]
+__all__ = ["forget", "rated_documents", "rating_count", "with_sizes"]

@@ -57,13 +57,6 @@ class ListedDocument:
 
 
 class DocumentQuerySet(models.QuerySet["Document"]):
-    def rated(self, *, by_people: bool) -> DocumentQuerySet:
-        """Documents with a rated output, or those without."""
-        rated = models.Exists(
-            CandidateOutput.objects.filter(document=models.OuterRef("pk"), ratings__isnull=False)
-        )
-        return self.filter(rated if by_people else ~rated)
-
     def metadata_names(self) -> list[str]:
         """The names in the metadata of the first thousand documents that have any."""
         # Written in SQL, so that the planner recognizes the condition of the index.

@@ -16,6 +16,7 @@ from django.db import connection
 from django.db.models import Count, Q, Sum
 
 from evaluations.models import (
+    Document,
     ErrandState,
     EvaluationRun,
     ItemState,
@@ -27,8 +28,12 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.limits import this_month
+from evaluations.seldom import read_seldom
 
 MB = 2**20
+# Texts of more documents are measured at most once a minute for pages.
+LARGE = 1000
+KEPT_SECONDS = 60.0
 
 
 class Resource(StrEnum):
@@ -124,10 +129,19 @@ def first_owners(projects: Sequence[int] | None = None) -> dict[int, int]:
 def allowances(project: Project) -> list[Allowance]:
     """Everything that is limited or counted, for the page of the project's owners."""
     return [
-        Allowance(resource, scope.whose, used(resource, scope.projects), scope.most(resource))
+        Allowance(resource, scope.whose, _used_lately(resource, scope), scope.most(resource))
         for scope in scopes_of(project)
         for resource in Resource
     ]
+
+
+def _used_lately(resource: Resource, scope: Scope) -> Decimal:
+    """What pages show as used: measuring a large storage takes a good part of a second."""
+    documents = Document.objects.filter(project__in=scope.projects).order_by()
+    if resource != Resource.STORAGE or not documents[LARGE:].exists():
+        return used(resource, scope.projects)
+    key = ("storage", scope.projects)
+    return read_seldom(key, lambda: used(resource, scope.projects), seconds=KEPT_SECONDS)
 
 
 def used(resource: Resource, projects: Sequence[int]) -> Decimal:

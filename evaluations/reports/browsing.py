@@ -1,17 +1,19 @@
 """A page of a project's documents, filtered by words, metadata and ratings, and sorted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from django.core.paginator import Page, Paginator
 from django.urls import reverse
 
+from evaluations.corpus.sizes import rated_documents
 from evaluations.models import Project
 from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.models.improving import withheld_documents
 from evaluations.reports.ranking import DocumentFigures
 from evaluations.reports.shown import shown_document_figures
+from evaluations.statistics.pairing import IntArray
 from geval_site.replica import from_replica
 
 PAGE_SIZE = 25
@@ -76,41 +78,44 @@ def _browse(
     page: str | None,
 ) -> Browsed:
     sort = filters.get("sort", "")
-    documents = _found(project, filters)
     is_filtered = any(name in filters for name in ("q", "value", "rated"))
-    ids = documents.order_by(*(("doc_id", "pk") if sort == "name" else ("pk",))).values_list(
-        "pk", flat=True
-    )
+    order_by = ("doc_id", "pk") if sort == "name" else ("pk",)
+    documents = _matching(project, filters).order_by(*order_by).values_list("pk", flat=True)
+    ids = _rated(project, documents, filters["rated"]) if filters.get("rated") else documents
     judge = int(sort.partition("-")[2]) if "-" in sort else None
     if figures is not None:
         order = figures.order(sort)
         chosen = order[np.isin(order, np.fromiter(ids, dtype=np.int64))] if is_filtered else order
-        found = Paginator(chosen, PAGE_SIZE).get_page(page)
+        chosen_page = Paginator(chosen, PAGE_SIZE).get_page(page)
     else:
         # A search is made once, where counting and showing a page would make it twice.
-        found = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
+        chosen_page = Paginator(list(ids) if is_filtered else ids, PAGE_SIZE).get_page(page)
     columns = [
         *([filters["name"]] if filters.get("name") else []),
         *(n for n in names if n != filters.get("name")),
     ]
     shown = tuple(columns[:SHOWN_METADATA])
     listed = project.documents.listed(
-        [int(pk) for pk in found.object_list], hidden=withheld_documents(project.pk)
+        [int(pk) for pk in chosen_page.object_list], hidden=withheld_documents(project.pk)
     )
     address = reverse("evaluations:document_detail", args=[project.slug, 0])
     rows = tuple(_row(document, address, shown, figures, judge) for document in listed)
-    return Browsed(found, rows, shown, judge, sort not in ("", "name"))
+    return Browsed(chosen_page, rows, shown, judge, sort not in ("", "name"))
 
 
-def _found(project: Project, filters: Mapping[str, str]) -> DocumentQuerySet:
+def _matching(project: Project, filters: Mapping[str, str]) -> DocumentQuerySet:
     documents = project.documents.all()
     if filters.get("q"):
         documents = documents.matching(filters["q"])
     if filters.get("name") and filters.get("value"):
         documents = documents.filter(metadata__contains={filters["name"]: filters["value"]})
-    if filters.get("rated"):
-        documents = documents.rated(by_people=filters["rated"] == "yes")
     return documents
+
+
+def _rated(project: Project, documents: Iterable[int], rated: str) -> IntArray:
+    """Those of some documents that are rated, or not, in their order."""
+    ids = np.fromiter(documents, dtype=np.int64)
+    return ids[np.isin(ids, rated_documents(project), invert=rated != "yes")]
 
 
 def _row(

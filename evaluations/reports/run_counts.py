@@ -1,20 +1,13 @@
-"""Counts of a run's rows, for pages that ask for them every second.
+"""Counts of a run's rows, for pages that ask for them every second: those of a small run are
+counted each time, those of a large one seldom."""
 
-Those of a small run are counted each time. Those of a large one are kept for some seconds in each
-process, and longer where counting takes long, so that it never takes more than a small share of the
-time, however many people watch.
-"""
-
-import threading
-import time
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from cachetools import TLRUCache, cached
 from django.db.models import Count, Q
 
 from evaluations.models import EvaluationRun, ItemState, RunItem
+from evaluations.seldom import read_seldom
 
 Counts = TypeVar("Counts")
 # Fewer items are counted in a few milliseconds.
@@ -22,27 +15,6 @@ LARGE_RUN = 10_000
 KEPT_SECONDS = 5.0
 # What stays as it was laid out may be kept for longer.
 LAID_OUT_SECONDS = 600.0
-# Counts are kept for so many times the time that counting took.
-TIMES_AS_LONG = 20
-# Of what is kept in a process: counts, and ids of items in arrays.
-MOST_BYTES = 32 * 2**20
-
-
-@dataclass(frozen=True)
-class _Kept:
-    counts: Any
-    for_seconds: float
-
-    @property
-    def bytes(self) -> int:
-        return 1000 + int(getattr(self.counts, "nbytes", 0))
-
-
-def _until(_key: Hashable, kept: _Kept, now: float) -> float:
-    return now + kept.for_seconds
-
-
-_kept: TLRUCache[Hashable, _Kept] = TLRUCache(MOST_BYTES, _until, getsizeof=lambda kept: kept.bytes)
 
 
 def count_seldom(
@@ -62,17 +34,8 @@ def count_seldom(
     """
     if items < LARGE_RUN:
         return count()
-    least = KEPT_SECONDS if seconds is None else seconds
-    counts: Counts = _counted((run_id, *what), count, least).counts
-    return counts
-
-
-# Where several threads ask for the same, one counts and the others wait for it.
-@cached(_kept, key=lambda key, _count, _least: key, condition=threading.Condition())
-def _counted(_key: Hashable, count: Callable[[], Any], least: float) -> _Kept:
-    began = time.monotonic()
-    counts = count()
-    return _Kept(counts, max(least, TIMES_AS_LONG * (time.monotonic() - began)))
+    kept = KEPT_SECONDS if seconds is None else seconds
+    return read_seldom((run_id, *what), count, seconds=kept)
 
 
 def items_by_state(run_id: int, items: int, stage: Hashable) -> Mapping[str, int]:
@@ -107,8 +70,3 @@ def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]
             counts = items_by_state(run.pk, run.item_count, run.stage)
             progress[run.pk] = (finished(counts), sum(counts.values()))
     return progress
-
-
-def forget() -> None:
-    """Forget all counts, for tests."""
-    _counted.cache_clear()

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Annotator, Rating
+from evaluations import seldom
 from evaluations.corpus.store import GROWING
 from evaluations.models import (
     CandidateOutput,
@@ -43,7 +44,7 @@ ITEMS = CRITERIA * DOCUMENTS * SYSTEMS
 @pytest.fixture(autouse=True)
 def _nothing_is_known() -> Iterator[None]:
     yield
-    run_counts.forget()
+    seldom.forget()
 
 
 @pytest.fixture
