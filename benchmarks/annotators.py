@@ -15,7 +15,7 @@ from evaluations.statistics.dawid_skene import dawid_skene
 from evaluations.statistics.latent_classes import LatentClasses, latent_classes
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.mace import mace
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.severity import many_facets
 

@@ -39,7 +39,7 @@ from evaluations.statistics.null_judges import (
     length_scores,
     shuffled_scores,
 )
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.proof import Outcome, confidence_of, gain_in_distance, gain_in_rank
 from evaluations.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 

@@ -56,7 +56,7 @@ from evaluations.statistics.correlation import (
 from evaluations.statistics.gwet import ChanceCorrected, gwet
 from evaluations.statistics.jackknife import LeftOut, correlation_interval, no_interval
 from evaluations.statistics.layout import Outputs, Ratings, complete
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.passing import PassFail, Share, pass_fail
 from evaluations.statistics.ppi import ppi_table
 from evaluations.statistics.preferences import davidson_intervals

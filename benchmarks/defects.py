@@ -7,7 +7,7 @@ import numpy as np
 from evaluations.evaluators.perturbing import PROBES
 from evaluations.statistics.drift import drift
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.sensitivity import NOISE, SEVERITY, SPREAD, sensitivity
 
 DOCUMENTS, SYSTEMS = 40, 5

@@ -31,7 +31,7 @@ from benchmarks.rewording import (
 from benchmarks.site import BENCHMARK_DATA
 from benchmarks.tied import HARD, MOST_PROVEN, most_cut_off_proven, share_of_tied_proven
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.panel import Arms, choose
 from evaluations.statistics.proof import Outcome, Proof, confidence_of, gain_in_rank
 

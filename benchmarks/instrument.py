@@ -25,7 +25,7 @@ from evaluations.scales import Scale
 from evaluations.statistics.accuracy_tests import soft_pairwise_test
 from evaluations.statistics.drift import drift
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.pairwise import tie_calibrated_accuracy
 from evaluations.statistics.passing import pass_fail
 from evaluations.statistics.repeatability import Repeatability, repeatability

@@ -30,7 +30,7 @@ from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import complete
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.planning import for_any_time
 from evaluations.statistics.projection import documents_for
 from evaluations.statistics.sampling import active_probabilities

@@ -18,7 +18,7 @@ from evaluations.statistics.correlation import (
 from evaluations.statistics.gaps import mean_gap
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.ppi import weighted_ppi_mean
 from evaluations.statistics.proof import gain_in_distance
 from evaluations.statistics.sampling import (

@@ -15,7 +15,7 @@ import numpy as np
 from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.panel import Arms
 from evaluations.statistics.proof import Outcome, gain_in_rank
 from evaluations.statistics.same_documents import on_same_documents

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluations.statistics.agreement import judge_minus_a_rater
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.thresholds import VERDICT_ERROR, VERDICT_MARGIN
 
 RATERS = 3

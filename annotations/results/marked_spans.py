@@ -7,7 +7,7 @@ import numpy as np
 from evaluations.query_arrays import fetch_numbers, positions
 from evaluations.statistics.gamma import Mark
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import IntArray
+from evaluations.statistics.types import IntArray
 from evaluations.statistics.span_agreement import MarkedText
 
 _OF_PROJECT = """JOIN evaluations_candidateoutput o ON o.id = {output}

@@ -22,7 +22,7 @@ from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.models import Criterion
 from evaluations.query_arrays import fetch_groups, fetch_numbers, id_list, positions
 from evaluations.statistics.layout import EQUAL
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.sampling import in_any
 
 

@@ -11,7 +11,7 @@ from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocument
 from evaluations.reports.data import ReportData, load_data
 from evaluations.statistics.jackknife import documents_counting
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.panel import Arms
 from evaluations.statistics.same_documents import ranked_by_document
 

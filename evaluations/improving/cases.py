@@ -10,7 +10,7 @@ from annotations.models.assignments import AssignmentState
 from evaluations.improving.arms import Ground
 from evaluations.llm.reflection import LONGEST_TEXT, Case
 from evaluations.models import CandidateOutput
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 # The reflecting model reads so many outputs at most, and about so many characters.
 MOST_CASES, MOST_CHARACTERS = 60, 60_000

@@ -10,7 +10,7 @@ from evaluations.llm.prompt_examples import example_block, has_delimiter
 from evaluations.llm.prompts import has_placeholder
 from evaluations.models import CandidateOutput
 from evaluations.scales import Scale, short
-from evaluations.statistics.pairing import IntArray
+from evaluations.statistics.types import IntArray
 
 # How many examples, and the seed of a draw.
 SETS = ((3, 0), (6, 0), (6, 1))

@@ -20,7 +20,7 @@ from evaluations.reports.size import is_large, too_large_for_page
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
 from evaluations.statistics.calibration import nearest_to_all
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.proof import (
     AgainstConstant,
     Proof,

@@ -26,7 +26,7 @@ from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
 from evaluations.runs.lifecycle import RunError
 from evaluations.runs.shift import Shift
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.same_documents import ranked_by_document
 from evaluations.statistics.selection import select
 

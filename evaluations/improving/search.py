@@ -13,7 +13,7 @@ from evaluations.improving.arms import Arm, Ground, ImproveError
 from evaluations.models import Candidate, Change
 from evaluations.statistics.calibration import Isotonic, cross_validated_error, isotonic
 from evaluations.statistics.layout import complete
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.panel import Arms, Chosen, choose, effective_votes
 from evaluations.statistics.proof import documents_for, smallest_gain
 from evaluations.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS

@@ -33,7 +33,7 @@ from evaluations.runs.lifecycle import (
 )
 from evaluations.runs.shift import Shift, worker_name
 from evaluations.runs.worker import work_on_run
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 
 LOOK_SECONDS = 0.2
 # How long a worker may hold a search without being heard of: longer than a slice of its work

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from evaluations.models import Study, StudyItem, StudyPart, WebhookEvent
 from evaluations.statistics.drift import Evidence, drift
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.webhooks.announcing import announce
 
 log = structlog.stdlib.get_logger(__name__)

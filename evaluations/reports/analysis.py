@@ -54,7 +54,7 @@ from evaluations.statistics.jackknife import (
     summary_interval,
 )
 from evaluations.statistics.layout import Outputs, Ratings, complete
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.pairwise import (
     TieCalibration,
     soft_pairwise_accuracy,

@@ -28,7 +28,7 @@ from evaluations.reports.options import MEAN, ReportOptions
 from evaluations.statistics.bias import Family
 from evaluations.statistics.consensus import HumanScore, consensus
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray, IntArray, rounded
+from evaluations.statistics.types import FloatArray, IntArray, rounded
 from geval_site.replica import from_replica
 
 # Scores of judges are read in parts of about so many.

@@ -19,7 +19,7 @@ from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.shown import shown_gaps
-from evaluations.statistics.pairing import IntArray
+from evaluations.statistics.types import IntArray
 
 PAGE_SIZE = 50
 _BEGINS = """

@@ -19,7 +19,7 @@ from evaluations.reports.words import listed
 from evaluations.scales import Scale, short
 from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.thresholds import PAIRED_ANNOTATORS
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the

@@ -15,7 +15,7 @@ from evaluations.statistics.clusters import largest
 from evaluations.statistics.correlation import mean_by_document
 from evaluations.statistics.gaps import MeanGap, mean_gap, spreads
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from evaluations.statistics.anytime import confidence_sequence
 from evaluations.statistics.correlation import coefficients_by_document, mean_of_documents
 from evaluations.statistics.jackknife import LeftOut, within
 from evaluations.statistics.layout import Outputs, mean_of
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.planning import Needed, for_any_time
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.same_documents import Ranked, on_same_documents

@@ -10,7 +10,7 @@ from evaluations.reports.gap_ranking import is_elsewhere
 from evaluations.scales import Scale
 from evaluations.statistics.calibration import equipercentile
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.two_judges import who_agrees
 
 

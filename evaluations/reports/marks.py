@@ -12,7 +12,7 @@ from evaluations.reports.data import ReportData
 from evaluations.reports.options import ReportOptions
 from evaluations.statistics.correlation import Coefficient, Level
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import (
     MOST_GROUPS,
     Draws,

@@ -18,7 +18,7 @@ from evaluations.statistics.null_judges import (
     shuffled_scores,
     shuffles_of,
 )
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.passing import majority_of
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.results import Estimate

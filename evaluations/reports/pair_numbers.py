@@ -16,7 +16,7 @@ from evaluations.reports.pair_view import PairView
 from evaluations.reports.score_grids import Grid, Shares, grid_of, shares_of
 from evaluations.scales import short
 from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.same_documents import Ranked, on_same_documents
 from evaluations.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
 

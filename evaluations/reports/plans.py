@@ -23,7 +23,7 @@ from evaluations.reports.goals import values_of
 from evaluations.reports.judge_costs import PER, cost_of
 from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.layout import Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.planning import (
     Needed,
     for_any_time,

@@ -9,7 +9,7 @@ from evaluations.reports.data import ReportData
 from evaluations.reports.live import live_data
 from evaluations.reports.memo import remembered_as
 from evaluations.statistics.layout import Outputs, mean_of
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 
 DISAGREEMENT, PEOPLE = "disagreement", "people"
 

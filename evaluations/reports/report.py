@@ -44,7 +44,7 @@ from evaluations.statistics.jackknife import (
     no_interval,
 )
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.passing import Majority
 from evaluations.statistics.projection import Projection, document_gains, projections
 from evaluations.statistics.resampling import Interval

@@ -18,7 +18,7 @@ from evaluations.reports.words import ranked_in_words
 from evaluations.statistics.anytime import Ends
 from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.narrowing import Step, anytime_mean, narrowing
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.projection import documents_for
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.same_documents import Ranked

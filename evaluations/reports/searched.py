@@ -11,7 +11,7 @@ from evaluations.evaluators.ensemble import names_in
 from evaluations.evaluators.formula import formulas_in
 from evaluations.models import Candidate, Change, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 # What follows the name of a judge whose numbers are over documents that its search has seen.
 SEEN = "seen by its search"

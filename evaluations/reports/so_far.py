@@ -12,7 +12,7 @@ from evaluations.reports.searched import marked, searches_behind
 from evaluations.scales import short
 from evaluations.statistics.correlation import correlations
 from evaluations.statistics.layout import Outputs, complete, mean_of
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.same_documents import SameDocuments, on_same_documents
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluations.statistics.correlation import Coefficient, Correlations, Level, correlations
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 
 @dataclass(frozen=True)

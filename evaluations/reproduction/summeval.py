@@ -19,7 +19,7 @@ from evaluations.reproduction.cells import (
     places,
     table_of,
 )
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 # By ROUGE: rho and tau for each criterion, then their averages; and our evaluator's variant.

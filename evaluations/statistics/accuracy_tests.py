@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluations.statistics.layout import Block, Outputs, complete
-from evaluations.statistics.pairing import DIGITS, FloatArray
+from evaluations.statistics.types import DIGITS, FloatArray
 from evaluations.statistics.pairwise import (
     shares_of_pairs,
     tie_calibrated_accuracy,

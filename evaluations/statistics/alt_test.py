@@ -15,7 +15,7 @@ from scipy import stats
 
 from evaluations.statistics.layout import Ratings
 from evaluations.statistics.once import once
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.significance import benjamini_yekutieli
 from evaluations.thresholds import (

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.thresholds import SIGNIFICANCE
 
 # No more than this share of the capital is bet, so that it never ends at 0.

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluations.statistics.jackknife import LeftOut, documents_counting, no_interval
 from evaluations.statistics.layout import Outputs, Ratings, mean_of, sums
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import NOISE_DOCUMENTS, NOISE_OUTPUTS, NOISE_RELIABILITY

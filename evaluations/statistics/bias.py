@@ -13,7 +13,7 @@ import numpy as np
 from evaluations.statistics.correlation import Coefficient, ranks
 from evaluations.statistics.jackknife import LeftOut, documents_counting, mapped, no_interval
 from evaluations.statistics.layout import Outputs, complete, mean_of
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.weighted import weighted_pearson, weighted_ranks

@@ -11,7 +11,7 @@ from scipy import optimize
 
 from evaluations.statistics.jackknife import LeftOut, counting_by
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.weighted import weighted_mean
 

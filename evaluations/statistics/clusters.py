@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special, stats
 
 from evaluations.statistics.layout import Outputs, mean_of
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 from evaluations.statistics.significance import holm
 from evaluations.thresholds import (
     GAP_DOCUMENTS,

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 
 from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import CHOICES_OF_EACH, INTERVAL_DOCUMENTS

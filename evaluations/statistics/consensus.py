@@ -9,7 +9,7 @@ from evaluations.statistics.dawid_skene import dawid_skene
 from evaluations.statistics.latent_classes import latent_classes
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.mace import mace
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.severity import many_facets
 
 HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "mace"]

@@ -27,7 +27,7 @@ from scipy import stats
 
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.once import once
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.weighted import OF_ROWS, OF_VALUES, weighted_mean
 

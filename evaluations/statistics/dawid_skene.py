@@ -15,7 +15,7 @@ outputs to which an annotator gives their class; it is not corrected for chance.
 import numpy as np
 
 from evaluations.statistics.latent_classes import CHANGE, MOST_ROUNDS, Fit, Labels, normalized
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 SMOOTHING = 0.1
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.thresholds import SIGNIFICANCE
 
 # The chance that capital which sleeps starts to bet at an asking: once a year, if asked daily.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, sparse
 
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 
 # The dissimilarity of a mark and none (the paper's Δ∅); positions and categories count the same.
 ALONE = 1.0

@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluations.statistics.jackknife import LeftOut, interval_of_mean
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 
 BINS = 4

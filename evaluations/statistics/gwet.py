@@ -17,7 +17,7 @@ from evaluations.scales import short
 from evaluations.statistics.agreement import MANY_VALUES
 from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
 from evaluations.statistics.layout import Outputs, Ratings, equal_pairs, mean_of, sums
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import EQUAL_VALUES

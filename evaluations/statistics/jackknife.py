@@ -28,7 +28,7 @@ from evaluations.statistics.correlation import (
     system_means,
 )
 from evaluations.statistics.layout import EQUAL, Outputs, complete, mean_of, sums
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.same_documents import SameDocuments, ranked_by_document
 from evaluations.statistics.weighted import kish

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 from evaluations.statistics.weighted import weighted_mean
 
 # Weights that differ by less than this share of themselves are equal.

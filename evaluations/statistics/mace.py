@@ -24,7 +24,7 @@ import numpy as np
 
 from evaluations.statistics.latent_classes import CHANGE, MOST_ROUNDS, Fit, Labels, normalized
 from evaluations.statistics.layout import sums
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.thresholds import MACE_OTHERS, MACE_PREVAILS
 
 # So many outputs are added. Their number does not grow with the others, as competence on crowded

@@ -10,7 +10,7 @@ others, ties counting 0.
 import numpy as np
 
 from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 _LEAST = 1e-9
 

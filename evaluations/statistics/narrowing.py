@@ -8,7 +8,7 @@ import numpy as np
 from evaluations.statistics.anytime import Ends, confidence_sequence
 from evaluations.statistics.correlation import mean_of_documents
 from evaluations.statistics.jackknife import LeftOut, within
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.thresholds import INTERVAL_DOCUMENTS
 
 MOST_STEPS = 30

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.thresholds import NULL_CHANCE
 
 NullName = Literal["constant", "majority", "shuffled", "length"]

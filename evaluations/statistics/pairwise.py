@@ -21,7 +21,7 @@ from cachetools import LRUCache
 from evaluations.statistics.correlation import concordance
 from evaluations.statistics.layout import Block, Outputs, complete
 from evaluations.statistics.once import once
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 from evaluations.statistics.resampling import MOST_GROUPS, in_groups
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.weighted import surplus_of

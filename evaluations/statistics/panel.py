@@ -17,7 +17,7 @@ import numpy as np
 from evaluations.statistics.correlation import ranks_by_document
 from evaluations.statistics.jackknife import mean_of_rows
 from evaluations.statistics.layout import Outputs, mean_of
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.same_documents import ranked_by_document
 
 FOLDS = 5

@@ -26,7 +26,7 @@ from evaluations.statistics.jackknife import (
     within,
 )
 from evaluations.statistics.layout import Outputs, complete, mean_of, sums
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import (

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from evaluations.statistics.anytime import expected_half_width
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.projection import documents_for, least
 from evaluations.thresholds import (
     CONFIDENCE,

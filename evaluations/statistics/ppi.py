@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 from evaluations.statistics.layout import Outputs, mean_of
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.weighted import weighted_mean
 from evaluations.thresholds import CONFIDENCE, PPI_RANDOM, PPI_RATINGS
 

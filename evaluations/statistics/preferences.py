@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.statistics.jackknife import TOO_FEW, LeftOut, no_interval
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.thresholds import INTERVAL_DOCUMENTS
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from evaluations.statistics.layout import Outputs, complete, equal_pairs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.thresholds import CONFIDENCE, PROMISE
 

@@ -16,7 +16,7 @@ from scipy import stats
 
 from evaluations.statistics.jackknife import LeftOut, interval_of_difference, no_interval
 from evaluations.statistics.layout import Outputs, complete, mean_of
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.statistics.same_documents import Ranked, on_same_documents

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from evaluations.statistics.layout import Ratings, mean_of
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.results import Estimate
 
 Weights = Literal["none", "linear", "quadratic"]

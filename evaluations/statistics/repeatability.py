@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.statistics.layout import Outputs, Ratings, equal_pairs, mean_of
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.reliability import one_way
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import REPLIES_ITEMS

@@ -22,7 +22,7 @@ from evaluations.statistics.correlation import (
 )
 from evaluations.statistics.layout import sums
 from evaluations.statistics.mixing import drawn_coefficients
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 from evaluations.thresholds import CONFIDENCE
 
 Over = Literal["documents", "systems", "both"]

@@ -19,7 +19,7 @@ from evaluations.statistics.correlation import (
     mean_of_documents,
 )
 from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 
 NOTHING_RANKED = "in no document do people rank outputs that both judges scored"
 

@@ -9,7 +9,7 @@ Rao, 1962).
 
 import numpy as np
 
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 
 # The share of a sample that goes to everything alike. Weights are then at most twice those of a
 # uniform sample.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 FOLDS = 5
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 from evaluations.statistics.jackknife import LeftOut, t_interval
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.significance import holm
 from evaluations.thresholds import (

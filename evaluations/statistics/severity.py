@@ -25,7 +25,7 @@ from scipy import optimize, special, stats
 
 from evaluations.statistics.jackknife import no_interval
 from evaluations.statistics.layout import Outputs, Ratings, sums
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import (

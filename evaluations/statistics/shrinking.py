@@ -8,7 +8,7 @@ documents, the more.
 import numpy as np
 from scipy import optimize, stats
 
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 # The integral over possible gains, in standard errors: beyond these ends there is nothing left.
 _REACH, _STEPS = 8.0, 3201

@@ -24,7 +24,7 @@ from evaluations.statistics.correlation import (
 from evaluations.statistics.jackknife import interval_of_difference, over_systems
 from evaluations.statistics.layout import Outputs, complete
 from evaluations.statistics.mixing import swapped_coefficients
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import MOST_GROUPS, Over, in_groups
 from evaluations.statistics.same_documents import NOTHING_RANKED, on_same_documents
 

@@ -14,7 +14,7 @@ import numpy as np
 from evaluations.statistics.gamma import Mark, disorder_beside_chance, draws_for
 from evaluations.statistics.jackknife import LeftOut, mapped, no_interval
 from evaluations.statistics.layout import mean_of, sums
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.results import Estimate
 from evaluations.thresholds import SPAN_OUTPUTS

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.statistics.pairing import DIGITS, FloatArray, IntArray
+from evaluations.statistics.types import DIGITS, FloatArray, IntArray
 
 # An output's class; "rest" is where neither agrees, or one does and the other is not clearly off.
 ONLY_FIRST, BOTH, ONLY_SECOND, REST = range(4)

@@ -10,7 +10,7 @@ of a fixed size.
 
 import numpy as np
 
-from evaluations.statistics.pairing import FloatArray, IntArray
+from evaluations.statistics.types import FloatArray, IntArray
 
 
 def weighted_mean(values: FloatArray, weight: FloatArray) -> float:

@@ -23,7 +23,7 @@ from evaluations.statistics import (
     alt_test as alternative,
 )
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 
 def flat(*tables: FloatArray) -> tuple[Outputs, *tuple[FloatArray, ...]]:

@@ -19,7 +19,7 @@ from evaluations.statistics.accuracy_tests import (
     tie_calibrated_test,
 )
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.pairwise import tie_calibrated_accuracy
 from tests.conftest import CHECKOUT
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evaluations.statistics.agreement import MEASUREMENTS, Measurement
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from tests.statistics.tables import alpha_interval, human_ceiling, krippendorff_alpha
 
 NAN = math.nan

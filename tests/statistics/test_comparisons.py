@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from evaluations.statistics.calibration import isotonic, nearest_to_all
 from evaluations.statistics.concentration import concentration
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.pairwise import count_pairs
 from evaluations.statistics.ppi import ppi_mean
 from evaluations.statistics.preferences import bradley_terry

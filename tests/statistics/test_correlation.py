@@ -27,7 +27,7 @@ from evaluations.statistics.correlation import (
     ranks_by_document,
 )
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from tests.statistics.tables import correlations, mean_over_raters
 
 NAN = math.nan

@@ -14,7 +14,7 @@ from evaluations.statistics.gaps import mean_gap
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.narrowing import narrowing
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.proof import gain_in_distance, gain_in_rank
 from evaluations.statistics.resampling import Interval
 from evaluations.statistics.sampling import active_probabilities, draw_systematically

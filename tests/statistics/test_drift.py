@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from evaluations.statistics.drift import AT_ONCE, SLOPES, SPREADS, STARTS, drift
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.thresholds import SIGNIFICANCE
 
 

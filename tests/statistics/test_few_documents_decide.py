@@ -8,7 +8,7 @@ from scipy import stats
 from evaluations.statistics.correlation import Coefficient
 from evaluations.statistics.jackknife import LeftOut, correlation_interval
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 DOCUMENTS, SYSTEMS = 60, 8
 OUTPUTS = Outputs.full(DOCUMENTS, SYSTEMS)

@@ -13,7 +13,7 @@ from scipy import stats
 from evaluations.statistics.gwet import Gwet, gwet
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from tests.statistics.tables import rated
 
 NAN = math.nan

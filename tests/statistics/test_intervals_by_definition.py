@@ -19,7 +19,7 @@ from evaluations.statistics.jackknife import (
     over_systems,
 )
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval, Over
 from evaluations.statistics.same_documents import on_same_documents, ranked_by_document
 from evaluations.statistics.weighted import kish

@@ -9,7 +9,7 @@ from scipy import stats
 
 from evaluations.statistics.correlation import LEVELS, Level
 from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Over
 from tests.statistics.tables import (
     correlation_interval,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.ppi import PpiTable, ppi_table
 
 SESSIONS, TURNS, SYSTEMS = 150, 4, 2

@@ -12,7 +12,7 @@ from scipy import stats
 
 from evaluations.statistics import pairwise
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.pairwise import (
     PairCounts,
     count_pairs,

@@ -11,7 +11,7 @@ from scipy import stats
 
 from evaluations.statistics import significance
 from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.significance import (
     NOT_COMPARED,
     PairTest,

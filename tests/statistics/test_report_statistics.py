@@ -15,7 +15,7 @@ from evaluations.statistics.calibration import equipercentile, reliability
 from evaluations.statistics.correlation import COEFFICIENTS, coefficients_of_rows
 from evaluations.statistics.jackknife import LeftOut
 from evaluations.statistics.mixing import drawn_coefficients, swapped_coefficients
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.preferences import davidson, davidson_intervals
 from evaluations.statistics.projection import projections
 from evaluations.statistics.resampling import Interval, bootstrap_samples, draw

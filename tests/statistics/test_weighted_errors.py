@@ -23,7 +23,7 @@ from evaluations.statistics.gaps import gaps_by_length, mean_gap
 from evaluations.statistics.jackknife import LeftOut, counting_by
 from evaluations.statistics.layout import Outputs, Ratings
 from evaluations.statistics.narrowing import narrowing
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.pairwise import (
     count_pairs,
     soft_pairwise_accuracy,

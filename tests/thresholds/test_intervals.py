@@ -11,7 +11,7 @@ from evaluations.statistics.correlation import coefficients_by_document
 from evaluations.statistics.gwet import gwet
 from evaluations.statistics.jackknife import LeftOut, correlation_interval, summary_interval
 from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 from evaluations.statistics.resampling import Interval
 from tests.thresholds.three_points import pins
 

@@ -11,7 +11,7 @@ from evaluations.reports.report import JudgeResult
 from evaluations.reports.words import SYMBOLS
 from evaluations.statistics.calibration import reliability_intervals
 from evaluations.statistics.correlation import mean_by_document
-from evaluations.statistics.pairing import FloatArray
+from evaluations.statistics.types import FloatArray
 
 # Values of more kinds than this are put into as many ranges.
 MOST_VALUES = 21
