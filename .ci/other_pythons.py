@@ -45,11 +45,11 @@ def replies() -> Iterator[tuple[str, str, str]]:
 def readings(texts: Iterable[tuple[str, str, str]]) -> list[list[Any]]:
     """What this Python reads in each: the rating, whole and cut, and evaluation steps."""
     sys.path.insert(0, str(ROOT))
-    from evaluations.llm.parsing import Failure, parse_rating
-    from evaluations.llm.replies import ReplyChoice
-    from evaluations.llm.thoughts import without_thoughts
-    from evaluations.llm.written_steps import StepsError, read_steps
-    from evaluations.scales import parsed_scale
+    from geval.llm.parsing import Failure, parse_rating
+    from geval.llm.replies import ReplyChoice
+    from geval.llm.thoughts import without_thoughts
+    from geval.llm.written_steps import StepsError, read_steps
+    from geval.scales import parsed_scale
 
     rows: list[list[Any]] = []
     for text, scale, criterion in texts:

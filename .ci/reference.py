@@ -130,7 +130,7 @@ def kind_of(schema: dict[str, Any]) -> str:
 
 def evaluator_settings() -> Iterator[str]:
     """Each evaluator with its settings."""
-    from evaluations.evaluators.registry import evaluators
+    from geval.evaluators.registry import evaluators
 
     yield "# Settings of evaluators"
     yield "Given with `--set NAME=VALUE`, on the page of a new judge, or as `settings` in the API."

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from evaluations.statistics.dawid_skene import dawid_skene
-from evaluations.statistics.latent_classes import LatentClasses, latent_classes
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.mace import mace
-from evaluations.statistics.types import FloatArray, IntArray
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.severity import many_facets
+from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.latent_classes import LatentClasses, latent_classes
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.mace import mace
+from geval.statistics.resampling import Interval
+from geval.statistics.severity import many_facets
+from geval.statistics.types import FloatArray, IntArray
 
 ANNOTATORS, EACH = 6, 3
 VALUES = np.arange(1.0, 6.0)

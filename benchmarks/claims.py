@@ -29,19 +29,19 @@ import numpy as np
 from benchmarks.improve import LOCKED_SHARE, Goals
 from benchmarks.site import BENCHMARK_DATA, temporary_site
 from benchmarks.tied import HARD, MOST_PROVEN, bare_share_of_tied_proven, share_of_tied_proven
-from evaluations.statistics.alt_test import alt_test
-from evaluations.statistics.calibration import isotonic, nearest_to_all
-from evaluations.statistics.layout import complete
-from evaluations.statistics.null_judges import (
+from geval.statistics.alt_test import alt_test
+from geval.statistics.calibration import isotonic, nearest_to_all
+from geval.statistics.layout import complete
+from geval.statistics.null_judges import (
     NullName,
     constant_scores,
     is_met,
     length_scores,
     shuffled_scores,
 )
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.proof import Outcome, confidence_of, gain_in_distance, gain_in_rank
-from evaluations.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
+from geval.statistics.proof import Outcome, confidence_of, gain_in_distance, gain_in_rank
+from geval.statistics.types import FloatArray
+from geval.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 
 if TYPE_CHECKING:
     from evaluations.models import Criterion, Project

@@ -23,15 +23,15 @@ from scipy import stats
 
 from benchmarks.verdict_errors import print_verdict_errors
 from evaluations.reports.analysis import Significance, adjusted_together, seeded
-from evaluations.statistics.agreement import (
+from geval.statistics.agreement import (
     MEASUREMENTS,
     Ceiling,
     Coincidences,
     coincidences,
     human_ceiling,
 )
-from evaluations.statistics.attenuation import Disattenuated, disattenuated
-from evaluations.statistics.bias import (
+from geval.statistics.attenuation import Disattenuated, disattenuated
+from geval.statistics.bias import (
     FamilyBias,
     LengthBias,
     PreferenceGroup,
@@ -39,31 +39,31 @@ from evaluations.statistics.bias import (
     length_bias,
     writer_bias,
 )
-from evaluations.statistics.comparisons import (
+from geval.statistics.comparisons import (
     Agreed,
     ChoiceAgreement,
     PairChoice,
     agreement_among,
     agreement_with,
 )
-from evaluations.statistics.correlation import (
+from geval.statistics.correlation import (
     Coefficient,
     Level,
     coefficient_of,
     coefficients_by_document,
     system_means,
 )
-from evaluations.statistics.gwet import ChanceCorrected, gwet
-from evaluations.statistics.jackknife import LeftOut, correlation_interval, no_interval
-from evaluations.statistics.layout import Outputs, Ratings, complete
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.passing import PassFail, Share, pass_fail
-from evaluations.statistics.ppi import ppi_table
-from evaluations.statistics.preferences import davidson_intervals
-from evaluations.statistics.resampling import Interval, Over
-from evaluations.statistics.results import Estimate
-from evaluations.statistics.significance import new_systems_test, permutation_test
-from evaluations.thresholds import SIGNIFICANCE
+from geval.statistics.gwet import ChanceCorrected, gwet
+from geval.statistics.jackknife import LeftOut, correlation_interval, no_interval
+from geval.statistics.layout import Outputs, Ratings, complete
+from geval.statistics.passing import PassFail, Share, pass_fail
+from geval.statistics.ppi import ppi_table
+from geval.statistics.preferences import davidson_intervals
+from geval.statistics.resampling import Interval, Over
+from geval.statistics.results import Estimate
+from geval.statistics.significance import new_systems_test, permutation_test
+from geval.statistics.types import FloatArray
+from geval.thresholds import SIGNIFICANCE
 
 VERDICTS = "verdicts at the border"
 CLAIMS = "reports that claim a difference of equals"

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.evaluators.perturbing import PROBES
-from evaluations.statistics.drift import drift
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.sensitivity import NOISE, SEVERITY, SPREAD, sensitivity
+from geval.evaluators.perturbing import PROBES
+from geval.statistics.drift import drift
+from geval.statistics.layout import Outputs
+from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, sensitivity
+from geval.statistics.types import FloatArray
 
 DOCUMENTS, SYSTEMS = 40, 5
 FROZEN, ASKINGS = 5, 14

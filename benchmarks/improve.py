@@ -30,10 +30,10 @@ from benchmarks.rewording import (
 )
 from benchmarks.site import BENCHMARK_DATA
 from benchmarks.tied import HARD, MOST_PROVEN, most_cut_off_proven, share_of_tied_proven
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.panel import Arms, choose
-from evaluations.statistics.proof import Outcome, Proof, confidence_of, gain_in_rank
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.panel import Arms, choose
+from geval.statistics.proof import Outcome, Proof, confidence_of, gain_in_rank
+from geval.statistics.types import FloatArray
 
 TOPICS = ("naturalness", "coherence", "engagingness", "groundedness")
 PROMPTS = ("gpt35_geval_responses.json.gz", "gpt35_geval_no_auto_cot_responses.json.gz")

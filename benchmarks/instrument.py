@@ -15,21 +15,21 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.defects import FINDS, found_in
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.perturbing import PROBES, perturbed
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Rating, parse_rating
-from evaluations.llm.prompts import DEFAULT_INPUTS
-from evaluations.llm.replies import ReplyChoice
-from evaluations.scales import Scale
-from evaluations.statistics.accuracy_tests import soft_pairwise_test
-from evaluations.statistics.drift import drift
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.pairwise import tie_calibrated_accuracy
-from evaluations.statistics.passing import pass_fail
-from evaluations.statistics.repeatability import Repeatability, repeatability
-from evaluations.statistics.sensitivity import sensitivity
+from geval.evaluators.base import Item
+from geval.evaluators.perturbing import PROBES, perturbed
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Rating, parse_rating
+from geval.llm.prompts import DEFAULT_INPUTS
+from geval.llm.replies import ReplyChoice
+from geval.scales import Scale
+from geval.statistics.accuracy_tests import soft_pairwise_test
+from geval.statistics.drift import drift
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.pairwise import tie_calibrated_accuracy
+from geval.statistics.passing import pass_fail
+from geval.statistics.repeatability import Repeatability, repeatability
+from geval.statistics.sensitivity import sensitivity
+from geval.statistics.types import FloatArray
 
 BENCHMARK_DATA = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 RECORDED = ("gpt35_geval_responses.json.gz", "gpt35_geval_no_auto_cot_responses.json.gz")

@@ -228,9 +228,9 @@ def _judge(
 
 def _prompts(project: object) -> list[str]:
     from evaluations.judges.steps import prompt_parts
-    from evaluations.llm.item_texts import Texts
-    from evaluations.llm.prompts import compose_template, render
     from evaluations.models import CandidateOutput
+    from geval.llm.item_texts import Texts
+    from geval.llm.prompts import compose_template, render
 
     template = compose_template(prompt_parts(project.criteria.get()), steps=None)
     outputs = CandidateOutput.objects.filter(document__project=project).select_related("document")
@@ -239,8 +239,8 @@ def _prompts(project: object) -> list[str]:
 
 async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
     """The floor: the same client and requests, nothing else."""
-    from evaluations.llm.endpoints import Client
-    from evaluations.llm.requests import ChatRequest
+    from geval.llm.endpoints import Client
+    from geval.llm.requests import ChatRequest
 
     async with Client(base_url, "", timeout=60, allow_private=True) as client:
         waiting = iter(prompts)

@@ -26,15 +26,15 @@ from scipy import stats
 from benchmarks.annotators import Corpus, giving, held, knowing, severities
 from benchmarks.improve import summeval
 from benchmarks.sampling import bias_of_rho, coverage_of_errors, coverage_of_rho, means, recorded
-from evaluations.statistics.anytime import confidence_sequence
-from evaluations.statistics.correlation import coefficients_by_document
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import complete
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.planning import for_any_time
-from evaluations.statistics.projection import documents_for
-from evaluations.statistics.sampling import active_probabilities
-from evaluations.thresholds import INTERVAL_DOCUMENTS, PROMISE, PROMISE_DOCUMENTS
+from geval.statistics.anytime import confidence_sequence
+from geval.statistics.correlation import coefficients_by_document
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import complete
+from geval.statistics.planning import for_any_time
+from geval.statistics.projection import documents_for
+from geval.statistics.sampling import active_probabilities
+from geval.statistics.types import FloatArray
+from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE, PROMISE_DOCUMENTS
 
 CAMPAIGNS, QUICK, DOCUMENTS = 100, 20, 200
 MOST_WRONG, MOST_WIDE = 0.05, 2.5

@@ -67,9 +67,9 @@ class Worker(threading.Thread):
     def run(self) -> None:
         from django.db import connection
 
-        from evaluations.llm.scoring import Scored
         from evaluations.runs.leases import claim
         from evaluations.runs.results import FinishedItem, store
+        from geval.llm.scoring import Scored
 
         try:
             while True:

@@ -108,7 +108,7 @@ def against_others(project: Any) -> None:
     """One judge and criterion: 1,000 resamples of the summary-level rho, by us, by scipy, by
     nlpstats."""
     from evaluations.reports.data import load_data
-    from evaluations.statistics.resampling import bootstrap_samples, draw
+    from geval.statistics.resampling import bootstrap_samples, draw
 
     data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
     criterion = project.criteria.get(name="coherence")

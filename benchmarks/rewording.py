@@ -42,7 +42,6 @@ def site_with_stand_in() -> Iterator[str]:
 
 def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     """Make a project in which the judge has this definition, search, and look at the best."""
-    from evaluations.evaluators.wording import Wording
     from evaluations.improving.arms import ground_of
     from evaluations.improving.locking import lock_documents
     from evaluations.improving.looking import look
@@ -53,7 +52,8 @@ def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     from evaluations.runs.lifecycle import start_run
     from evaluations.runs.shift import Shift
     from evaluations.runs.worker import work_on_run
-    from evaluations.statistics.correlation import coefficients_by_document
+    from geval.evaluators.wording import Wording
+    from geval.statistics.correlation import coefficients_by_document
 
     project = Project.objects.create(name=f"P{seed}", slug=f"p{seed}-{abs(hash(definition))}")
     _load(project, seed, definition)

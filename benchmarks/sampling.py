@@ -10,22 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.improve import read, summeval
-from evaluations.statistics.correlation import (
+from geval.statistics.correlation import (
     coefficient_of,
     coefficients_by_document,
     correlations,
 )
-from evaluations.statistics.gaps import mean_gap
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.ppi import weighted_ppi_mean
-from evaluations.statistics.proof import gain_in_distance
-from evaluations.statistics.sampling import (
+from geval.statistics.gaps import mean_gap
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import Outputs
+from geval.statistics.ppi import weighted_ppi_mean
+from geval.statistics.proof import gain_in_distance
+from geval.statistics.sampling import (
     active_probabilities,
     draw_systematically,
     equal_probabilities,
 )
+from geval.statistics.types import FloatArray
 
 JUDGE = "gpt-4o"
 RATED_SHARE, RATINGS, DOCUMENTS = 0.2, 100, 20

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from evaluations.statistics.correlation import coefficients_by_document
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.panel import Arms
-from evaluations.statistics.proof import Outcome, gain_in_rank
-from evaluations.statistics.same_documents import on_same_documents
+from geval.statistics.correlation import coefficients_by_document
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import Outputs
+from geval.statistics.panel import Arms
+from geval.statistics.proof import Outcome, gain_in_rank
+from geval.statistics.same_documents import on_same_documents
+from geval.statistics.types import FloatArray
 
 # Of the documents those that are hard: shares as of an easy project and of a difficult one.
 HARD = (0.2, 0.5)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.statistics.agreement import judge_minus_a_rater
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.types import FloatArray
-from evaluations.thresholds import VERDICT_ERROR, VERDICT_MARGIN
+from geval.statistics.agreement import judge_minus_a_rater
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.types import FloatArray
+from geval.thresholds import VERDICT_ERROR, VERDICT_MARGIN
 
 RATERS = 3
 # Data sets whose mean is taken for the truth; with 100 documents each, it is known to 0.001.

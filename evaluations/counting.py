@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from django.db import connection, transaction
 
-from evaluations.llm.parsing import Failure
 from evaluations.models import CountedEvent, EvaluationRun
+from geval.llm.parsing import Failure
 
 _ADD = """
     INSERT INTO evaluations_eventcount (event, judge, reason, count)

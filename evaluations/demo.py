@@ -10,8 +10,6 @@ from annotations.models import Campaign, CampaignKind, ItemOrder
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
-from evaluations.evaluators.base import new_settings
-from evaluations.evaluators.geval import GEval
 from evaluations.judges.judges import endpoint_at
 from evaluations.local_llm import BUNDLED_NAME
 from evaluations.models import (
@@ -25,6 +23,8 @@ from evaluations.models import (
     ScoringMode,
     System,
 )
+from geval.evaluators.base import new_settings
+from geval.evaluators.geval import GEval
 from geval_site.demo_logins import PASSWORDS
 
 SLUG = "demo"

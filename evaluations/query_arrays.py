@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evaluations.statistics.types import FloatArray, IntArray
+from geval.statistics.types import FloatArray, IntArray
 from geval_site.replica import read_connection
 
 # The server packs this many rows into one: with a message per row, the driver would take most of

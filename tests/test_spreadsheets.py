@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evaluations.models import Project, Upload, UploadState
-from evaluations.spreadsheets import csv_line
+from geval.texts.spreadsheets import csv_line
 
 
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r", "\n"])

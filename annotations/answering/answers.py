@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.errors import AnnotationError
-from evaluations.scales import Scale
+from geval.scales import Scale
 
 COMMENT_LIMIT = 10_000
 MOST_SPANS = 200

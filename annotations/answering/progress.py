@@ -8,7 +8,7 @@ from cachetools import TTLCache, cached
 from django.db import connection
 
 from annotations.models import Assignment, Seat
-from evaluations.formats import in_time
+from geval.texts.numbers import in_time
 
 # Places of a large campaign are counted for all its annotators together, and not for every item.
 SECONDS = 15

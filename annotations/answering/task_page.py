@@ -22,9 +22,9 @@ from annotations.models import (
 )
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
-from evaluations.scales import Scale, short
-from evaluations.turns import Turn, turns_from
-from evaluations.word_differences import Piece, word_differences
+from geval.scales import Scale, short
+from geval.texts.turns import Turn, turns_from
+from geval.texts.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 
 # On scales with more points than this, the number is typed, not chosen.

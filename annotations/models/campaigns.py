@@ -10,8 +10,8 @@ from django.db import connection, models
 from django.urls import reverse
 
 from annotations.models.people import Annotator
-from evaluations.formatting.kinds import FieldFormat, TextFormat
 from evaluations.models import Criterion, Project
+from geval.texts.formatting.kinds import FieldFormat, TextFormat
 
 
 class CampaignKind(models.TextChoices):

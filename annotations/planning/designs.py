@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.planning.item_plan import FloatArray, IntArray, Outputs, stratified_sample
-from evaluations.statistics.sampling import (
+from geval.statistics.sampling import (
     UNIFORM_SHARE,
     active_probabilities,
     draw_systematically,

@@ -8,9 +8,9 @@ from annotations.planning.item_plan import FloatArray, Outputs, PlannedItem
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
-from evaluations.statistics.preferences import bradley_terry, next_pair_gains
-from evaluations.statistics.sampling import predicted_errors
-from evaluations.thresholds import ACTIVE_OUTPUTS
+from geval.statistics.preferences import bradley_terry, next_pair_gains
+from geval.statistics.sampling import predicted_errors
+from geval.thresholds import ACTIVE_OUTPUTS
 
 # Newest scores on the criteria asked for, as far as they lie on the scale: distances elsewhere mean
 # nothing.

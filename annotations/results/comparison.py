@@ -7,7 +7,7 @@ from annotations.answering.answers import LETTERS, Answer
 from annotations.answering.submission import questions_of
 from annotations.models import Assignment, AssignmentState, Campaign
 from evaluations.models.improving import is_withheld
-from evaluations.scales import short
+from geval.scales import short
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
-from evaluations.turns import ASSISTANT, Turn, transcript, turns_as_json
+from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
 
 CHUNK = 500
 Given = tuple[str, str, float]  # criterion, who, and the number

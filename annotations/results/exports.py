@@ -13,7 +13,7 @@ from django.db import connections, transaction
 from annotations.results.weights import stated_probabilities
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
-from evaluations.spreadsheets import csv_line
+from geval.texts.spreadsheets import csv_line
 
 RATINGS = (
     "doc_id",

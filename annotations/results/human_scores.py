@@ -7,9 +7,9 @@ import numpy as np
 
 from annotations.models import Annotator
 from evaluations.query_arrays import fetch_groups, id_list, ids_of_key, positions, two_ids
-from evaluations.statistics.consensus import Consensus
-from evaluations.statistics.layout import Ratings
-from evaluations.statistics.types import FloatArray, IntArray, rounded
+from geval.statistics.consensus import Consensus
+from geval.statistics.layout import Ratings
+from geval.statistics.types import FloatArray, IntArray, rounded
 
 
 @dataclass(frozen=True)

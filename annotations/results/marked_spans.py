@@ -5,10 +5,10 @@ from collections import defaultdict
 import numpy as np
 
 from evaluations.query_arrays import fetch_numbers, positions
-from evaluations.statistics.gamma import Mark
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import IntArray
-from evaluations.statistics.span_agreement import MarkedText
+from geval.statistics.gamma import Mark
+from geval.statistics.layout import Outputs
+from geval.statistics.span_agreement import MarkedText
+from geval.statistics.types import IntArray
 
 _OF_PROJECT = """JOIN evaluations_candidateoutput o ON o.id = {output}
     JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = {project}"""

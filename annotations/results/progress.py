@@ -10,7 +10,7 @@ from django.db import connection
 from annotations.models import Campaign, ItemKind
 from annotations.results.comparable_values import COMPARABLE
 from evaluations.models.improving import withheld_documents
-from evaluations.thresholds import (
+from geval.thresholds import (
     SUSPECT_CHECKS,
     SUSPECT_FAST,
     SUSPECT_FLAT,

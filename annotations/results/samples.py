@@ -2,7 +2,7 @@
 and command."""
 
 from annotations.results.human_scores import HumanScores
-from evaluations.formats import thin
+from geval.texts.numbers import thin
 
 WEIGHTED = (
     "Outputs were drawn with known probabilities that differ, so each counts by its weight, which"

@@ -21,9 +21,9 @@ from annotations.models import ACTIVE, Campaign, CampaignKind, Selection
 from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.models import Criterion
 from evaluations.query_arrays import fetch_groups, fetch_numbers, id_list, positions
-from evaluations.statistics.layout import EQUAL
-from evaluations.statistics.types import FloatArray, IntArray
-from evaluations.statistics.sampling import in_any
+from geval.statistics.layout import EQUAL
+from geval.statistics.sampling import in_any
+from geval.statistics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from annotations.planning.campaigns import (
     seat_annotators,
 )
 from annotations.results.progress import campaign_progress, own_progress
-from evaluations.formats import thin
 from evaluations.forms.plans import as_plan
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
@@ -24,6 +23,7 @@ from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.polling import STOP_POLLING
 from evaluations.reports.goals import standing
 from evaluations.reports.live import live_data
+from geval.texts.numbers import thin
 
 
 @project_view(EVERYONE)

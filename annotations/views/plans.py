@@ -14,7 +14,7 @@ from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.live import live_data
 from evaluations.reports.plans import Plan, other_pilots, plan
-from evaluations.thresholds import PROMISE_DOCUMENTS
+from geval.thresholds import PROMISE_DOCUMENTS
 
 QUESTIONS = {
     GoalKind.WIDTH: "How well a judge agrees with people",

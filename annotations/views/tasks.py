@@ -21,9 +21,9 @@ from annotations.planning.assignment import (
     skip,
 )
 from annotations.results.comparison import others_of, own_answers, own_of
-from evaluations.formatting.markdown import as_html
 from evaluations.hidden_fields import whole_number
-from evaluations.texts import storable
+from geval.texts.formatting.markdown import as_html
+from geval.texts.plain import storable
 
 DRAFT_LIMIT = 64 * 1024
 BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")

@@ -25,11 +25,11 @@ from evaluations.corpus.said import SaidError, wider_scales, written_columns
 from evaluations.improving.arms import ImproveError
 from evaluations.instrument.studies import StudyError
 from evaluations.judges.judges import ProbeNeededError
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.prompts import PromptError
 from evaluations.people.audit import note_refusal
 from evaluations.runs.errands import request_probe
 from evaluations.runs.lifecycle import RunError
+from geval.llm.errors import EndpointError
+from geval.llm.prompts import PromptError
 
 api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
 api.add_router("/projects", projects, tags=["projects"])

@@ -26,7 +26,7 @@ from evaluations.corpus.said import parsed_columns, parsed_scales
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, System
 from evaluations.reports import gap_causes
-from evaluations.turns import turns_as_json
+from geval.texts.turns import turns_as_json
 
 router = Router()
 Export = Literal["hugging-face.zip", "label-studio.json", "argilla.json"]

@@ -14,7 +14,7 @@ from evaluations.instrument.page import shown, study_json
 from evaluations.instrument.studies import make_study, stop
 from evaluations.models import Study
 from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
-from evaluations.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
+from geval.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 router = Router()
 ID = Field(le=2**63 - 1)

@@ -13,7 +13,6 @@ from pydantic import ConfigDict
 from evaluations.api.auth import CALLS_OUT, project_for
 from evaluations.api.schemas import In
 from evaluations.corpus.families import keep_families
-from evaluations.evaluators.judge_settings import JudgeSettings
 from evaluations.judges.findings import findings_of
 from evaluations.judges.judges import (
     EndpointDraft,
@@ -31,6 +30,7 @@ from evaluations.reports.pair_view import PairView
 from evaluations.reports.shown import shown_pair_tests
 from evaluations.reports.steadiness import steadiness, steadiness_json
 from evaluations.runs.errands import request_probe
+from geval.evaluators.judge_settings import JudgeSettings
 
 router = Router()
 

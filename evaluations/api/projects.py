@@ -12,9 +12,9 @@ from evaluations.api.paging import Page, page_of
 from evaluations.api.schemas import In
 from evaluations.archive.write import write_archive
 from evaluations.corpus.sizes import with_sizes
-from evaluations.formatting.kinds import TextFormat
 from evaluations.models import ApiToken, Project
 from evaluations.people.limits import allowances
+from geval.texts.formatting.kinds import TextFormat
 
 router = Router()
 

@@ -20,10 +20,6 @@ from evaluations.archive.shapes import SHAPES, LockDrawn
 from evaluations.archive.tables import Table
 from evaluations.certifying.content import first_problem
 from evaluations.corpus.limits import has_more_names, is_too_deep, too_deep
-from evaluations.evaluators.base import EvaluatorError, SettingsError
-from evaluations.evaluators.formula import CriterionFormula
-from evaluations.evaluators.registry import make_evaluator
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.models import Judge
 from evaluations.models.improving import (
     LEAST_SHARE,
@@ -39,7 +35,11 @@ from evaluations.models.runs import (
     MOST_GOAL_WIDTH,
     ItemState,
 )
-from evaluations.scales import is_number, problems_of_scale
+from geval.evaluators.base import EvaluatorError, SettingsError
+from geval.evaluators.formula import CriterionFormula
+from geval.evaluators.registry import make_evaluator
+from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.scales import is_number, problems_of_scale
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)

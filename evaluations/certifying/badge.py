@@ -1,7 +1,7 @@
 """A certificate as a badge: a small SVG for a README or a dashboard."""
 
 from evaluations.certifying.requirements import Outcome
-from evaluations.texts import for_xml
+from geval.texts.plain import for_xml
 
 # Widths of Verdana at 11 pixels are about so wide.
 _CHARACTER, _PADDING, _HEIGHT = 6.6, 8, 20

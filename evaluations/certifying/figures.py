@@ -9,9 +9,9 @@ from evaluations.reports.null_judges import NullDraw
 from evaluations.reports.options import Epsilon, ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, criterion_result
 from evaluations.reports.verdict import Verdict, verdict_of
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
-from evaluations.statistics.results import Estimate
-from evaluations.thresholds import INTERVAL_DOCUMENTS
+from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
+from geval.statistics.results import Estimate
+from geval.thresholds import INTERVAL_DOCUMENTS
 
 _VERDICTS = {
     "verdict.stands_in": (Verdict.STANDS_IN,),

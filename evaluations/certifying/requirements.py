@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
-from evaluations.statistics.null_judges import is_met
-from evaluations.statistics.projection import documents_for
-from evaluations.thresholds import AFFORDABLE_DOCUMENTS
+from geval.statistics.correlation import COEFFICIENTS, LEVELS
+from geval.statistics.null_judges import is_met
+from geval.statistics.projection import documents_for
+from geval.thresholds import AFFORDABLE_DOCUMENTS
 
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

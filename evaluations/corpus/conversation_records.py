@@ -11,7 +11,7 @@ from evaluations.corpus.conventions import named
 from evaluations.corpus.fields import ID_LIMIT, Fields, Place
 from evaluations.corpus.messages import read_turns, turns_column
 from evaluations.corpus.rows import ConversationRow, FileDefaults, OutputRow
-from evaluations.turns import ASSISTANT, USER, Turn, transcript, turns_as_json
+from geval.texts.turns import ASSISTANT, USER, Turn, transcript, turns_as_json
 
 REPLY, SESSION = "reply", "session"
 SESSION_NAMES = ("session_id", "conversation_id", "thread_id")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evaluations.scales import short
+from geval.scales import short
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from evaluations.corpus.load_contents import (
     LoadContents,
 )
 from evaluations.corpus.row_staging import RowStager
-from evaluations.scales import short
+from geval.scales import short
 
 EXAMPLES = 3
 SHOWN_VALUES = 20

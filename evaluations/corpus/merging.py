@@ -19,10 +19,10 @@ from evaluations.corpus.rows import LoadOptions
 from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judges.criteria import use_preset
-from evaluations.llm.parsing import parse_first_digit
-from evaluations.llm.presets import presets_for
 from evaluations.models import CandidateOutput
-from evaluations.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
+from geval.llm.parsing import parse_first_digit
+from geval.llm.presets import presets_for
+from geval.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
 # Scores that differ by less than this share of themselves are the same score.
 SAME = 1e-10

@@ -13,7 +13,7 @@ import orjson
 
 from evaluations.corpus.fields import METADATA_LIMIT, Place, kind
 from evaluations.corpus.unused import peek
-from evaluations.turns import ASSISTANT, TOOL, USER, ToolCall, Turn
+from geval.texts.turns import ASSISTANT, TOOL, USER, ToolCall, Turn
 
 # Where a record may have its turns; the first one that is a list counts.
 NAMES = ("turns", "messages", "conversation", "conversations")

@@ -17,7 +17,7 @@ from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.recognition import recognise
 from evaluations.corpus.records import Objects, Table, records_of
 from evaluations.corpus.rows import FileErrors
-from evaluations.texts import storable
+from geval.texts.plain import storable
 
 ROWS = 50
 # More rows are looked at while they are short, to see which values repeat.

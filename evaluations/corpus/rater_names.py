@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from evaluations.llm.presets import presets
+from geval.llm.presets import presets
 
 
 def words(text: str) -> frozenset[str]:

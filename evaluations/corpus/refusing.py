@@ -9,8 +9,8 @@ from evaluations.corpus.results import LoadResult
 from evaluations.corpus.rows import FileError, LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
-from evaluations.spreadsheets import csv_line
-from evaluations.texts import storable
+from geval.texts.plain import storable
+from geval.texts.spreadsheets import csv_line
 
 # Without a refused output its ratings are refused as well, and so on: it ends soon, or never.
 MOST_ROUNDS = 5

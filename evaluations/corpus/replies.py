@@ -8,13 +8,13 @@ from django.db import connection
 
 from evaluations.corpus.rows import FileErrors, RepliesRow
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
-from evaluations.llm.parsing import Failure, Rating, parse_rating
-from evaluations.llm.replies import ReplyChoice
-from evaluations.llm.reply_json import choices_to_json
-from evaluations.llm.scoring import Scored, score_by_samples
-from evaluations.llm.thoughts import without_thoughts
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
-from evaluations.scales import Scale, short
+from geval.llm.parsing import Failure, Rating, parse_rating
+from geval.llm.replies import ReplyChoice
+from geval.llm.reply_json import choices_to_json
+from geval.llm.scoring import Scored, score_by_samples
+from geval.llm.thoughts import without_thoughts
+from geval.scales import Scale, short
 
 CHUNK = 500
 Read = Callable[[ReplyChoice], Rating | Failure]

@@ -29,7 +29,7 @@ from evaluations.corpus.staging import StagingTable
 from evaluations.corpus.stated import ProbabilityStage
 from evaluations.corpus.verdicts import VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
-from evaluations.scales import Scale
+from geval.scales import Scale
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "metadata", "conversation", "session_id")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"

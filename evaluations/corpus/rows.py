@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.unused import Unused
-from evaluations.texts import storable
+from geval.texts.plain import storable
 
 # A column of a file -> its meaning, a key of `mapping.TARGETS` or one with names (`cells`).
 Columns = Mapping[str, str]

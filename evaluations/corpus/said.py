@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from evaluations.corpus.cells import is_target_with_names
 from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.mapping import TARGETS
-from evaluations.scales import parsed_scale, usual_scale_for
+from geval.scales import parsed_scale, usual_scale_for
 
 _TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
 

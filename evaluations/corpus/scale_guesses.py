@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from django.db import connection
 
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
-from evaluations.scales import (
+from geval.scales import (
     ROUNDING,
     Scale,
     ScaleGuess,

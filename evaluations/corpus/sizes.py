@@ -15,7 +15,7 @@ from django.db import connection
 
 from evaluations.models import Project
 from evaluations.seldom import read_seldom
-from evaluations.statistics.types import IntArray
+from geval.statistics.types import IntArray
 
 # Fewer are counted in a few milliseconds.
 LARGE = 10_000

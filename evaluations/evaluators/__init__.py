@@ -1,1 +1,1 @@
-"""Evaluators: one file each, found by entry points; `base` has their interface."""
+"""Old addresses of what packages with evaluators import; they end with the next release."""

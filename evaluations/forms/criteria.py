@@ -5,9 +5,9 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from evaluations.llm.presets import Preset, presets
-from evaluations.llm.prompts import PromptError, check_template
 from evaluations.models import Criterion, Judge, Project
+from geval.llm.presets import Preset, presets
+from geval.llm.prompts import PromptError, check_template
 
 
 class PresetForm(forms.Form):

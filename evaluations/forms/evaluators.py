@@ -4,14 +4,14 @@ from typing import Any
 
 from django import forms
 
-from evaluations.evaluators.base import Evaluator
-from evaluations.evaluators.judge_settings import JudgeSettings
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.field_groups import FieldGroup, field_groups
 from evaluations.forms.judges import TakesErrors, llm_judge_fields
 from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import JudgeDraft
 from evaluations.models import Judge, Project
+from geval.evaluators.base import Evaluator
+from geval.evaluators.judge_settings import JudgeSettings
+from geval.evaluators.llm_evaluator import LlmEvaluator
 
 PREFIX = "set_"
 BASICS = ("name", "endpoint", "model", "mode", "samples", "use_steps")

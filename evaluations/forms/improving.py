@@ -9,7 +9,7 @@ from evaluations.improving.locking import LOOKS, SHARE
 from evaluations.improving.work import Limits
 from evaluations.models import Change, Criterion, Judge, Project
 from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES, MOST_LOOKS
-from evaluations.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
+from geval.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 
 class LockForm(forms.Form):

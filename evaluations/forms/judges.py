@@ -7,11 +7,11 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from evaluations.evaluators.judge_settings import JudgeSettings
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.forms.setting_fields import field_for
 from evaluations.judges.judges import EndpointDraft
 from evaluations.models import Endpoint, Project, ScoringMode
+from geval.evaluators.judge_settings import JudgeSettings
+from geval.evaluators.llm_evaluator import LlmEvaluator
 
 NO_LIMIT = "For all workers together. Leave empty for no limit."
 # What means something only where a chat model replies.

@@ -8,8 +8,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from django import forms
 from pydantic.fields import FieldInfo
 
-from evaluations.evaluators.base import new_default
-from evaluations.evaluators.judge_settings import limit_of
+from geval.evaluators.base import new_default
+from geval.evaluators.judge_settings import limit_of
 
 LONG_TEXTS = {"examples", "follow_ups", "instruction", "questions", "template"}
 

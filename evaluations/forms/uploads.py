@@ -14,7 +14,7 @@ from evaluations.corpus.cells import CellColumn, base_of, cell_of, is_target_wit
 from evaluations.corpus.mapping import GROUPS, TARGETS, cell_column
 from evaluations.corpus.packed import stem_of
 from evaluations.models import Upload, UploadFile
-from evaluations.scales import parsed_scale, short
+from geval.scales import parsed_scale, short
 from geval_site.program import command
 
 CHOICES = [

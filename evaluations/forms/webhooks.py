@@ -3,8 +3,8 @@
 from django import forms
 from django.conf import settings
 
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.models import WebhookEvent
+from geval.llm.addresses import ForbiddenAddressError, check_address
 
 
 class WebhookForm(forms.Form):

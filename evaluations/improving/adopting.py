@@ -4,7 +4,6 @@ import json
 
 from django.db import transaction
 
-from evaluations.evaluators.wording import as_setting, wordings_in
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.rewording import change_of, wording_of
 from evaluations.judges.judges import (
@@ -17,6 +16,7 @@ from evaluations.judges.judges import (
 )
 from evaluations.models import Candidate, Change, EvaluationRun, Judge, Proposal
 from evaluations.runs.lifecycle import start_run
+from geval.evaluators.wording import as_setting, wordings_in
 
 SUFFIX = " improved"
 

@@ -9,11 +9,11 @@ import numpy as np
 from annotations.results.samples import about_proof
 from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData, load_data
-from evaluations.statistics.jackknife import documents_counting
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.types import FloatArray, IntArray
-from evaluations.statistics.panel import Arms
-from evaluations.statistics.same_documents import ranked_by_document
+from geval.statistics.jackknife import documents_counting
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.panel import Arms
+from geval.statistics.same_documents import ranked_by_document
+from geval.statistics.types import FloatArray, IntArray
 
 # Fitted to ratings of any document, so they may know the locked ones.
 FITTED_KINDS = ("formula", "ensemble")

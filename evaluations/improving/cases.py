@@ -8,9 +8,9 @@ import numpy as np
 from annotations.models import Assignment
 from annotations.models.assignments import AssignmentState
 from evaluations.improving.arms import Ground
-from evaluations.llm.reflection import LONGEST_TEXT, Case
 from evaluations.models import CandidateOutput
-from evaluations.statistics.types import FloatArray
+from geval.llm.reflection import LONGEST_TEXT, Case
+from geval.statistics.types import FloatArray
 
 # The reflecting model reads so many outputs at most, and about so many characters.
 MOST_CASES, MOST_CHARACTERS = 60, 60_000

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from evaluations.formats import signed
 from evaluations.improving.draws import record
 from evaluations.models import (
     Candidate,
@@ -16,9 +15,10 @@ from evaluations.models import (
 )
 from evaluations.models.improving import ASKING_CHANGES
 from evaluations.reports.words import ranked_in_words
-from evaluations.statistics.proof import Outcome
-from evaluations.statistics.same_documents import Ranked
-from evaluations.statistics.shrinking import shrunken
+from geval.statistics.proof import Outcome
+from geval.statistics.same_documents import Ranked
+from geval.statistics.shrinking import shrunken
+from geval.texts.numbers import signed
 
 _DIGITS = 3
 MAP_CLAIM = "its numbers fit people's scale better; it ranks as before"

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.improving.rewording import can_be_reworded
-from evaluations.llm.prompts import PromptError
 from evaluations.models import Criterion, Judge
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import RunError
+from geval.llm.prompts import PromptError
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evaluations.evaluators.wording import LONGEST_EXAMPLES
 from evaluations.improving.arms import Ground
-from evaluations.llm.prompt_examples import example_block, has_delimiter
-from evaluations.llm.prompts import has_placeholder
 from evaluations.models import CandidateOutput
-from evaluations.scales import Scale, short
-from evaluations.statistics.types import IntArray
+from geval.evaluators.wording import LONGEST_EXAMPLES
+from geval.llm.prompt_examples import example_block, has_delimiter
+from geval.llm.prompts import has_placeholder
+from geval.scales import Scale, short
+from geval.statistics.types import IntArray
 
 # How many examples, and the seed of a draw.
 SETS = ((3, 0), (6, 0), (6, 1))

@@ -7,7 +7,6 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from evaluations.evaluators.formula import CriterionFormula
 from evaluations.improving.arms import Ground, ImproveError, ground_of
 from evaluations.improving.draws import name_of, record, remember_look
 from evaluations.improving.locking import DRAWS_LOCK, locked_of
@@ -19,16 +18,17 @@ from evaluations.models import Candidate, LockedDocuments, Look, Project, RunSta
 from evaluations.reports.size import is_large, too_large_for_page
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
-from evaluations.statistics.calibration import nearest_to_all
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.proof import (
+from geval.evaluators.formula import CriterionFormula
+from geval.statistics.calibration import nearest_to_all
+from geval.statistics.proof import (
     AgainstConstant,
     Proof,
     confidence_of,
     gain_in_distance,
     gain_in_rank,
 )
-from evaluations.thresholds import FAILED_SHARE
+from geval.statistics.types import FloatArray
+from geval.thresholds import FAILED_SHARE
 
 NOT_LOCKED = "No documents are locked; lock some before you search."
 OPENED = "The documents were unlocked on {}, so nothing can be proven on them any more."

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from evaluations.formats import signed
 from evaluations.improving.certificate import (
     constant_of,
     likely_gain,
@@ -31,7 +30,8 @@ from evaluations.models import (
 )
 from evaluations.models.improving import OPEN_STATES, withheld_documents
 from evaluations.reports.forest import Axis, Span
-from evaluations.statistics.proof import Outcome
+from geval.statistics.proof import Outcome
+from geval.texts.numbers import signed
 
 # The axis of gains reaches at least so far to both sides.
 LEAST_REACH = 0.1

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from evaluations.evaluators.wording import shown_part
 from evaluations.improving.certificate import mean_on_selection
 from evaluations.improving.rewording import change_of
 from evaluations.improving.scoring import Scoring, scoring_of
 from evaluations.improving.trials import spent_on
 from evaluations.judges.wordings import ChangedPart, changed_parts
-from evaluations.llm.reflection import PARTS
 from evaluations.models import Change, EvaluationRun, Proposal, Search
-from evaluations.word_differences import MarkedLine, line_differences
+from geval.evaluators.wording import shown_part
+from geval.llm.reflection import PARTS
+from geval.texts.word_differences import MarkedLine, line_differences
 
 SETTINGS = PARTS | {"mode": "Scoring", "samples": "Replies per item"}
 

@@ -6,24 +6,24 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from evaluations.evaluators.wording import LONGEST_PART
 from evaluations.improving.trials import Leaving, LeftError, Trials, keep_search
 from evaluations.judges.clients import ask_model
-from evaluations.llm.cost import cost, most_tokens
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.reflection import (
+from evaluations.models import Proposal, Search
+from evaluations.people.limits import money_left, money_reached
+from evaluations.people.spending import add_money
+from evaluations.runs.results import request_key
+from geval.evaluators.wording import LONGEST_PART
+from geval.llm.cost import cost, most_tokens
+from geval.llm.errors import EndpointError
+from geval.llm.reflection import (
     LONGEST_REPLY_TOKENS,
     Case,
     ReflectionError,
     read_reflection,
     reflection_prompt,
 )
-from evaluations.llm.requests import ChatRequest
-from evaluations.models import Proposal, Search
-from evaluations.people.limits import money_left, money_reached
-from evaluations.people.spending import add_money
-from evaluations.runs.results import request_key
-from evaluations.scales import short
+from geval.llm.requests import ChatRequest
+from geval.scales import short
 
 REFLECT_SECONDS = 90.0
 

@@ -4,13 +4,13 @@ or the rating of a reply whose probabilities are known."""
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import JudgeQuestion, readable_choices, score_choices
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.scoring import Scored
 from evaluations.models import ItemState, Judge, RunItem
 from evaluations.models.run_parameters import RunParameters
 from evaluations.runs.results import answer_from
+from geval.llm.calls import Answer
+from geval.llm.judgement import JudgeQuestion, readable_choices, score_choices
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored
 
 
 def scored_again(

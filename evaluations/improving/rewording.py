@@ -13,22 +13,22 @@ from typing import Any, cast
 
 import numpy as np
 
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.wording import Wording
 from evaluations.improving.arms import Ground, ImproveError
 from evaluations.improving.cases import cases_of
 from evaluations.improving.examples import example_sets
 from evaluations.improving.reflecting import Reflector
 from evaluations.improving.scoring import ScoringChange, rated_together, scoring_changes
 from evaluations.improving.trials import LimitReachedError, Trials
-from evaluations.llm.reflection import REWRITTEN
 from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
 from evaluations.runs.lifecycle import RunError
 from evaluations.runs.shift import Shift
-from evaluations.statistics.types import FloatArray, IntArray
-from evaluations.statistics.same_documents import ranked_by_document
-from evaluations.statistics.selection import select
+from geval.evaluators.geval import GEval
+from geval.evaluators.wording import Wording
+from geval.llm.reflection import REWRITTEN
+from geval.statistics.same_documents import ranked_by_document
+from geval.statistics.selection import select
+from geval.statistics.types import FloatArray, IntArray
 
 SEED = 0
 # Documents that a proposal is made from, and those by which one is chosen, at most.

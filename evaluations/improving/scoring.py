@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.wording import MOST_BESIDE, Wording, wordings_in
 from evaluations.judges.findings import known_findings
-from evaluations.llm.prompts import DEFAULT_INPUTS, fields_used
 from evaluations.models import Criterion, Judge, Proposal, ScoringMode
-from evaluations.scales import Scale, parsed_scale
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.wording import MOST_BESIDE, Wording, wordings_in
+from geval.llm.prompts import DEFAULT_INPUTS, fields_used
+from geval.scales import Scale, parsed_scale
 
 # Replies per item that are tried, and scales.
 SAMPLES = (5, 10, 20, 40)

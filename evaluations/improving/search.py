@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.evaluators.formula import CriterionFormula, Member
 from evaluations.improving.arms import Arm, Ground, ImproveError
 from evaluations.models import Candidate, Change
-from evaluations.statistics.calibration import Isotonic, cross_validated_error, isotonic
-from evaluations.statistics.layout import complete
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.panel import Arms, Chosen, choose, effective_votes
-from evaluations.statistics.proof import documents_for, smallest_gain
-from evaluations.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
+from geval.evaluators.formula import CriterionFormula, Member
+from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
+from geval.statistics.layout import complete
+from geval.statistics.panel import Arms, Chosen, choose, effective_votes
+from geval.statistics.proof import documents_for, smallest_gain
+from geval.statistics.types import FloatArray
+from geval.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 # Fixed and stated, so that a search can be repeated.
 SEED = 0

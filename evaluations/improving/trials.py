@@ -17,12 +17,9 @@ from django.db import connection
 from django.db.models import Sum
 from django.utils import timezone
 
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.wording import Wording, as_setting, wordings_in
 from evaluations.improving.rescoring import scored_again
 from evaluations.improving.scoring import Scoring
 from evaluations.judges.steps import prompt_parts
-from evaluations.llm.cost import cost
 from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
 from evaluations.runs.lifecycle import (
     BUDGET_REACHED,
@@ -33,7 +30,10 @@ from evaluations.runs.lifecycle import (
 )
 from evaluations.runs.shift import Shift, worker_name
 from evaluations.runs.worker import work_on_run
-from evaluations.statistics.types import FloatArray, IntArray
+from geval.evaluators.geval import GEval
+from geval.evaluators.wording import Wording, as_setting, wordings_in
+from geval.llm.cost import cost
+from geval.statistics.types import FloatArray, IntArray
 
 LOOK_SECONDS = 0.2
 # How long a worker may hold a search without being heard of: longer than a slice of its work

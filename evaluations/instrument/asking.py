@@ -14,7 +14,6 @@ from django.utils import timezone
 from evaluations.changes import note_change
 from evaluations.instrument.drifting import note_drift
 from evaluations.instrument.studies import PARTS, parts_of
-from evaluations.llm.prompts import PromptError
 from evaluations.models import (
     Judge,
     RunItem,
@@ -27,6 +26,7 @@ from evaluations.models import (
 )
 from evaluations.row_by_row import for_each
 from evaluations.runs.lifecycle import Apart, RunError, evaluator_for, prompt_today, start_run
+from geval.llm.prompts import PromptError
 
 PROMPT_CHANGED = (
     "The criterion's prompt is no longer the one that was asked first, so scores cannot be"

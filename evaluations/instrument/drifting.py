@@ -7,9 +7,9 @@ import structlog
 from django.utils import timezone
 
 from evaluations.models import Study, StudyItem, StudyPart, WebhookEvent
-from evaluations.statistics.drift import Evidence, drift
-from evaluations.statistics.types import FloatArray
 from evaluations.webhooks.announcing import announce
+from geval.statistics.drift import Evidence, drift
+from geval.statistics.types import FloatArray
 
 log = structlog.stdlib.get_logger(__name__)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.instrument.studies import PARTS, USUAL
-from evaluations.llm.prompts import PromptError
 from evaluations.models import (
     CandidateOutput,
     Criterion,
@@ -16,6 +15,7 @@ from evaluations.models import (
 )
 from evaluations.runs.estimate import RunEstimate, estimate_run
 from evaluations.runs.lifecycle import RunError
+from geval.llm.prompts import PromptError
 
 # The prompts about so many outputs stand for all of them.
 LOOKED_AT = 40

@@ -12,7 +12,7 @@ from evaluations.instrument.sensitivity import finding_json, sensitivity_of
 from evaluations.instrument.studies import parts_of
 from evaluations.models import Judge, Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.improving import withheld_documents
-from evaluations.thresholds import SIGNIFICANCE
+from geval.thresholds import SIGNIFICANCE
 
 SHOWN_ASKINGS = 14
 

@@ -9,15 +9,15 @@ from django.db.models import Count, Q
 
 from annotations.results.samples import about_asking
 from annotations.results.weights import weighted_scores
-from evaluations.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
-from evaluations.formats import in_brackets, signed
 from evaluations.instrument.drifting import ratings_of, table_of
 from evaluations.instrument.studies import PARTS, can_be_instructed
 from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
-from evaluations.thresholds import PROBED_SHARE
+from geval.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
+from geval.statistics.layout import Outputs
+from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
+from geval.texts.numbers import in_brackets, signed
+from geval.thresholds import PROBED_SHARE
 
 _CHECKS = {
     SEVERITY: "Stricter (−) or more lenient (+) than people, in points",

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from evaluations.models import Criterion, Judge, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
-from evaluations.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
+from geval.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 # What is asked about by default, and how often.
 USUAL = {StudyKind.DRIFT: (40, 5), StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}

@@ -4,15 +4,15 @@ a model once."""
 from django.conf import settings
 
 from evaluations.judges.findings import known_fit
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.patience import ask_within_patience
-from evaluations.llm.requests import ChatRequest
-from evaluations.llm.time_limit import TimeLimit
 from evaluations.models import Endpoint
 from evaluations.sealing import SealError
+from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.patience import ask_within_patience
+from geval.llm.requests import ChatRequest
+from geval.llm.time_limit import TimeLimit
 
 
 def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:

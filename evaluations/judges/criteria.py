@@ -7,12 +7,12 @@ from django.db import transaction
 
 from evaluations.judges.clients import ask_model
 from evaluations.judges.steps import prompt_parts, steps_request, store_steps
-from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.presets import Preset
-from evaluations.llm.prompts import PromptError, compose_template, needs_steps, render
-from evaluations.llm.written_steps import read_steps
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
-from evaluations.scales import short
+from geval.llm.cost import estimated_tokens
+from geval.llm.presets import Preset
+from geval.llm.prompts import PromptError, compose_template, needs_steps, render
+from geval.llm.written_steps import read_steps
+from geval.scales import short
 
 STEPS_SECONDS = 90.0
 

@@ -1,8 +1,8 @@
 """What probes found out about the models of endpoints, and what calls have learned since."""
 
-from evaluations.llm.probe import Findings
-from evaluations.llm.server_fit import LearnedFit
 from evaluations.models import Endpoint, ModelProbe
+from geval.llm.probe import Findings
+from geval.llm.server_fit import LearnedFit
 
 
 def known_findings(endpoint: Endpoint | None, model: str) -> Findings | None:

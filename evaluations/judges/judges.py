@@ -10,23 +10,23 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from evaluations.evaluators.base import (
+from evaluations.judges.findings import known_findings
+from evaluations.judges.probing import probe_endpoint, puts_tags
+from evaluations.key_names import why_not_allowed
+from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
+from geval.evaluators.base import (
     Evaluator,
     EvaluatorError,
     SettingsError,
     new_settings,
 )
-from evaluations.evaluators.judge_settings import JudgeSettings, default_of
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.registry import evaluators, make_evaluator
-from evaluations.judges.findings import known_findings
-from evaluations.judges.probing import probe_endpoint, puts_tags
-from evaluations.key_names import why_not_allowed
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.probe import TOKENS_WITH_THOUGHT, Findings
-from evaluations.llm.time_limit import TimeLimit
-from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
+from geval.evaluators.judge_settings import JudgeSettings, default_of
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.registry import evaluators, make_evaluator
+from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.errors import EndpointError
+from geval.llm.probe import TOKENS_WITH_THOUGHT, Findings
+from geval.llm.time_limit import TimeLimit
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ answer."""
 import copy
 
 from evaluations.judges.clients import client_for
-from evaluations.llm.addresses import ForbiddenAddressError, likely_addresses
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.patience import ask_within_patience
 from evaluations.models import Endpoint
+from geval.llm.addresses import ForbiddenAddressError, likely_addresses
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.patience import ask_within_patience
 
 LIST_SECONDS = 5.0
 MOST_MODELS = 500

@@ -6,22 +6,22 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from evaluations.evaluators.judge_settings import default_of
-from evaluations.evaluators.llm_evaluator import PromptSettings
-from evaluations.evaluators.registry import evaluators
 from evaluations.judges.clients import client_for
 from evaluations.judges.listing import keep_listed_models, models_listed_by, with_a_suggestion
 from evaluations.judges.steps import prompt_parts
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.judgement import JudgeQuestion, question_on
-from evaluations.llm.parsing import Failure
-from evaluations.llm.patience import ask_within_patience
-from evaluations.llm.presets import presets
-from evaluations.llm.probe import Findings, probe_model
-from evaluations.llm.prompts import PromptError, PromptParts, compose_template
-from evaluations.llm.time_limit import TimeLimit
 from evaluations.models import CandidateOutput, Endpoint, ModelProbe, Project
+from geval.evaluators.judge_settings import default_of
+from geval.evaluators.llm_evaluator import PromptSettings
+from geval.evaluators.registry import evaluators
+from geval.llm.errors import EndpointError
+from geval.llm.item_texts import Texts
+from geval.llm.judgement import JudgeQuestion, question_on
+from geval.llm.parsing import Failure
+from geval.llm.patience import ask_within_patience
+from geval.llm.presets import presets
+from geval.llm.probe import Findings, probe_model
+from geval.llm.prompts import PromptError, PromptParts, compose_template
+from geval.llm.time_limit import TimeLimit
 
 # Longer than other questions: a probe makes several calls, some with room for a thought.
 PROBE_PATIENCE_SECONDS = 600.0

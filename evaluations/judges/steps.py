@@ -2,10 +2,10 @@
 
 from django.db import transaction
 
-from evaluations.llm.prompts import PromptParts, steps_prompt
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.requests import ChatRequest
 from evaluations.models import Criterion, EvaluationSteps
+from geval.llm.prompts import PromptParts, steps_prompt
+from geval.llm.request_settings import RequestSettings
+from geval.llm.requests import ChatRequest
 
 STEPS_MAX_TOKENS = 600
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from evaluations.evaluators.wording import shown_part, wordings_in
-from evaluations.llm.reflection import PARTS
 from evaluations.models import Criterion, Judge
-from evaluations.word_differences import MarkedLine, line_differences
+from geval.evaluators.wording import shown_part, wordings_in
+from geval.llm.reflection import PARTS
+from geval.texts.word_differences import MarkedLine, line_differences
 
 # What a part is called, and its lines.
 ChangedPart = tuple[str, tuple[MarkedLine, ...]]

@@ -1,1 +1,1 @@
-"""Ask LLMs and read their answers: endpoints, calls, prompts, replies, scores. No Django."""
+"""Old address of what packages with evaluators import; it ends with the next release."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from evaluations.formats import in_time
 from evaluations.models import EvaluationRun
 from evaluations.reports.trial import TrialItem, trial_items
 from evaluations.runs.trial import estimate_rest, unreadable
+from geval.texts.numbers import in_time
 from geval_site.program import command
 
 # As much of a reply as shows what the model does; the run's page has all of it.

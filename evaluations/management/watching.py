@@ -13,9 +13,9 @@ from django.core.management.base import OutputWrapper
 from django.db import close_old_connections
 from tqdm import tqdm
 
-from evaluations.formats import in_time, whole_percent
 from evaluations.models import EvaluationRun, ItemState
 from evaluations.runs.lifecycle import steps_written
+from geval.texts.numbers import in_time, whole_percent
 
 LOOK_EVERY_SECONDS = 0.3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from evaluations.models.project import Project
-from evaluations.turns import Turn, turns_from
+from geval.texts.turns import Turn, turns_from
 
 
 class Conversation(models.Model):

@@ -13,10 +13,10 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import connection, models
 from django.urls import reverse
 
-from evaluations.llm.item_texts import Texts
 from evaluations.models.conversations import Conversation
 from evaluations.models.project import Project
-from evaluations.turns import ASSISTANT, Turn, transcript, turns_from
+from geval.llm.item_texts import Texts
+from geval.texts.turns import ASSISTANT, Turn, transcript, turns_from
 
 # Only the beginning of the source is read. A document's human mean is the mean of the human means
 # of its outputs and criteria; sorting computes the same from arrays.

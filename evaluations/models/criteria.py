@@ -8,7 +8,7 @@ from django.db.models import F
 from django.db.models.functions import Lower
 
 from evaluations.models.project import Project
-from evaluations.scales import FARTHEST, MOST_POINTS, Scale, problems_of_scale, usable_scale
+from geval.scales import FARTHEST, MOST_POINTS, Scale, problems_of_scale, usable_scale
 
 
 class Criterion(models.Model):

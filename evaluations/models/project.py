@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.crypto import get_random_string
 from django.utils.text import slugify
 
-from evaluations.formatting.kinds import (
+from geval.texts.formatting.kinds import (
     CODE_LANGUAGES,
     LABELS,
     FieldFormat,

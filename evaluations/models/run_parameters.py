@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, cast
 
-from evaluations.evaluators.judge_settings import Mode, default_of
-from evaluations.llm.cost import BATCH_DISCOUNT, Prices
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.server_fit import TAKES_ALL, ServerFit
+from geval.evaluators.judge_settings import Mode, default_of
+from geval.llm.cost import BATCH_DISCOUNT, Prices
+from geval.llm.request_settings import RequestSettings
+from geval.llm.server_fit import TAKES_ALL, ServerFit
 
 # Of runs that were laid out before sizes were kept with them.
 USUAL_CHARACTERS = 4000

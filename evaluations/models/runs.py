@@ -14,8 +14,6 @@ from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.llm.cost import cost
-from evaluations.llm.parsing import Reason
 from evaluations.models.corpus import CandidateOutput
 from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand
@@ -23,6 +21,8 @@ from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 from evaluations.models.run_parameters import RunParameters
 from evaluations.models.workers import WorkerSlot
+from geval.llm.cost import cost
+from geval.llm.parsing import Reason
 
 
 class RunState(models.TextChoices):

@@ -19,7 +19,6 @@ from django.db import Error as DatabaseError
 from django.db import connection, connections
 from packaging.requirements import Requirement
 
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
 from evaluations.models import Endpoint, WorkerHeartbeat
 from evaluations.operations.backup.swapping import left_behind
 from evaluations.operations.readiness import (
@@ -32,6 +31,7 @@ from evaluations.operations.readiness import (
 )
 from evaluations.operations.waiting import stale_leases
 from evaluations.sealing import SealError
+from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval_site.databases import REPLICA
 from geval_site.datafolder import PRIVATE_FOLDER
 from geval_site.embedded.paths import cluster_dir

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from django.db.models import Sum
 
-from evaluations.llm.cost import cost
 from evaluations.models import EvaluationRun
 from evaluations.models.run_parameters import RunParameters
+from geval.llm.cost import cost
 
 
 @dataclass

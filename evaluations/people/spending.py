@@ -4,10 +4,10 @@ from decimal import Decimal
 
 from django.db import connection
 
-from evaluations.llm.cost import cost
 from evaluations.models import EvaluationRun
 from evaluations.models.limits import this_month
 from evaluations.models.run_parameters import RunParameters
+from geval.llm.cost import cost
 
 
 def count_money(run_id: int, prompt_tokens: int, completion_tokens: int) -> None:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluations.reports.null_judges import NullJudge, NullView, null_judges, p_nearer
-from evaluations.scales import Scale
-from evaluations.statistics.agreement import (
+from geval.scales import Scale
+from geval.statistics.agreement import (
     MEASUREMENTS,
     BehindARater,
     Ceiling,
@@ -22,21 +22,21 @@ from evaluations.statistics.agreement import (
     judge_as_a_rater,
     judge_minus_a_rater,
 )
-from evaluations.statistics.alt_test import (
+from geval.statistics.alt_test import (
     AltTest,
     alt_test,
     raters_that_agree,
 )
-from evaluations.statistics.attenuation import Disattenuated, disattenuated
-from evaluations.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
-from evaluations.statistics.calibration import (
+from geval.statistics.attenuation import Disattenuated, disattenuated
+from geval.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
+from geval.statistics.calibration import (
     CalibrationError,
     ReliabilityBin,
     cross_validated_error,
     reliability,
 )
-from evaluations.statistics.concentration import Concentration, concentration
-from evaluations.statistics.correlation import (
+from geval.statistics.concentration import Concentration, concentration
+from geval.statistics.correlation import (
     COEFFICIENTS,
     Coefficient,
     Correlations,
@@ -45,26 +45,25 @@ from evaluations.statistics.correlation import (
     mean_of_documents,
     system_means,
 )
-from evaluations.statistics.gwet import Gwet, gwet
-from evaluations.statistics.jackknife import (
+from geval.statistics.gwet import Gwet, gwet
+from geval.statistics.jackknife import (
     LeftOut,
     correlation_interval,
     interval_of_difference,
     no_interval,
     summary_interval,
 )
-from evaluations.statistics.layout import Outputs, Ratings, complete
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.pairwise import (
+from geval.statistics.layout import Outputs, Ratings, complete
+from geval.statistics.pairwise import (
     TieCalibration,
     soft_pairwise_accuracy,
     tau_c,
     tie_calibrated_accuracy,
 )
-from evaluations.statistics.passing import PassFail, pass_fail
-from evaluations.statistics.ppi import PpiTable, ppi_table
-from evaluations.statistics.reliability import Icc, cohen_kappa, fleiss_kappa, intraclass
-from evaluations.statistics.resampling import (
+from geval.statistics.passing import PassFail, pass_fail
+from geval.statistics.ppi import PpiTable, ppi_table
+from geval.statistics.reliability import Icc, cohen_kappa, fleiss_kappa, intraclass
+from geval.statistics.resampling import (
     MOST_GROUPS,
     RESAMPLES,
     Draws,
@@ -76,14 +75,14 @@ from evaluations.statistics.resampling import (
     percentile_interval,
     resample_means,
 )
-from evaluations.statistics.results import Estimate
-from evaluations.statistics.same_documents import (
+from geval.statistics.results import Estimate
+from geval.statistics.same_documents import (
     Ranked,
     SameDocuments,
     on_same_documents,
     ties_as_0,
 )
-from evaluations.statistics.significance import (
+from geval.statistics.significance import (
     PairTest,
     holm,
     letters,
@@ -91,7 +90,8 @@ from evaluations.statistics.significance import (
     permutation_tests,
     williams_test,
 )
-from evaluations.thresholds import (
+from geval.statistics.types import FloatArray
+from geval.thresholds import (
     ALT_TEST_ANNOTATORS,
     ALT_TEST_EPSILON,
     ALT_TEST_OUTPUTS,

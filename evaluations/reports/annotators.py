@@ -11,29 +11,29 @@ import numpy as np
 
 from annotations.results.human_scores import HumanScores
 from annotations.results.marked_spans import marked_texts
-from evaluations.formats import in_brackets, shown, signed
 from evaluations.models import Criterion, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.json_values import with_interval
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.steps import OnStep, unseen
-from evaluations.scales import short
-from evaluations.statistics.dawid_skene import dawid_skene
-from evaluations.statistics.latent_classes import (
+from geval.scales import short
+from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.latent_classes import (
     NEVER_RIGHT,
     LatentClasses,
     RaterCompetence,
     latent_classes,
 )
-from evaluations.statistics.mace import mace
-from evaluations.statistics.severity import ManyFacets, RaterSeverity, many_facets
-from evaluations.statistics.span_agreement import (
+from geval.statistics.mace import mace
+from geval.statistics.severity import ManyFacets, RaterSeverity, many_facets
+from geval.statistics.span_agreement import (
     GammaAgreement,
     SpanAgreement,
     gamma_agreement,
     span_agreement,
 )
-from evaluations.thresholds import SPLIT
+from geval.texts.numbers import in_brackets, shown, signed
+from geval.thresholds import SPLIT
 
 # Of the outputs on which people are split, so many are listed.
 MOST_SPLIT = 20

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluations.formats import in_brackets, two_decimals
 from evaluations.reports.json_values import ends_json, estimate_json
 from evaluations.reports.leaderboard import Leaderboard
-from evaluations.statistics.comparisons import Agreed
+from geval.statistics.comparisons import Agreed
+from geval.texts.numbers import in_brackets, two_decimals
 
 STANDINGS = ("system", "strength", "95 % interval", "won", "tied", "lost")
 AGREEMENT = ("agreement on comparisons", "with ties (S1)", "pairs", "without ties (S2)", "pairs")

@@ -13,7 +13,7 @@ from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.models.improving import withheld_documents
 from evaluations.reports.ranking import DocumentFigures
 from evaluations.reports.shown import shown_document_figures
-from evaluations.statistics.types import IntArray
+from geval.statistics.types import IntArray
 from geval_site.replica import from_replica
 
 PAGE_SIZE = 25

@@ -8,7 +8,7 @@ from evaluations.models import Project, RunItem
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.reports.words import listed
-from evaluations.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
+from geval.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 
 
 def cautions(result: JudgeResult) -> list[str]:

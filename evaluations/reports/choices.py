@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluations.evaluators.base import Evaluator, LocalEvaluator
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.registry import Broken, broken_evaluators, evaluators
+from geval.evaluators.base import Evaluator, LocalEvaluator
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.registry import Broken, broken_evaluators, evaluators
 
 
 @dataclass(frozen=True)

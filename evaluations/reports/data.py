@@ -25,10 +25,10 @@ from evaluations.query_arrays import (
 )
 from evaluations.reports.memo import remembered
 from evaluations.reports.options import MEAN, ReportOptions
-from evaluations.statistics.bias import Family
-from evaluations.statistics.consensus import HumanScore, consensus
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.types import FloatArray, IntArray, rounded
+from geval.statistics.bias import Family
+from geval.statistics.consensus import HumanScore, consensus
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.types import FloatArray, IntArray, rounded
 from geval_site.replica import from_replica
 
 # Scores of judges are read in parts of about so many.

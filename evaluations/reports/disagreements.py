@@ -8,7 +8,6 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from evaluations.formats import signed
 from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis
@@ -19,7 +18,8 @@ from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.shown import shown_gaps
-from evaluations.statistics.types import IntArray
+from geval.statistics.types import IntArray
+from geval.texts.numbers import signed
 
 PAGE_SIZE = 50
 _BEGINS = """

@@ -9,7 +9,6 @@ from statistics import fmean
 from django.db import connection
 
 from annotations.models import Rating
-from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import (
     CandidateOutput,
     Criterion,
@@ -20,7 +19,8 @@ from evaluations.models import (
     Score,
 )
 from evaluations.models.newest_scores import newest_scores
-from evaluations.scales import short
+from geval.llm.reply_json import choices_from_json
+from geval.scales import short
 
 MOST_CHARACTERS = 2_000
 _NEWEST = newest_scores(

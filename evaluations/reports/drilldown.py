@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.reports.data import ReportData
-from evaluations.statistics.correlation import coefficients_by_document, ranks_by_document
-from evaluations.statistics.layout import complete, mean_of
+from geval.statistics.correlation import coefficients_by_document, ranks_by_document
+from geval.statistics.layout import complete, mean_of
 
 MOST_SHOWN = 500
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.formats import in_brackets, signed
 from evaluations.models import Criterion
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
 from evaluations.reports.words import listed
-from evaluations.scales import Scale, short
-from evaluations.statistics.correlation import mean_by_document
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.thresholds import PAIRED_ANNOTATORS
+from geval.scales import Scale, short
+from geval.statistics.correlation import mean_by_document
+from geval.statistics.layout import Outputs
+from geval.statistics.types import FloatArray
+from geval.texts.numbers import in_brackets, signed
+from geval.thresholds import PAIRED_ANNOTATORS
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the
 # page says so.

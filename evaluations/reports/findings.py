@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from evaluations.llm.probe import Findings
+from geval.llm.probe import Findings
 
 
 @dataclass(frozen=True)

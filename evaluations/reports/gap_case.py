@@ -9,8 +9,6 @@ import numpy as np
 from django.db import connection
 
 from annotations.models import Annotator, Rating
-from evaluations.formats import signed
-from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import (
     CandidateOutput,
     Criterion,
@@ -27,8 +25,10 @@ from evaluations.reports.data import ReportData
 from evaluations.reports.gap_numbers import GapNumbers
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.gap_strip import Strip, strip_of
-from evaluations.scales import short
-from evaluations.word_differences import Piece, taken_from, word_differences
+from geval.llm.reply_json import choices_from_json
+from geval.scales import short
+from geval.texts.numbers import signed
+from geval.texts.word_differences import Piece, taken_from, word_differences
 
 # A longer source is cut; the document's page has all of it.
 MOST_CHARACTERS = 60_000

@@ -7,7 +7,7 @@ import orjson
 from django.utils import timezone
 
 from evaluations.models import CandidateOutput, Criterion, GapCause, Judge, Project
-from evaluations.spreadsheets import csv_line
+from geval.texts.spreadsheets import csv_line
 
 COLUMNS = (
     "judge",

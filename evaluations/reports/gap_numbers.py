@@ -11,7 +11,7 @@ from evaluations.reports.data import ReportData
 from evaluations.reports.gap_patterns import Patterns, patterns_of
 from evaluations.reports.gap_ranking import Gaps, gaps_of, judges_on, scores_of_run, strongest
 from evaluations.reports.gap_view import GapView, first_of
-from evaluations.scales import short
+from geval.scales import short
 
 # Of a large project so many outputs are listed.
 MOST_LISTED = 10_000

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluations.changes import state_of
-from evaluations.formats import p_value, signed
 from evaluations.models import Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.gap_ranking import Gaps
 from evaluations.reports.memo import remembered, remembered_as
 from evaluations.reports.topic_words import documents_read, topic_words
-from evaluations.statistics.clusters import (
+from geval.statistics.clusters import (
     Cluster,
     Group,
     find_clusters,
 )
-from evaluations.statistics.correlation import mean_by_document
-from evaluations.statistics.gaps import MeanGap, gaps_by_length
-from evaluations.thresholds import GAP_LARGE, GAP_OUTPUTS
+from geval.statistics.correlation import mean_by_document
+from geval.statistics.gaps import MeanGap, gaps_by_length
+from geval.texts.numbers import p_value, signed
+from geval.thresholds import GAP_LARGE, GAP_OUTPUTS
 
 # A mask for each group takes a byte per output.
 MOST_SYSTEMS = 200

@@ -9,13 +9,13 @@ import numpy as np
 from evaluations.models import Criterion, EvaluationRun
 from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.memo import remembered
-from evaluations.scales import Scale
-from evaluations.statistics.calibration import equipercentile
-from evaluations.statistics.clusters import largest
-from evaluations.statistics.correlation import mean_by_document
-from evaluations.statistics.gaps import MeanGap, mean_gap, spreads
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.types import DIGITS, FloatArray, IntArray
+from geval.scales import Scale
+from geval.statistics.calibration import equipercentile
+from geval.statistics.clusters import largest
+from geval.statistics.correlation import mean_by_document
+from geval.statistics.gaps import MeanGap, mean_gap, spreads
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,14 +25,14 @@ from evaluations.query_arrays import fetch_numbers, positions
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.memo import digest_of
 from evaluations.row_by_row import for_each
-from evaluations.statistics.anytime import confidence_sequence
-from evaluations.statistics.correlation import coefficients_by_document, mean_of_documents
-from evaluations.statistics.jackknife import LeftOut, within
-from evaluations.statistics.layout import Outputs, mean_of
-from evaluations.statistics.types import FloatArray, IntArray
-from evaluations.statistics.planning import Needed, for_any_time
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.anytime import confidence_sequence
+from geval.statistics.correlation import coefficients_by_document, mean_of_documents
+from geval.statistics.jackknife import LeftOut, within
+from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.planning import Needed, for_any_time
+from geval.statistics.resampling import Interval
+from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.types import FloatArray, IntArray
 
 # A rho lies from -1 to 1, the difference of two from -2 to 2.
 RHO, TWO_RHOS = 1.0, 2.0

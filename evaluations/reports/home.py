@@ -8,7 +8,6 @@ from django.urls import reverse
 from annotations.models import Campaign, Rating
 from annotations.models.campaigns import CampaignState
 from evaluations.corpus.sizes import rating_count, with_sizes
-from evaluations.formats import counted, thin, whole_percent
 from evaluations.models import EvaluationRun, Project
 from evaluations.reports.at_a_glance import AtAGlance, ForestRow, VerdictRow, at_a_glance
 from evaluations.reports.jobs import Jobs
@@ -16,6 +15,7 @@ from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.size import numbers_in
 from evaluations.reports.verdict import Verdict
 from evaluations.reports.words import headline
+from geval.texts.numbers import counted, thin, whole_percent
 
 # A report of fewer numbers is computed with the page; a larger one is fetched once the page stands.
 IN_THE_PAGE = 3000

@@ -5,18 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotations.models import Rating
-from evaluations.evaluators.base import EvaluatorError, SettingsError
-from evaluations.evaluators.llm_evaluator import LlmEvaluator, text_of
-from evaluations.evaluators.registry import make_evaluator
-from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import windows
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
 from evaluations.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
+from geval.evaluators.base import EvaluatorError, SettingsError
+from geval.evaluators.llm_evaluator import LlmEvaluator, text_of
+from geval.evaluators.registry import make_evaluator
+from geval.llm.parsing import Failure
+from geval.llm.prompts import windows
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.reply_json import choices_from_json
 
 SHOWN_ALTERNATIVES = 10
 SHOWN_TOKENS = 60

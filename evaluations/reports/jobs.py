@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.formats import counted, whole_percent
 from evaluations.models import Project
 from evaluations.reports.run_counts import LARGE_RUN, finished, items_by_state
+from geval.texts.numbers import counted, whole_percent
 
 # Every page asks this every few seconds. The number of items is kept with a run; open ones have an
 # index of their own, and those of a large run are counted apart, seldom.

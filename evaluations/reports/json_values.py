@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from evaluations.statistics.ppi import PpiMean
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
-from evaluations.statistics.same_documents import Ranked
+from geval.statistics.ppi import PpiMean
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.same_documents import Ranked
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:

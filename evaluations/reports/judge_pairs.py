@@ -7,11 +7,11 @@ import numpy as np
 from evaluations.models import Criterion
 from evaluations.reports.data import ReportData
 from evaluations.reports.gap_ranking import is_elsewhere
-from evaluations.scales import Scale
-from evaluations.statistics.calibration import equipercentile
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.types import FloatArray, IntArray
-from evaluations.statistics.two_judges import who_agrees
+from geval.scales import Scale
+from geval.statistics.calibration import equipercentile
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.two_judges import who_agrees
+from geval.statistics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

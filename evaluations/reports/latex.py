@@ -10,8 +10,8 @@ from evaluations.reports.marks import Marks
 from evaluations.reports.null_judges import TITLES
 from evaluations.reports.report import Report
 from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
-from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.null_judges import NULL_NAMES, NullName
+from geval.statistics.correlation import Coefficient
+from geval.statistics.null_judges import NULL_NAMES, NullName
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",

@@ -15,7 +15,7 @@ from evaluations.query_arrays import positions
 from evaluations.reports.data import ReportData
 from evaluations.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges, verdicts_of
 from evaluations.reports.searched import marked
-from evaluations.statistics.comparisons import (
+from geval.statistics.comparisons import (
     Agreed,
     ChoiceAgreement,
     PairChoice,
@@ -24,10 +24,10 @@ from evaluations.statistics.comparisons import (
     decided,
     share_interval,
 )
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.preferences import Davidson, davidson_intervals
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.preferences import Davidson, davidson_intervals
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
 
 OVERALL = "overall"
 SAME = 1e-10

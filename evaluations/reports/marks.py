@@ -10,18 +10,18 @@ from evaluations.models import Criterion, Judge
 from evaluations.reports.analysis import draws_for
 from evaluations.reports.data import ReportData
 from evaluations.reports.options import ReportOptions
-from evaluations.statistics.correlation import Coefficient, Level
-from evaluations.statistics.layout import Outputs, complete
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.resampling import (
+from geval.statistics.correlation import Coefficient, Level
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.resampling import (
     MOST_GROUPS,
     Draws,
     bootstrap_samples,
     resample_means,
 )
-from evaluations.statistics.same_documents import ranked_by_document
-from evaluations.statistics.significance import paired_bootstrap_p
-from evaluations.thresholds import BOOTSTRAP_DOCUMENTS
+from geval.statistics.same_documents import ranked_by_document
+from geval.statistics.significance import paired_bootstrap_p
+from geval.statistics.types import FloatArray
+from geval.thresholds import BOOTSTRAP_DOCUMENTS
 
 # The strictest first.
 LEVELS = ((0.01, "‡"), (0.05, "†"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import orjson
 
 from evaluations.reports.report import Report
-from evaluations.statistics.correlation import COEFFICIENTS
+from geval.statistics.correlation import COEFFICIENTS
 
 # What the names of metrics may hold, and how long they may be.
 _REFUSED = re.compile(r"[^\w\-. :/]")

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.scales import Scale
-from evaluations.statistics.agreement import judge_as_a_rater
-from evaluations.statistics.alt_test import AltTest, alt_test, nearest_constant, p_of_nearer
-from evaluations.statistics.correlation import Coefficient, Level, correlation_at
-from evaluations.statistics.jackknife import correlation_interval, no_interval
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.null_judges import (
+from geval.scales import Scale
+from geval.statistics.agreement import judge_as_a_rater
+from geval.statistics.alt_test import AltTest, alt_test, nearest_constant, p_of_nearer
+from geval.statistics.correlation import Coefficient, Level, correlation_at
+from geval.statistics.jackknife import correlation_interval, no_interval
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.null_judges import (
     NullName,
     constant_scores,
     is_met,
@@ -18,10 +18,10 @@ from evaluations.statistics.null_judges import (
     shuffled_scores,
     shuffles_of,
 )
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.passing import majority_of
-from evaluations.statistics.resampling import Interval, Over
-from evaluations.statistics.results import Estimate
+from geval.statistics.passing import majority_of
+from geval.statistics.resampling import Interval, Over
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray
 
 # How each is called in tables and sentences.
 TITLES: dict[NullName, str] = {

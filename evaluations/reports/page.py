@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from evaluations.formats import in_brackets, shown
 from evaluations.models import Project
 from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
 from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
@@ -15,8 +14,9 @@ from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
 from evaluations.reports.size import is_large
 from evaluations.reports.words import headline
-from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.null_judges import NULL_NAMES
+from geval.statistics.correlation import Coefficient
+from geval.statistics.null_judges import NULL_NAMES
+from geval.texts.numbers import in_brackets, shown
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from evaluations.reports.judge_pairs import Pair, pair_on, unit_of
 from evaluations.reports.memo import remembered
 from evaluations.reports.pair_view import PairView
 from evaluations.reports.score_grids import Grid, Shares, grid_of, shares_of
-from evaluations.scales import short
-from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.types import FloatArray, IntArray
-from evaluations.statistics.same_documents import Ranked, on_same_documents
-from evaluations.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
+from geval.scales import short
+from geval.statistics.correlation import Coefficient
+from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
+from geval.statistics.types import FloatArray, IntArray
 
 # Of a large project so many outputs are listed for each of the two judges.
 MOST_LISTED = 2_000

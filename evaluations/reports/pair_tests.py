@@ -10,7 +10,7 @@ from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.pair_view import PairView
 from evaluations.reports.searched import searches_behind
-from evaluations.statistics.accuracy_tests import (
+from geval.statistics.accuracy_tests import (
     ORDERINGS,
     SIGNS,
     AccuracyTest,

@@ -10,9 +10,9 @@ from django.db import connection
 from evaluations.models import Judge, Project
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.searched import marked
-from evaluations.statistics.correlation import coefficient_of
-from evaluations.statistics.preferences import bradley_terry
-from evaluations.statistics.results import Estimate
+from geval.statistics.correlation import coefficient_of
+from geval.statistics.preferences import bradley_terry
+from geval.statistics.results import Estimate
 
 SAME = 1e-9
 

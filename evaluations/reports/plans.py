@@ -21,16 +21,16 @@ from evaluations.people.access import EDITORS
 from evaluations.reports.data import ReportData
 from evaluations.reports.goals import values_of
 from evaluations.reports.judge_costs import PER, cost_of
-from evaluations.statistics.correlation import mean_of_documents
-from evaluations.statistics.layout import Ratings
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.planning import (
+from geval.statistics.correlation import mean_of_documents
+from geval.statistics.layout import Ratings
+from geval.statistics.planning import (
     Needed,
     for_any_time,
     for_power,
     for_width,
 )
-from evaluations.thresholds import POWER
+from geval.statistics.types import FloatArray
+from geval.thresholds import POWER
 
 MOST_RATERS = 6
 MOST_PILOTS = 50

@@ -7,11 +7,11 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q
 from django.utils import timezone
 
-from evaluations.evaluators.base import SCORED_EMPTY
-from evaluations.llm.parsing import Reason
 from evaluations.models import CandidateOutput, EvaluationRun, ItemState
 from evaluations.models.runs import OPEN_STATES
 from evaluations.reports.run_counts import count_seldom, items_by_state
+from geval.evaluators.base import SCORED_EMPTY
+from geval.llm.parsing import Reason
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from evaluations.models import Project
 from evaluations.reports.data import ReportData
 from evaluations.reports.live import live_data
 from evaluations.reports.memo import remembered_as
-from evaluations.statistics.layout import Outputs, mean_of
-from evaluations.statistics.types import FloatArray, IntArray
+from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.types import FloatArray, IntArray
 
 DISAGREEMENT, PEOPLE = "disagreement", "people"
 

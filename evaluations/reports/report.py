@@ -35,22 +35,22 @@ from evaluations.reports.searched import Searches, Seen, marked, marked_on, sear
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
-from evaluations.statistics.agreement import rater_at
-from evaluations.statistics.alt_test import AltTest
-from evaluations.statistics.bias import Family, FamilyBias, family_bias
-from evaluations.statistics.correlation import Coefficient, Correlations, Level, levels_of
-from evaluations.statistics.jackknife import (
+from geval.statistics.agreement import rater_at
+from geval.statistics.alt_test import AltTest
+from geval.statistics.bias import Family, FamilyBias, family_bias
+from geval.statistics.correlation import Coefficient, Correlations, Level, levels_of
+from geval.statistics.jackknife import (
     LeftOut,
     no_interval,
 )
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.passing import Majority
-from evaluations.statistics.projection import Projection, document_gains, projections
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
-from evaluations.statistics.weighted import freedom_share, kish
-from evaluations.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.passing import Majority
+from geval.statistics.projection import Projection, document_gains, projections
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray
+from geval.statistics.weighted import freedom_share, kish
+from geval.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
 
 MOST_NEXT = 5
 _UNKNOWN = "there are no texts of the judge's own family"

@@ -20,12 +20,12 @@ from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import chosen_note, in_a_sentence, weights_note
-from evaluations.statistics.alt_test import AltTest
-from evaluations.statistics.correlation import COEFFICIENTS, Level
-from evaluations.statistics.passing import PassFail
-from evaluations.statistics.ppi import PpiTable
-from evaluations.statistics.resampling import RESAMPLES
-from evaluations.thresholds import (
+from geval.statistics.alt_test import AltTest
+from geval.statistics.correlation import COEFFICIENTS, Level
+from geval.statistics.passing import PassFail
+from geval.statistics.ppi import PpiTable
+from geval.statistics.resampling import RESAMPLES
+from geval.thresholds import (
     BOOTSTRAP_DOCUMENTS,
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,

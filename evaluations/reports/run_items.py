@@ -15,7 +15,7 @@ from evaluations.models import EvaluationRun, ItemState, RunItem, Score
 from evaluations.models.improving import withheld_documents
 from evaluations.reports.run_counts import LAID_OUT_SECONDS, count_seldom, items_by_state
 from evaluations.reports.side_by_side import JudgeCell, ScoreOf, judge_cell
-from evaluations.statistics.types import IntArray
+from geval.statistics.types import IntArray
 from geval_site.replica import from_replica, read_connection
 
 Read = TypeVar("Read")

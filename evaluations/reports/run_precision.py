@@ -7,7 +7,6 @@ import numpy as np
 from django.db.models import Count, Min, Q
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluations.formats import in_brackets, in_time, signed, thin, two_decimals
 from evaluations.models import EvaluationRun
 from evaluations.query_arrays import fetch_numbers
 from evaluations.reports.drawings.narrowing import narrowing_band
@@ -15,15 +14,16 @@ from evaluations.reports.drawings.svg import as_page_part
 from evaluations.reports.goals import RHO, TWO_RHOS
 from evaluations.reports.so_far import CriterionSoFar, so_far
 from evaluations.reports.words import ranked_in_words
-from evaluations.statistics.anytime import Ends
-from evaluations.statistics.correlation import mean_of_documents
-from evaluations.statistics.narrowing import Step, anytime_mean, narrowing
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.projection import documents_for
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.same_documents import Ranked
-from evaluations.statistics.weighted import freedom_share
-from evaluations.thresholds import INTERVAL_DOCUMENTS, PROMISE
+from geval.statistics.anytime import Ends
+from geval.statistics.correlation import mean_of_documents
+from geval.statistics.narrowing import Step, anytime_mean, narrowing
+from geval.statistics.projection import documents_for
+from geval.statistics.resampling import Interval
+from geval.statistics.same_documents import Ranked
+from geval.statistics.types import FloatArray
+from geval.statistics.weighted import freedom_share
+from geval.texts.numbers import in_brackets, in_time, signed, thin, two_decimals
+from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE
 
 GOALS = (0.1, 0.05, 0.02)
 

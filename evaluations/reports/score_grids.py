@@ -8,8 +8,8 @@ import numpy as np
 
 from evaluations.reports.forest import Axis, Span
 from evaluations.reports.judge_pairs import Pair
-from evaluations.scales import short
-from evaluations.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
+from geval.scales import short
+from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
 
 MOST_POINTS = 11
 

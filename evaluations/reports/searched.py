@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluations.evaluators.ensemble import names_in
-from evaluations.evaluators.formula import formulas_in
 from evaluations.models import Candidate, Change, Judge, LockedDocuments, Project
 from evaluations.reports.data import ReportData
-from evaluations.statistics.types import FloatArray
+from geval.evaluators.ensemble import names_in
+from geval.evaluators.formula import formulas_in
+from geval.statistics.types import FloatArray
 
 # What follows the name of a judge whose numbers are over documents that its search has seen.
 SEEN = "seen by its search"

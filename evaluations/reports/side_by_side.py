@@ -11,8 +11,8 @@ from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
 from evaluations.models.improving import is_withheld
 from evaluations.models.newest_scores import newest_scores
-from evaluations.scales import Scale, short
-from evaluations.word_differences import Piece, word_differences
+from geval.scales import Scale, short
+from geval.texts.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 
 # Prebuilt statements that return no records: a document with many systems has a thousand scores.

@@ -9,12 +9,12 @@ from evaluations.models import Criterion, EvaluationRun
 from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.live import live_data
 from evaluations.reports.searched import marked, searches_behind
-from evaluations.scales import short
-from evaluations.statistics.correlation import correlations
-from evaluations.statistics.layout import Outputs, complete, mean_of
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.results import Estimate
-from evaluations.statistics.same_documents import SameDocuments, on_same_documents
+from geval.scales import short
+from geval.statistics.correlation import correlations
+from geval.statistics.layout import Outputs, complete, mean_of
+from geval.statistics.results import Estimate
+from geval.statistics.same_documents import SameDocuments, on_same_documents
+from geval.statistics.types import FloatArray
 
 BINS = 9
 

@@ -13,16 +13,16 @@ from django.db.models.functions import MD5, Cast
 
 from annotations.results.samples import about_asking
 from annotations.results.weights import weighted_scores
-from evaluations.formats import shown, thin, whole_percent
-from evaluations.llm.parsing import Rating, parse_rating
-from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, StudyKind
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.json_values import estimate_json
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.repeatability import Repeatability, repeatability
-from evaluations.statistics.results import Estimate
+from geval.llm.parsing import Rating, parse_rating
+from geval.llm.reply_json import choices_from_json
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.repeatability import Repeatability, repeatability
+from geval.statistics.results import Estimate
+from geval.texts.numbers import shown, thin, whole_percent
 
 # Replies of no more items are read for a page, which takes half a second with 20 each; the items of
 # whole documents, drawn by a hash.

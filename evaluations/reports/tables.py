@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from evaluations.formats import shown, two_decimals
 from evaluations.reports.board_tables import (
     AGREEMENT,
     NOTE,
@@ -25,9 +24,10 @@ from evaluations.reports.words import (
     weights_note,
     withheld_note,
 )
-from evaluations.spreadsheets import csv_line
-from evaluations.statistics.correlation import COEFFICIENTS, Level
-from evaluations.statistics.resampling import Interval
+from geval.statistics.correlation import COEFFICIENTS, Level
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import shown, two_decimals
+from geval.texts.spreadsheets import csv_line
 from geval_site.program import command
 
 CSV_COLUMNS = (

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from evaluations.llm.replies import ReplyChoice
-from evaluations.llm.reply_json import choices_from_json
 from evaluations.models import EvaluationRun, PairScore, RunItem, Score
 from evaluations.reports.item import prompts_of
 from evaluations.runs.item_questions import criterion_prompts
+from geval.llm.replies import ReplyChoice
+from geval.llm.reply_json import choices_from_json
 
 
 @dataclass(frozen=True)

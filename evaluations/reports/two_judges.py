@@ -8,7 +8,6 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from evaluations.formats import p_value, signed, two_decimals
 from evaluations.models import Judge, Project
 from evaluations.reports.analysis import Significance
 from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
@@ -21,11 +20,12 @@ from evaluations.reports.score_grids import Grid, Shares
 from evaluations.reports.searched import Searches, marked, searches_behind
 from evaluations.reports.shown import shown_pair
 from evaluations.reports.words import chosen_note, listed, weights_note
-from evaluations.scales import short
-from evaluations.statistics.jackknife import no_interval
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.two_judges import ONLY_FIRST
-from evaluations.thresholds import SIGNIFICANCE
+from geval.scales import short
+from geval.statistics.jackknife import no_interval
+from geval.statistics.resampling import Interval
+from geval.statistics.two_judges import ONLY_FIRST
+from geval.texts.numbers import p_value, signed, two_decimals
+from geval.thresholds import SIGNIFICANCE
 
 # Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from evaluations.reports.null_judges import NullJudge
-from evaluations.statistics.agreement import BehindARater
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
-from evaluations.thresholds import (
+from geval.statistics.agreement import BehindARater
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.thresholds import (
     VERDICT_ALPHA,
     VERDICT_ERROR,
     VERDICT_MARGIN,

@@ -4,15 +4,15 @@ import math
 from collections.abc import Sequence
 
 from annotations.results.samples import WEIGHTS, taken_from_the_top
-from evaluations.formats import in_brackets, shown, thin
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.searched import marked
 from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.standin import HONEST_NAME
-from evaluations.statistics.resampling import Over
-from evaluations.statistics.same_documents import Ranked
-from evaluations.thresholds import CHECK_WIDTH, INTERVAL_DOCUMENTS, VERDICT_ALPHA, VERDICT_MARGIN
+from geval.statistics.resampling import Over
+from geval.statistics.same_documents import Ranked
+from geval.texts.numbers import in_brackets, shown, thin
+from geval.thresholds import CHECK_WIDTH, INTERVAL_DOCUMENTS, VERDICT_ALPHA, VERDICT_MARGIN
 
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 

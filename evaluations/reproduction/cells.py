@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.statistics.correlation import Coefficient, Correlations, Level, correlations
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.types import FloatArray
+from geval.statistics.correlation import Coefficient, Correlations, Level, correlations
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.rouge import Rouge
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.scoring import Scored
 from evaluations.reproduction.cells import Cell, pooled
-from evaluations.statistics.correlation import COEFFICIENTS
+from geval.evaluators.base import Item
+from geval.evaluators.rouge import Rouge
+from geval.llm.item_texts import Texts
+from geval.llm.scoring import Scored
+from geval.statistics.correlation import COEFFICIENTS
 
 UNIEVAL = (0.461, 0.488, 0.399)
 # Computed by ROUGE-1.5.5, which is not available here; ours stems differently.

@@ -6,10 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.rouge import Rouge
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.scoring import Scored
 from evaluations.reproduction.cells import (
     Cell,
     csv_rows,
@@ -19,7 +15,11 @@ from evaluations.reproduction.cells import (
     places,
     table_of,
 )
-from evaluations.statistics.types import FloatArray
+from geval.evaluators.base import Item
+from geval.evaluators.rouge import Rouge
+from geval.llm.item_texts import Texts
+from geval.llm.scoring import Scored
+from geval.statistics.types import FloatArray
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
 # By ROUGE: rho and tau for each criterion, then their averages; and our evaluator's variant.

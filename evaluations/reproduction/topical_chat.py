@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from evaluations.corpus.replies import Read, score_replies
-from evaluations.llm.parsing import parse_first_digit
-from evaluations.llm.scoring import Scored
 from evaluations.reproduction.cells import Cell, mean_of, of_tables, places, pooled
 from evaluations.reproduction.coco import bleu_4, rouge_l
-from evaluations.scales import Scale
-from evaluations.statistics.correlation import Coefficient
+from geval.llm.parsing import parse_first_digit
+from geval.llm.scoring import Scored
+from geval.scales import Scale
+from geval.statistics.correlation import Coefficient
 
 CRITERIA = ("naturalness", "coherence", "engagingness", "groundedness")
 SCALES = {name: Scale(0.0, 1.0) if name == "groundedness" else Scale(1.0, 3.0) for name in CRITERIA}

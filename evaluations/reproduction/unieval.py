@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluations.reproduction.cells import Cell, pooled
-from evaluations.statistics.correlation import COEFFICIENTS
+from geval.statistics.correlation import COEFFICIENTS
 
 # Our file -> criterion -> Pearson's r, Spearman's rho, Kendall's tau-b.
 PUBLISHED: dict[str, dict[str, tuple[float, float, float]]] = {

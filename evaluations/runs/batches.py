@@ -19,21 +19,21 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluations.llm import wire
-from evaluations.llm.calls import Answer
-from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.endpoints import TOKENS_TOO_MANY, RemoteBatch
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.judgement import Judgement, is_worth_asking_again, read_attempts
-from evaluations.llm.metering import Spent
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.replies import Reply
-from evaluations.llm.requests import Request
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from evaluations.runs import leases, results
 from evaluations.runs.outages import outage_if_lost
 from evaluations.runs.question_share import QuestionShare
-from evaluations.texts import storable
+from geval.llm import wire
+from geval.llm.calls import Answer
+from geval.llm.cost import estimated_tokens
+from geval.llm.endpoints import TOKENS_TOO_MANY, RemoteBatch
+from geval.llm.errors import EndpointError
+from geval.llm.judgement import Judgement, is_worth_asking_again, read_attempts
+from geval.llm.metering import Spent
+from geval.llm.parsing import Failure, Reason
+from geval.llm.replies import Reply
+from geval.llm.requests import Request
+from geval.texts.plain import storable
 
 # OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in
 # less memory.

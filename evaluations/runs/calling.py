@@ -19,20 +19,7 @@ from typing import Any
 import structlog
 from django.utils import timezone
 
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.findings import keep_learned
-from evaluations.llm.calls import Answer, RetryPolicy, ask_until_answered
-from evaluations.llm.cost import estimated_tokens
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.judgement import Judgement
-from evaluations.llm.metering import Spent, ask_counted
-from evaluations.llm.pacing import Pace, Seen
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.replies import Reply
-from evaluations.llm.requests import Request
-from evaluations.llm.scoring import Scored
-from evaluations.llm.server_fit import LearnedFit
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.people.limits import limits_money, money_reached, next_month
 from evaluations.runs import leases, results
@@ -55,6 +42,19 @@ from evaluations.runs.quota import (
 from evaluations.runs.share import StoppedError
 from evaluations.runs.shift import Shift
 from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
+from geval.llm.cost import estimated_tokens
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.judgement import Judgement
+from geval.llm.metering import Spent, ask_counted
+from geval.llm.pacing import Pace, Seen
+from geval.llm.parsing import Failure, Reason
+from geval.llm.replies import Reply
+from geval.llm.requests import Request
+from geval.llm.scoring import Scored
+from geval.llm.server_fit import LearnedFit
 
 FLUSH_SECONDS = 0.25
 FLUSH_ITEMS = 200

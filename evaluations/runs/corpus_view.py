@@ -5,10 +5,10 @@ from collections import defaultdict
 
 from django.db import connection
 
-from evaluations.evaluators.base import Corpus
 from evaluations.models import CandidateOutput, EvaluationRun
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
+from geval.evaluators.base import Corpus
 
 
 def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:

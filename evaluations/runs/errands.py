@@ -17,10 +17,6 @@ from django.utils import timezone
 
 from evaluations.judges.criteria import generate_steps
 from evaluations.judges.probing import PROBE_PATIENCE_SECONDS, probe_endpoint
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.patience import PATIENCE_SECONDS
-from evaluations.llm.prompts import PromptError
-from evaluations.llm.written_steps import StepsError
 from evaluations.models import (
     Criterion,
     Endpoint,
@@ -35,6 +31,10 @@ from evaluations.models import (
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.runs.explain import explain
 from evaluations.waking import wake_for_errand
+from geval.llm.errors import EndpointError
+from geval.llm.patience import PATIENCE_SECONDS
+from geval.llm.prompts import PromptError
+from geval.llm.written_steps import StepsError
 
 # A worker that is later than an errand may take has died.
 LATE = timedelta(seconds=30)

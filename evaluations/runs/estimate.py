@@ -10,12 +10,7 @@ from decimal import Decimal
 
 from django.db import connection
 
-from evaluations.evaluators.base import Evaluator
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.steps import STEPS_MAX_TOKENS, prompt_parts, steps_request
-from evaluations.llm.cost import cost, estimated_tokens
-from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import needs_steps
 from evaluations.models import Criterion, Judge
 from evaluations.models.run_parameters import RunParameters
 from evaluations.runs.item_questions import CriterionPrompt, item_of
@@ -24,6 +19,11 @@ from evaluations.runs.leases import ClaimedItem, items_with_texts
 from evaluations.runs.lifecycle import evaluator_for, run_parameters
 from evaluations.runs.pace import expected_seconds
 from evaluations.runs.pilot import pilot_outputs
+from geval.evaluators.base import Evaluator
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.cost import cost, estimated_tokens
+from geval.llm.parsing import Failure
+from geval.llm.prompts import needs_steps
 
 # A rating with the form's words around it; a reply is mostly this short.
 REPLY_TOKENS = 4

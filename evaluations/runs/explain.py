@@ -1,18 +1,18 @@
 """Ask a model afterwards to explain a score; the explanation never changes the score."""
 
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import ask_model
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.judgement import JudgeQuestion
-from evaluations.llm.requests import ChatRequest
-from evaluations.llm.scoring import Scored
 from evaluations.models import Explanation, Score
 from evaluations.people.spending import count_money
 from evaluations.runs.item_questions import criterion_prompts, question_about
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import evaluator_of
-from evaluations.scales import short
+from geval.evaluators.geval import GEval
+from geval.evaluators.registry import make_evaluator
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.judgement import JudgeQuestion
+from geval.llm.requests import ChatRequest
+from geval.llm.scoring import Scored
+from geval.scales import short
 
 EXPLANATION_TOKENS = 200
 EXPLAIN_SECONDS = 60.0

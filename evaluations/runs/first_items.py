@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from evaluations.llm.advice import advise
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState
-from evaluations.thresholds import FIRST_ITEMS, FIRST_ITEMS_FAILED
+from geval.llm.advice import advise
+from geval.llm.parsing import Failure, Reason
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored
+from geval.thresholds import FIRST_ITEMS, FIRST_ITEMS_FAILED
 
 
 class FirstItems:

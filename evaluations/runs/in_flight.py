@@ -18,8 +18,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.overload import Capacity
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.overload import Capacity
 
 # What a server does with calls for which it has no room.
 REFUSED = frozenset({ErrorKind.OVERLOADED, ErrorKind.CONNECTION, ErrorKind.BROKEN})

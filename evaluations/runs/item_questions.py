@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluations.evaluators.base import Item
-from evaluations.llm.judgement import JudgeQuestion, question_on
-from evaluations.llm.parsing import Failure
 from evaluations.models import EvaluationRun
 from evaluations.runs import leases
-from evaluations.scales import Scale
+from geval.evaluators.base import Item
+from geval.llm.judgement import JudgeQuestion, question_on
+from geval.llm.parsing import Failure
+from geval.scales import Scale
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.evaluators.base import Evaluator
 from evaluations.models import EvaluationRun
 from evaluations.runs.pilot import pilot_outputs
+from geval.evaluators.base import Evaluator
 
 # The criteria that are asked about, with their prompts.
 _ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"

@@ -16,12 +16,12 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from evaluations.counting import count_lost
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Reason
 from evaluations.models import EvaluationRun, ItemState, RunItem
 from evaluations.models.runs import EXPIRED
 from evaluations.people.limits import money_left
-from evaluations.turns import turns_from
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Reason
+from geval.texts.turns import turns_from
 
 log = structlog.stdlib.get_logger(__name__)
 LEASE_SECONDS = 60

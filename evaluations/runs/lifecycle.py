@@ -14,17 +14,8 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from annotations.models import Preference
-from evaluations.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
-from evaluations.evaluators.judge_settings import JudgeSettings
-from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.findings import known_fit
 from evaluations.judges.steps import prompt_parts, steps_request
-from evaluations.llm.cost import cost, most_tokens
-from evaluations.llm.judgement import read_attempts
-from evaluations.llm.parsing import Reason
-from evaluations.llm.prompt_examples import longest_filled
-from evaluations.llm.prompts import needs_steps
-from evaluations.llm.requests import ChatRequest
 from evaluations.models import (
     Criterion,
     EvaluationRun,
@@ -41,9 +32,18 @@ from evaluations.models.run_parameters import RunParameters
 from evaluations.people.limits import LimitError, check_start, limits_money
 from evaluations.runs.layout import lay_out_items
 from evaluations.table_statistics import refresh_after_commit
-from evaluations.texts import storable
 from evaluations.waking import wake_for_runs
 from evaluations.webhooks.announcing import announce_run
+from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
+from geval.evaluators.judge_settings import JudgeSettings
+from geval.evaluators.registry import make_evaluator
+from geval.llm.cost import cost, most_tokens
+from geval.llm.judgement import read_attempts
+from geval.llm.parsing import Reason
+from geval.llm.prompt_examples import longest_filled
+from geval.llm.prompts import needs_steps
+from geval.llm.requests import ChatRequest
+from geval.texts.plain import storable
 from geval_site.version import __version__
 
 TOO_LONG = (

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 
 from django.conf import settings
 
-from evaluations.evaluators.base import Corpus, EvaluatorError, LocalEvaluator, Outcome
-from evaluations.evaluators.processes import ScoringProcess
 from evaluations.models import EvaluationRun
 from evaluations.runs import leases, results
 from evaluations.runs.corpus_view import corpus_for
@@ -22,6 +20,8 @@ from evaluations.runs.item_questions import CriterionPrompt, criterion_prompts, 
 from evaluations.runs.lifecycle import pause_run
 from evaluations.runs.share import Share
 from evaluations.runs.shift import Shift
+from geval.evaluators.base import Corpus, EvaluatorError, LocalEvaluator, Outcome
+from geval.evaluators.processes import ScoringProcess
 
 LOOK_SECONDS = 0.5
 

@@ -11,7 +11,7 @@ question may be what it cannot take.
 
 import datetime
 
-from evaluations.llm.errors import EndpointError, ErrorKind
+from geval.llm.errors import EndpointError, ErrorKind
 
 # Nothing in the reply is the endpoint's own: a proxy, an operating system or nobody answered.
 LOST = frozenset(

@@ -5,12 +5,12 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.pacing import Pace, Seen, Sign
-from evaluations.llm.rate_headers import RateHeaders
-from evaluations.llm.signs import RecentCalls
 from evaluations.runs.outages import LOST, REFUSING_FOR_NOW
 from evaluations.runs.quota import Turn
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.pacing import Pace, Seen, Sign
+from geval.llm.rate_headers import RateHeaders
+from geval.llm.signs import RecentCalls
 
 # Calls leave at this rate at first, and twice as fast every tenth of a second, until nothing holds
 # them back: so a limit is found before dozens of calls have met it.

@@ -6,15 +6,7 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-from evaluations.evaluators.base import LocalEvaluator
 from evaluations.judges.steps import store_steps
-from evaluations.llm.calls import RetryPolicy, ask_until_answered
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.metering import Spent, ask_counted
-from evaluations.llm.replies import Reply
-from evaluations.llm.requests import Request
-from evaluations.llm.written_steps import StepsError, read_steps
 from evaluations.models import Criterion, EvaluationRun, RunState
 from evaluations.runs import calling, results
 from evaluations.runs.database import Database
@@ -34,6 +26,14 @@ from evaluations.runs.resuming import pause_after
 from evaluations.runs.share import Share, StoppedError
 from evaluations.runs.shift import Shift
 from evaluations.runs.waits import SHOWN_WAIT_SECONDS, Wait
+from geval.evaluators.base import LocalEvaluator
+from geval.llm.calls import RetryPolicy, ask_until_answered
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError
+from geval.llm.metering import Spent, ask_counted
+from geval.llm.replies import Reply
+from geval.llm.requests import Request
+from geval.llm.written_steps import StepsError, read_steps
 
 LOOK_SECONDS = 0.25
 

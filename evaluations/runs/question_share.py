@@ -6,11 +6,6 @@ What is asked about an item, the key of its requests, and the replies stored und
 from collections.abc import Sequence
 from typing import Any
 
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.perturbing import perturbed
-from evaluations.llm.endpoints import Client
-from evaluations.llm.parsing import Failure
-from evaluations.llm.requests import Request
 from evaluations.models import EvaluationRun, ModelReply
 from evaluations.runs import results
 from evaluations.runs.database import Database
@@ -18,6 +13,11 @@ from evaluations.runs.item_questions import CriterionPrompt, criterion_prompts, 
 from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.share import Share
 from evaluations.runs.shift import Shift
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.perturbing import perturbed
+from geval.llm.endpoints import Client
+from geval.llm.parsing import Failure
+from geval.llm.requests import Request
 
 
 class QuestionShare(Share):

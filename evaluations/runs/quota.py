@@ -21,8 +21,8 @@ from typing import Any
 import orjson
 from django.db import connection, transaction
 
-from evaluations.llm.pacing import Pace, Seen, Slots
 from evaluations.models import AccountQuota
+from geval.llm.pacing import Pace, Seen, Slots
 
 BURST_SHARE = 0.1
 SECONDS = 60.0

@@ -18,18 +18,18 @@ from django.db.models.functions import Now
 
 from evaluations.changes import note_change
 from evaluations.counting import count_items
-from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import Judgement
-from evaluations.llm.metering import Spent
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.reply_json import choices_from_json, choices_to_json
-from evaluations.llm.requests import Request
-from evaluations.llm.scoring import Preferred, Scored
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
 from evaluations.people.spending import count_money
 from evaluations.runs.leases import ClaimedItem
-from evaluations.scales import short
-from evaluations.texts import storable
+from geval.llm.calls import Answer
+from geval.llm.judgement import Judgement
+from geval.llm.metering import Spent
+from geval.llm.parsing import Failure, Reason
+from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.requests import Request
+from geval.llm.scoring import Preferred, Scored
+from geval.scales import short
+from geval.texts.plain import storable
 
 log = structlog.stdlib.get_logger(__name__)
 # What a value does that no column takes.

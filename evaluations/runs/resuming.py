@@ -11,11 +11,11 @@ from django.db.models import Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import EvaluationRun
 from evaluations.row_by_row import for_each
 from evaluations.runs import outages, quota
 from evaluations.runs.lifecycle import pause_run, resume_run
+from geval.llm.errors import EndpointError, ErrorKind
 
 # How often a single call tries, if the endpoint does not say when it lets calls pass again.
 TRY_AGAIN = datetime.timedelta(hours=1)

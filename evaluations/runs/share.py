@@ -11,7 +11,6 @@ import functools
 import time
 from collections.abc import Callable, Iterable
 
-from evaluations.llm.errors import EndpointError
 from evaluations.models import EvaluationRun, RunState
 from evaluations.runs import leases, results
 from evaluations.runs.database import Database
@@ -19,6 +18,7 @@ from evaluations.runs.leases import ClaimedItem
 from evaluations.runs.lifecycle import close_if_finished
 from evaluations.runs.resuming import pause_after
 from evaluations.runs.shift import Shift
+from geval.llm.errors import EndpointError
 
 RENEW_SECONDS = leases.LEASE_SECONDS / 4
 # How exactly a run's row says when it last had a result.

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 from django.db.models import Avg
 
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
 from evaluations.judges.findings import known_findings
 from evaluations.judges.judges import change_judge, draft_of
-from evaluations.llm.advice import Advice, advise
-from evaluations.llm.cost import cost
-from evaluations.llm.parsing import Reason
 from evaluations.models import EvaluationRun, ItemState, RunState, ScoringMode
 from evaluations.runs.estimate import RunEstimate, estimate_run
 from evaluations.runs.lifecycle import RunError, cancel_run, evaluator_for, start_run
 from evaluations.runs.pace import expected_seconds
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.advice import Advice, advise
+from geval.llm.cost import cost
+from geval.llm.parsing import Reason
 
 TRIAL_ITEMS = 10
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from evaluations.formats import NARROW
 from evaluations.models import EvaluationRun
 from evaluations.runs.quota import allowed_rate
+from geval.texts.numbers import NARROW
 
 # A shorter wait is over before anybody reads of it.
 SHOWN_WAIT_SECONDS = 2.0

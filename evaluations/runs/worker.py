@@ -4,13 +4,7 @@ import asyncio
 
 import structlog
 
-from evaluations.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.registry import make_evaluator
 from evaluations.judges.clients import client_for
-from evaluations.llm.calls import RetryPolicy
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.time_limit import TimeLimit
 from evaluations.models import EvaluationRun, RunState, Transport
 from evaluations.runs import leases, results
 from evaluations.runs.accounts import read_account
@@ -24,6 +18,12 @@ from evaluations.runs.lifecycle import (
 from evaluations.runs.preparing import lay_out_and_compute, prepare
 from evaluations.runs.resuming import pause_until_space
 from evaluations.runs.shift import Shift
+from geval.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.registry import make_evaluator
+from geval.llm.calls import RetryPolicy
+from geval.llm.errors import EndpointError
+from geval.llm.time_limit import TimeLimit
 
 log = structlog.stdlib.get_logger(__name__)
 PATIENT = RetryPolicy(rate_limit_patience=1800)

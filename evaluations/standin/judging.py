@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from evaluations.llm.delimiting import NOTE
-from evaluations.llm.reflection import HEADING
 from evaluations.standin import HONEST_NAME, features
 from evaluations.standin.leanings import leaned
 from evaluations.standin.wording import (
@@ -20,6 +18,8 @@ from evaluations.standin.wording import (
     shift_by,
     wording_in,
 )
+from geval.llm.delimiting import NOTE
+from geval.llm.reflection import HEADING
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 _FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluations.llm.server_fit import MOST_ALTERNATIVES
 from evaluations.standin import HONEST_NAME, MODEL
 from evaluations.standin.judging import (
     Reading,
@@ -21,6 +20,7 @@ from evaluations.standin.judging import (
     wants_steps,
 )
 from evaluations.standin.wording import reflect
+from geval.llm.server_fit import MOST_ALTERNATIVES
 
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."

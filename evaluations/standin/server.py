@@ -11,7 +11,6 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from evaluations.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
 from evaluations.standin import HONEST_NAME
 from evaluations.standin.batches import Batches
 from evaluations.standin.judging import seeded
@@ -21,6 +20,7 @@ from evaluations.standin.replies import (
     model_list,
     text_completion,
 )
+from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
 
 REMEMBERED = 5_000
 BODY_LIMIT = 256 * 2**20

@@ -14,7 +14,7 @@ from evaluations.models import GapCause, Project
 from evaluations.reports.gap_view import GapView
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.pair_view import PairView
-from evaluations.word_differences import Piece
+from geval.texts.word_differences import Piece
 
 register = template.Library()
 PARTS = (

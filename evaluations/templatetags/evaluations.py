@@ -12,18 +12,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluations.certifying.sealed import sealed
-from evaluations.formats import (
-    in_brackets,
-    in_time,
-    money,
-    p_value,
-    shown,
-    signed,
-    thin,
-    two_decimals,
-    whole_percent,
-    with_decimals,
-)
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import HUMAN_SCORES, ReportOptions
@@ -42,12 +30,24 @@ from evaluations.reports.words import (
     weights_note,
     withheld_note,
 )
-from evaluations.statistics.consensus import HumanScore
-from evaluations.statistics.correlation import COEFFICIENTS, Coefficient, Level
-from evaluations.statistics.passing import SystemRate
-from evaluations.statistics.ppi import SystemMean
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
+from geval.statistics.consensus import HumanScore
+from geval.statistics.correlation import COEFFICIENTS, Coefficient, Level
+from geval.statistics.passing import SystemRate
+from geval.statistics.ppi import SystemMean
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.texts.numbers import (
+    in_brackets,
+    in_time,
+    money,
+    p_value,
+    shown,
+    signed,
+    thin,
+    two_decimals,
+    whole_percent,
+    with_decimals,
+)
 
 register = template.Library()
 

@@ -5,9 +5,9 @@ from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluations.formatting.kinds import FieldFormat, TextFormat, language_of
-from evaluations.formatting.showing import ShownText, shown
 from evaluations.models import Document
+from geval.texts.formatting.kinds import FieldFormat, TextFormat, language_of
+from geval.texts.formatting.showing import ShownText, shown
 
 register = template.Library()
 # Code runs from left to right in every language.

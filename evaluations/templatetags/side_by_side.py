@@ -11,7 +11,7 @@ from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.reports.side_by_side import CriterionRow, JudgeCell
-from evaluations.word_differences import Piece
+from geval.texts.word_differences import Piece
 
 register = template.Library()
 

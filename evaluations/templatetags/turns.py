@@ -11,7 +11,7 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluations.turns import ASSISTANT, CALL, RESULT, TOOL, USER, ToolCall, Turn
+from geval.texts.turns import ASSISTANT, CALL, RESULT, TOOL, USER, ToolCall, Turn
 
 register = template.Library()
 _KNOWN = {USER, ASSISTANT, TOOL, "system"}

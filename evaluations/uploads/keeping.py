@@ -20,7 +20,7 @@ from evaluations.corpus.recognised import (
     remember_columns,
 )
 from evaluations.models import Project, Upload, UploadFile, UploadPart
-from evaluations.texts import storable
+from geval.texts.plain import storable
 
 PART_BYTES = 2**20
 

@@ -8,8 +8,8 @@ from evaluations.people.access import READERS, project_view
 from evaluations.reports.annotators import of_ratings
 from evaluations.reports.kept import kept_annotators
 from evaluations.reports.shown import shown_annotators
-from evaluations.thresholds import SPLIT
 from evaluations.views.reports import options_of, waits
+from geval.thresholds import SPLIT
 
 
 @project_view(READERS)

@@ -19,7 +19,7 @@ from evaluations.people.audit import note_detail, note_nothing
 from evaluations.runs.errands import request_steps
 from evaluations.runs.pilot import USUAL_DOCUMENTS
 from evaluations.views.errands import shown_errand
-from evaluations.word_differences import line_differences
+from geval.texts.word_differences import line_differences
 
 
 @project_view(READERS)

@@ -9,8 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.registry import evaluators
 from evaluations.forms import CertificateForm, EvaluatorForm
 from evaluations.instrument.sensitivity import sensitivities
 from evaluations.judges.findings import known_findings
@@ -27,6 +25,8 @@ from evaluations.reports.shown import shown_numbers
 from evaluations.reports.steadiness import rows_of, steadiness
 from evaluations.runs.errands import request_probe
 from evaluations.views.errands import shown_errand
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.registry import evaluators
 
 
 @project_view(READERS)

@@ -9,7 +9,6 @@ from django.views.decorators.http import require_POST
 
 from evaluations.forms import RestForm, ResumeForm, RunForm
 from evaluations.forms.runs import wanted_run
-from evaluations.llm.prompts import PromptError
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.polling import STOP_POLLING
@@ -35,6 +34,7 @@ from evaluations.runs.lifecycle import (
 )
 from evaluations.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.runs.waits import allowed_pace
+from geval.llm.prompts import PromptError
 from geval_site.queues import RUNS
 
 

@@ -13,7 +13,7 @@ from evaluations.forms import JudgeFormSet, SystemFormSet
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.report import family_of_judge
-from evaluations.statistics.bias import Family
+from geval.statistics.bias import Family
 
 A_PAGE = 200
 

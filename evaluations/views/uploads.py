@@ -20,8 +20,6 @@ from evaluations.models import Project, SavedColumns, Upload, UploadState, Worke
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.polling import STOP_POLLING
-from evaluations.spreadsheets import csv_line
-from evaluations.texts import storable
 from evaluations.uploads.keeping import ChosenFile, keep_upload
 from evaluations.uploads.loading import (
     NotReadyError,
@@ -35,6 +33,8 @@ from evaluations.uploads.loading import (
     start_load,
 )
 from evaluations.waking import wake_for_upload
+from geval.texts.plain import storable
+from geval.texts.spreadsheets import csv_line
 
 SHOWN_ERRORS = 100
 SHOWN_UPLOADS = 10

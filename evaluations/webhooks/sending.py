@@ -16,12 +16,12 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluations.counting import count_events
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.network import checked_session
 from evaluations.models import CountedEvent, WebhookDelivery
 from evaluations.sealing import SealError, unseal
 from evaluations.webhooks.claiming import claim_deliveries
 from evaluations.webhooks.signing import signature
+from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.network import checked_session
 
 TIMEOUT_SECONDS = 10
 # The delay before each further attempt, as Standard Webhooks recommends; after the last, none

@@ -13,7 +13,7 @@ from annotations.answering.answers import (
     read_answer,
 )
 from annotations.errors import AnnotationError
-from evaluations.scales import Scale
+from geval.scales import Scale
 
 COHERENCE, FLUENCY = Question(7, "coherence", Scale(1, 5)), Question(8, "fluency", Scale(0, 1, 0.5))
 OVERALL = Question(0, "overall")

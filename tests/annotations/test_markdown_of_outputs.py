@@ -11,10 +11,10 @@ from django.test import Client
 
 from annotations.forms import CampaignForm
 from annotations.models import Campaign
-from evaluations.formatting.kinds import FieldFormat, TextFormat
-from evaluations.formatting.markdown import as_html, output_as_html
-from evaluations.formatting.showing import MOST_LETTERS, shown
 from evaluations.models import CandidateOutput
+from geval.texts.formatting.kinds import FieldFormat, TextFormat
+from geval.texts.formatting.markdown import as_html, output_as_html
+from geval.texts.formatting.showing import MOST_LETTERS, shown
 
 WRITTEN = "## Findings\n\n- **one**\n- `two`\n\n| a | b |\n|---|---|\n| 1 | 2 |"
 HOSTILE = {

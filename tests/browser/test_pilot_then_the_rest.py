@@ -10,10 +10,10 @@ from playwright.sync_api import Page, expect
 
 from evaluations.corpus.store import LoadResult
 from evaluations.forms import runs as run_forms
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Project
 from evaluations.runs import leases, results
 from evaluations.runs.lifecycle import close_if_finished, lay_out_run
+from geval.llm.scoring import Scored
 from tests.browser.test_improving import serious
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]

@@ -19,7 +19,7 @@ from evaluations.certifying.requirements import (
     overall,
     parse_requirement,
 )
-from evaluations.thresholds import AFFORDABLE_DOCUMENTS
+from geval.thresholds import AFFORDABLE_DOCUMENTS
 
 
 @pytest.mark.parametrize(

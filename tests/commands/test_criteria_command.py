@@ -6,8 +6,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.llm.presets import presets
 from evaluations.models import Project
+from geval.llm.presets import presets
 
 pytestmark = pytest.mark.django_db
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.llm.parsing import Failure, parse_first_digit, parse_rating
-from evaluations.llm.replies import ReplyChoice
 from evaluations.reproduction import DATASETS, Cell
 from evaluations.reproduction.topical_chat import SCALES
+from geval.llm.parsing import Failure, parse_first_digit, parse_rating
+from geval.llm.replies import ReplyChoice
 
 
 @cache

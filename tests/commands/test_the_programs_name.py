@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from geval_site.program import command, program
 from tests.conftest import CHECKOUT
 
-OURS = ("geval_site", "evaluations", "annotations", "templates")
+OURS = ("geval", "geval_site", "evaluations", "annotations", "templates")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from annotations.results.exported import exported_outputs
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import CandidateOutput, Conversation, Document, Project
 from evaluations.templatetags.turns import turns
-from evaluations.turns import Turn, Window
+from geval.texts.turns import Turn, Window
 
 pytestmark = pytest.mark.django_db
 AGENT = [

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.key_names import WELL_KNOWN
-from evaluations.llm.addresses import ForbiddenAddressError, IPAddress, check_ip
+from geval.llm.addresses import ForbiddenAddressError, IPAddress, check_ip
 from tests.conftest import CHECKOUT
 
 # What each of our processes needs of what is secret.

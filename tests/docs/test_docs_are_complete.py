@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.llm.prompts import PLACEHOLDERS
 from evaluations.management.commands.standin_llm import HELP
+from geval.llm.prompts import PLACEHOLDERS
 from tests.conftest import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text()
 DOCS = {path.name: path.read_text() for path in (CHECKOUT / "docs").glob("*.md")}
-OURS = ("geval_site", "evaluations", "annotations")
+OURS = ("geval", "geval_site", "evaluations", "annotations")
 
 
 def sources() -> list[str]:

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.evaluators import registry
-from evaluations.evaluators.base import Evaluator
-from evaluations.evaluators.registry import broken_evaluators, evaluators
 from evaluations.judges.judges import endpoint_at
 from evaluations.models import Judge, Project, RunState
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.evaluators import registry
+from geval.evaluators.base import Evaluator
+from geval.evaluators.registry import broken_evaluators, evaluators
 from tests.conftest import CHECKOUT
 
 FOLDER = CHECKOUT / "docs" / "evaluators"
@@ -68,9 +68,9 @@ def test_the_example_of_an_own_evaluator_scores_and_a_broken_one_is_named(
     own_package: Path,
 ) -> None:
     code = (
-        "from evaluations.evaluators.registry import broken_evaluators, evaluators, make_local\n"
-        "from evaluations.evaluators.base import Item\n"
-        "from evaluations.llm.prompts import Texts\n"
+        "from geval.evaluators.registry import broken_evaluators, evaluators, make_local\n"
+        "from geval.evaluators.base import Item\n"
+        "from geval.llm.prompts import Texts\n"
         "made = make_local('words', {'most': 2})\n"
         "items = [Item(Texts('s', 'a b c d')), Item(Texts('s', 'a'))]\n"
         "print([float(one.value) for one in made.score_readable(items)])\n"

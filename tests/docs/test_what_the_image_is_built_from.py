@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import CHECKOUT
 
+PACKAGES = ("geval", "geval_site", "evaluations", "annotations")
 RULES = [
     line
     for line in (CHECKOUT / ".dockerignore").read_text().splitlines()
@@ -62,7 +63,7 @@ def test_whatever_the_containerfile_copies_is_sent() -> None:
     )
     named = [name for names in copied for name in names.split() if name != "."]
     listed = subprocess.run(
-        ["git", "ls-files", "evaluations", "annotations", "geval_site", "static", "templates"],
+        ["git", "ls-files", *PACKAGES, "static", "templates"],
         cwd=CHECKOUT, capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from evaluations.evaluators.base import SCORED_EMPTY, Item, LocalEvaluator, Outcome
-from evaluations.evaluators.registry import evaluator_class, evaluators, make_local
 from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Project
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.evaluators.base import SCORED_EMPTY, Item, LocalEvaluator, Outcome
+from geval.evaluators.registry import evaluator_class, evaluators, make_local
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure, Reason
+from geval.llm.scoring import Scored
 
 Load = Callable[..., object]
 EMPTY = "\n".join(

@@ -5,15 +5,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from evaluations.evaluators.base import Corpus, Item, SettingsError
-from evaluations.evaluators.ensemble import Ensemble, cross_validated_blend, z_scores
 from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Project, RunState
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.evaluators.base import Corpus, Item, SettingsError
+from geval.evaluators.ensemble import Ensemble, cross_validated_blend, z_scores
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure
+from geval.llm.scoring import Scored
 
 
 def outcomes(

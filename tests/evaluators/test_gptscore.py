@@ -6,21 +6,21 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.evaluators.base import Item, SettingsError
-from evaluations.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
 from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.llm.calls import Answer
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import PromptError, PromptParts
-from evaluations.llm.replies import EchoedToken, ReplyChoice
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.requests import EchoRequest
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
-from evaluations.scales import Scale
+from geval.evaluators.base import Item, SettingsError
+from geval.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
+from geval.llm.calls import Answer
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure
+from geval.llm.prompts import PromptError, PromptParts
+from geval.llm.replies import EchoedToken, ReplyChoice
+from geval.llm.request_settings import RequestSettings
+from geval.llm.requests import EchoRequest
+from geval.llm.scoring import Scored
+from geval.scales import Scale
 
 ASKING = RequestSettings(model="m", mode="direct")
 SCALE = Scale(1, 5)

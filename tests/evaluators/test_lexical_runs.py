@@ -136,7 +136,7 @@ def test_a_paused_run_stores_what_was_done_and_resumes_from_there(
         for d in range(60)
     )
     load(project, {"outputs.jsonl": "\n".join(rows)})
-    monkeypatch.setattr("evaluations.evaluators.chrf.Chrf.chunk", 2)
+    monkeypatch.setattr("geval.evaluators.chrf.Chrf.chunk", 2)
     monkeypatch.setattr("evaluations.runs.local.LOOK_SECONDS", 0.001)
     judge, _ = create_judge(project, JudgeDraft(name="chrF", kind="chrf"))
     run = start_run(judge, [])

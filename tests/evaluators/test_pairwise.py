@@ -7,21 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.pairwise import Pairwise
 from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.llm.calls import Answer
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import PromptParts
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.requests import ChatRequest
-from evaluations.llm.scoring import Preferred
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
 from evaluations.runs.lifecycle import RunError, start_run
 from evaluations.runs.worker import work_on_run
-from evaluations.scales import Scale
+from geval.evaluators.base import Item
+from geval.evaluators.pairwise import Pairwise
+from geval.llm.calls import Answer
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure
+from geval.llm.prompts import PromptParts
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.request_settings import RequestSettings
+from geval.llm.requests import ChatRequest
+from geval.llm.scoring import Preferred
+from geval.scales import Scale
 
 PARTS = PromptParts("Coherence", Scale(1, 5), definition="How well it hangs together.")
 PREFERENCES = "doc_id,system_a,system_b,criterion,annotator,winner\n" + "\n".join(

@@ -2,12 +2,12 @@
 
 import pytest
 
-from evaluations.evaluators.base import Item, Outcome
-from evaluations.evaluators.registry import make_local
-from evaluations.evaluators.rouge import words_of
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.scoring import Scored
+from geval.evaluators.base import Item, Outcome
+from geval.evaluators.registry import make_local
+from geval.evaluators.rouge import words_of
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure, Reason
+from geval.llm.scoring import Scored
 
 
 def rouge(output: str, reference: str, variant: str = "rouge1") -> Outcome:

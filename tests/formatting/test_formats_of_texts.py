@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.formatting.indenting import DEEPEST, indented
-from evaluations.formatting.kinds import FieldFormat, TextFormat, language_of, looks_like
-from evaluations.formatting.showing import MOST_LETTERS, shown
-from evaluations.formatting.tables import MOST_CELLS
+from geval.texts.formatting.indenting import DEEPEST, indented
+from geval.texts.formatting.kinds import FieldFormat, TextFormat, language_of, looks_like
+from geval.texts.formatting.showing import MOST_LETTERS, shown
+from geval.texts.formatting.tables import MOST_CELLS
 
 VALUES = st.recursive(
     st.none()

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from evaluations.formatting.kinds import FieldFormat, TextFormat
-from evaluations.formatting.showing import MOST_LETTERS, shown
+from geval.texts.formatting.kinds import FieldFormat, TextFormat
+from geval.texts.formatting.showing import MOST_LETTERS, shown
 
 ACTING = {
     "script": "<script>alert(1)</script>",

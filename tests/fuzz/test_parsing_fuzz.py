@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.llm.parsing import Failure, parse_rating
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.wire import MalformedError, read_chat_answer
-from evaluations.scales import Scale
+from geval.llm.parsing import Failure, parse_rating
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.wire import MalformedError, read_chat_answer
+from geval.scales import Scale
 from tests.made_up_files import HOSTILE
 
 EXAMPLES = os.environ.get("GEVAL_FUZZ_EXAMPLES")

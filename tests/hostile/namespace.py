@@ -21,11 +21,11 @@ from pathlib import Path
 
 import aiohttp
 
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.network import checked_session
-from evaluations.llm.requests import ChatRequest
+from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError
+from geval.llm.network import checked_session
+from geval.llm.requests import ChatRequest
 from tests.hostile.spellings import LOOPBACK, METADATA, NO_SERVER, PRIVATE, URLS
 
 ADDRESSES = (

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluations.llm import parsing
-from evaluations.llm.network import spellings
-from evaluations.llm.server_fit import parameters_named
+from geval.llm import parsing
+from geval.llm.network import spellings
+from geval.llm.server_fit import parameters_named
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("evaluations", "annotations", "geval_site")
+PACKAGES = ("geval", "evaluations", "annotations", "geval_site")
 # It answers prompts of the machine that it runs on, for tests and the demo.
 STAND_IN = ROOT / "evaluations" / "standin"
 CALLS = frozenset(
@@ -23,18 +23,18 @@ _NAMES = parsing._names_of("coherence")
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 # Values of what patterns are put together from within a function, or in a loop: by module.
 LOCALS: dict[str, dict[str, Any]] = {
-    "evaluations.scales": {
+    "geval.scales": {
         "number": _NUMBER,
         "between": r"\s*(?:-|–|to|,)\s*",
         "step": rf"(?:\s+(?:in\s+)?steps?(?:\s+of)?\s+{_NUMBER})?",
     },
     "evaluations.corpus.tools.system_columns": {"name_of": "gpt-4"},
-    "evaluations.llm.server_fit": {
+    "geval.llm.server_fit": {
         "pattern": "|".join(
             parameters_named.__globals__["_NAMES"].values(),
         )
     },
-    "evaluations.llm.parsing": {
+    "geval.llm.parsing": {
         "names": "coherence|fluency",
         "criterion": "overall quality",
         "lowest": "1",
@@ -42,8 +42,8 @@ LOCALS: dict[str, dict[str, Any]] = {
         "form": _NAMES.form.pattern,
         "sentence": _NAMES.sentence.pattern,
     },
-    "evaluations.llm.delimiting": {"names": "source|text"},
-    "evaluations.llm.network": {
+    "geval.llm.delimiting": {"names": "source|text"},
+    "geval.llm.network": {
         "spelled": [spellings('a\\b"1').pattern.decode()],
     },
 }

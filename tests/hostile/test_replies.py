@@ -13,10 +13,6 @@ import pytest
 from django.utils import timezone
 
 from evaluations.judges.probing import example_question
-from evaluations.llm.calls import RetryPolicy
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError
-from evaluations.llm.probe import probe_model
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -28,6 +24,10 @@ from evaluations.models import (
 )
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError
+from geval.llm.probe import probe_model
 from tests.hostile.endpoint import HostileEndpoint, hostile_endpoint
 from tests.hostile.modes import BODIES, MODES
 from tests.hostile.table import record

@@ -5,18 +5,18 @@ import json
 import numpy as np
 import pytest
 
-from evaluations.evaluators.base import Corpus, Item, SettingsError
-from evaluations.evaluators.formula import CriterionFormula, Formula
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ground_of
 from evaluations.improving.looking import values_of
 from evaluations.improving.work import request_search, work_on_search
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import PromptError, PromptParts
 from evaluations.models import RunState, Score
 from evaluations.runs.worker import work_on_run
-from evaluations.scales import Scale
+from geval.evaluators.base import Corpus, Item, SettingsError
+from geval.evaluators.formula import CriterionFormula, Formula
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure
+from geval.llm.prompts import PromptError, PromptParts
+from geval.scales import Scale
 
 ONE = {"members": [{"judge": "J", "criterion": "a", "weight": 2.0}], "intercept": 1.0}
 

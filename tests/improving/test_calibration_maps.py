@@ -9,13 +9,13 @@ from django.core.management import call_command
 from django.urls import reverse
 from scipy import stats
 
-from evaluations.evaluators.formula import CriterionFormula
 from evaluations.improving.arms import ground_of
 from evaluations.improving.certificate import certificate, outcome_in_words
 from evaluations.improving.looking import look, values_of
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Candidate, Criterion, Judge, LockedDocuments, Look, Project
-from evaluations.statistics.calibration import nearest_to_all
+from geval.evaluators.formula import CriterionFormula
+from geval.statistics.calibration import nearest_to_all
 
 pytestmark = pytest.mark.django_db
 

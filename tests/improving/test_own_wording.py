@@ -8,12 +8,12 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.wording import Wording, as_setting, wordings_in
 from evaluations.improving.estimating import estimate_search
 from evaluations.judges.judges import JudgeDraft, change_judge, create_judge
 from evaluations.judges.steps import prompt_parts
 from evaluations.models import Criterion, Judge, Project
+from geval.evaluators.geval import GEval
+from geval.evaluators.wording import Wording, as_setting, wordings_in
 
 pytestmark = pytest.mark.django_db
 OWN = Wording(definition="Whether sentences follow from each other.", steps="1. Read it aloud.")

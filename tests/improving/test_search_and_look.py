@@ -17,7 +17,7 @@ from evaluations.locked_rule import is_locked
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import FREE_CHANGES
-from evaluations.statistics.shrinking import shrunken
+from geval.statistics.shrinking import shrunken
 
 pytestmark = pytest.mark.django_db
 EVERYTHING = list(FREE_CHANGES)

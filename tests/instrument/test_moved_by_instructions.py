@@ -16,7 +16,6 @@ from evaluations.archive.read import read_archive
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.certifying.requirements import RequirementError
 from evaluations.changes import note_change, state_of
-from evaluations.evaluators.perturbing import INSTRUCTED
 from evaluations.instrument.asking import record_part
 from evaluations.instrument.sensitivity import Sensitivity, instructed_judges, sensitivity_of
 from evaluations.instrument.studies import PARTS, make_study
@@ -37,6 +36,7 @@ from evaluations.models.tokens import digest_of
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
 from evaluations.runs.lifecycle import evaluator_for, prompt_today
+from geval.evaluators.perturbing import INSTRUCTED
 from tests.archive.test_round_trip import archived
 from tests.improving.conftest import criterion, judge, rated_project
 

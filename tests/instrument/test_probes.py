@@ -9,16 +9,16 @@ from django.utils import timezone
 
 from annotations.models import StatedProbability
 from annotations.results.samples import ASKED
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from evaluations.instrument.sensitivity import sensitivities
 from evaluations.instrument.studies import PARTS, make_study
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.prompts import PromptParts, compose_template, render
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
-from evaluations.scales import Scale
+from geval.evaluators.base import Item
+from geval.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
+from geval.llm.item_texts import Texts
+from geval.llm.prompts import PromptParts, compose_template, render
+from geval.scales import Scale
 from tests.instrument.conftest import work
 
 OUTPUT = "The morning ferry sails. It carries seventeen passengers across the harbour."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluations.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.addresses import ForbiddenAddressError, check_address
 
 
 @pytest.mark.parametrize("allow_private", [True, False])

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from evaluations.judges.probing import probe_endpoint
-from evaluations.llm.addresses import likely_addresses
-from evaluations.llm.errors import EndpointError
 from evaluations.models import Endpoint, Project
 from evaluations.runs.errands import request_probe
+from geval.llm.addresses import likely_addresses
+from geval.llm.errors import EndpointError
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 

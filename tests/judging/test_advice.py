@@ -2,9 +2,9 @@
 
 import pytest
 
-from evaluations.llm.advice import advise
-from evaluations.llm.parsing import Reason
-from evaluations.llm.request_settings import Mode, RequestSettings
+from geval.llm.advice import advise
+from geval.llm.parsing import Reason
+from geval.llm.request_settings import Mode, RequestSettings
 
 ALL = ("logprobs", "samples", "direct")
 

@@ -5,14 +5,14 @@ import asyncio
 
 import pytest
 
-from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import Judgement, JudgeQuestion, judge, readable_choices
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.replies import ReplyChoice
-from evaluations.llm.request_settings import Mode, RequestSettings
-from evaluations.llm.requests import ChatRequest
-from evaluations.llm.scoring import Scored
-from evaluations.scales import Scale
+from geval.llm.calls import Answer
+from geval.llm.judgement import Judgement, JudgeQuestion, judge, readable_choices
+from geval.llm.parsing import Failure, Reason
+from geval.llm.replies import ReplyChoice
+from geval.llm.request_settings import Mode, RequestSettings
+from geval.llm.requests import ChatRequest
+from geval.llm.scoring import Scored
+from geval.scales import Scale
 
 QUESTION = JudgeQuestion("Rate it.", "coherence", Scale(1, 5))
 
@@ -73,7 +73,7 @@ def test_the_first_readable_reply_counts_without_a_note() -> None:
 
 
 def test_stored_replies_are_read_like_those_that_just_came() -> None:
-    from evaluations.llm.judgement import score_choices
+    from geval.llm.judgement import score_choices
 
     stored = Answer((UNREADABLE, ReplyChoice("4"), ReplyChoice("2")), "m", "", 0, 0, 0, 0.0)
     outcome = score_choices([stored], QUESTION, settings_of())

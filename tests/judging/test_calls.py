@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.calls import RetryPolicy, ask_until_answered
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.replies import Reply, ReplyChoice
-from evaluations.llm.requests import ChatRequest
+from geval.llm.calls import RetryPolicy, ask_until_answered
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.replies import Reply, ReplyChoice
+from geval.llm.requests import ChatRequest
 
 REQUEST = ChatRequest(model="m", prompt="p")
 

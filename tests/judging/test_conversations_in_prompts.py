@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.perturbing import PROBES, perturbed
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.prompts import PromptError, check_template, render, windows
-from evaluations.turns import (
+from geval.evaluators.base import Item
+from geval.evaluators.perturbing import PROBES, perturbed
+from geval.llm.item_texts import Texts
+from geval.llm.prompts import PromptError, check_template, render, windows
+from geval.texts.turns import (
     ToolCall,
     Turn,
     Window,

@@ -4,9 +4,9 @@ is none."""
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.llm.parsing import Failure, Rating, parse_rating
-from evaluations.llm.replies import ReplyChoice
-from evaluations.scales import Scale
+from geval.llm.parsing import Failure, Rating, parse_rating
+from geval.llm.replies import ReplyChoice
+from geval.scales import Scale
 
 PIECES = (
     "Coherence", "Score", "rating", ": ", " - ", "\n", "\n- ", "1", "2", "3", "4", "4.", "4.5",

@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import pytest
 
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError, ErrorKind, status_error
-from evaluations.llm.network import MASK, spellings
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.reply_json import choices_from_json, choices_to_json
-from evaluations.llm.requests import ChatRequest
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind, status_error
+from geval.llm.network import MASK, spellings
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.requests import ChatRequest
 from tests.processes import StandInProcess, free_port
 
 

@@ -12,8 +12,6 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.judges.judges import EndpointDraft, save_endpoint
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.patience import ask_within_patience
 from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
 from evaluations.runs import errands
 from evaluations.runs.errands import (
@@ -22,6 +20,8 @@ from evaluations.runs.errands import (
     request_probe,
     work_on_errand,
 )
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.patience import ask_within_patience
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 from tests.silence import silent_server

@@ -16,9 +16,9 @@ from evaluations.archive.write import write_archive
 from evaluations.judges.clients import client_for
 from evaluations.judges.judges import EndpointDraft, endpoint_at, save_endpoint
 from evaluations.key_names import WELL_KNOWN, key_names
-from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import Endpoint, Project
-from geval_site.child_environment import passed_on
+from geval.child_environment import passed_on
+from geval.llm.errors import EndpointError, ErrorKind
 
 ADDRESS = "http://127.0.0.1:9/v1"
 OURS = (
@@ -158,8 +158,8 @@ def test_a_run_that_computes_here_starts_its_process_without_the_secret_key(
 ) -> None:
     import asyncio
 
-    from evaluations.evaluators.processes import ScoringProcess
-    from evaluations.evaluators.registry import make_local
+    from geval.evaluators.processes import ScoringProcess
+    from geval.evaluators.registry import make_local
 
     monkeypatch.setenv("GEVAL_SECRET_KEY", "the-sites-own-secret")
 

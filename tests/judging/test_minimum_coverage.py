@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from evaluations.llm.parsing import Failure, Reason, parse_rating
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.scoring import Scored, score_by_logprobs
-from evaluations.scales import Scale
+from geval.llm.parsing import Failure, Reason, parse_rating
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.scoring import Scored, score_by_logprobs
+from geval.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
 

@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.nearest import by_likeness
-from evaluations.llm.prompt_examples import example_block, longest_filled, read_examples
-from evaluations.llm.prompts import PromptParts, compose_template, render
-from evaluations.scales import Scale
+from geval.llm.item_texts import Texts
+from geval.llm.nearest import by_likeness
+from geval.llm.prompt_examples import example_block, longest_filled, read_examples
+from geval.llm.prompts import PromptParts, compose_template, render
+from geval.scales import Scale
 
 POOL = {
     "A ferry left the harbour.": "The ferry left.",

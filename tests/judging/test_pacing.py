@@ -10,9 +10,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from evaluations.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Seen, Slots
-from evaluations.llm.signs import RecentCalls
 from evaluations.standin.limiting import Limits
+from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Seen, Slots
+from geval.llm.signs import RecentCalls
 
 
 class Worker:

@@ -3,12 +3,12 @@ of a file."""
 
 import pytest
 
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.presets import Preset, presets, presets_for
-from evaluations.llm.prompts import PromptParts, compose_template, render
-from evaluations.llm.scoring import why_not_by_logprobs
-from evaluations.scales import Scale
-from evaluations.turns import Turn
+from geval.llm.item_texts import Texts
+from geval.llm.presets import Preset, presets, presets_for
+from geval.llm.prompts import PromptParts, compose_template, render
+from geval.llm.scoring import why_not_by_logprobs
+from geval.scales import Scale
+from geval.texts.turns import Turn
 
 TASKS = {
     "summarisation": {"coherence", "consistency", "fluency", "relevance"},

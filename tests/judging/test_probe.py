@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.judgement import JudgeQuestion
-from evaluations.llm.probe import Findings, probe_model
-from evaluations.scales import Scale
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.judgement import JudgeQuestion
+from geval.llm.probe import Findings, probe_model
+from geval.scales import Scale
 from tests.processes import StandInProcess, free_port
 
 Start = Callable[..., StandInProcess]

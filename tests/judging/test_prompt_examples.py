@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.prompt_examples import Example, example_block, longest_filled, read_examples
+from geval.llm.prompt_examples import Example, example_block, longest_filled, read_examples
 
 PATTERN = re.compile(
     r"<example>\n<source>\n(?P<source>.*?)\n</source>\n<text>\n(?P<output>.*?)\n</text>\n"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.prompts import (
+from geval.llm.item_texts import Texts
+from geval.llm.prompts import (
     MOST_PLACEHOLDERS,
     PromptError,
     PromptParts,
@@ -16,8 +16,8 @@ from evaluations.llm.prompts import (
     render,
     steps_prompt,
 )
-from evaluations.scales import Scale
-from evaluations.turns import Turn
+from geval.scales import Scale
+from geval.texts.turns import Turn
 
 PARTS = PromptParts(
     criterion="coherence", scale=Scale(1, 5), definition="one thread from start to end"

@@ -5,8 +5,8 @@ import email.utils
 
 import pytest
 
-from evaluations.llm.errors import ErrorKind, status_error
-from evaluations.llm.rate_headers import (
+from geval.llm.errors import ErrorKind, status_error
+from geval.llm.rate_headers import (
     Allowance,
     read_rate_headers,
     retry_seconds,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluations.llm.parsing import (
+from geval.llm.parsing import (
     LONGEST_REPLY,
     Failure,
     Rating,
@@ -13,8 +13,8 @@ from evaluations.llm.parsing import (
     reply_text,
     spelled_number,
 )
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.scales import Scale
+from geval.llm.replies import ReplyChoice, Token
+from geval.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
 

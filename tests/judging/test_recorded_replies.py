@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from evaluations.llm.parsing import Failure, parse_rating
-from evaluations.llm.replies import ReplyChoice
-from evaluations.scales import parsed_scale
+from geval.llm.parsing import Failure, parse_rating
+from geval.llm.replies import ReplyChoice
+from geval.scales import parsed_scale
 
 FILE = Path(__file__).parents[1] / "data" / "recorded_replies.jsonl.gz"
 LEAST_READ = 0.95

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.scoring import (
+from geval.llm.parsing import Failure, Reason
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.scoring import (
     Scored,
     score_by_logprobs,
     score_by_samples,
     score_directly,
     why_not_by_logprobs,
 )
-from evaluations.scales import Scale
+from geval.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
 ONE_TO_TEN = Scale(1, 10)

@@ -2,8 +2,8 @@
 
 import random
 
-from evaluations.llm.rate_headers import Allowance, RateHeaders
-from evaluations.llm.signs import RecentCalls
+from geval.llm.rate_headers import Allowance, RateHeaders
+from geval.llm.signs import RecentCalls
 
 
 class Clock:

@@ -8,21 +8,21 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.pairwise import Pairwise
-from evaluations.evaluators.perturbing import perturbed
 from evaluations.forms.evaluators import EvaluatorForm
 from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, draft_of
-from evaluations.llm.delimiting import NOTE
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure, parse_rating
-from evaluations.llm.prompt_examples import EXAMPLES_HEADING
-from evaluations.llm.prompts import DEFAULT_INPUTS, PromptParts, compose_template, delimited, render
-from evaluations.llm.replies import ReplyChoice
 from evaluations.models import Judge, Project
-from evaluations.scales import Scale
 from evaluations.standin.judging import read_prompt
+from geval.evaluators.base import Item
+from geval.evaluators.geval import GEval
+from geval.evaluators.pairwise import Pairwise
+from geval.evaluators.perturbing import perturbed
+from geval.llm.delimiting import NOTE
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure, parse_rating
+from geval.llm.prompt_examples import EXAMPLES_HEADING
+from geval.llm.prompts import DEFAULT_INPUTS, PromptParts, compose_template, delimited, render
+from geval.llm.replies import ReplyChoice
+from geval.scales import Scale
 
 PARTS = PromptParts("coherence", Scale(1, 5))
 PLAIN = compose_template(PARTS, steps=None)

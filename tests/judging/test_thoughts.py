@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.parsing import Failure, Rating, Reason, parse_rating
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.reply_json import choices_from_json, choices_to_json
-from evaluations.llm.scoring import Scored, score_by_logprobs
-from evaluations.llm.thoughts import without_thoughts
-from evaluations.llm.wire import read_chat_answer
-from evaluations.llm.written_steps import read_steps
-from evaluations.scales import Scale
+from geval.llm.parsing import Failure, Rating, Reason, parse_rating
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.scoring import Scored, score_by_logprobs
+from geval.llm.thoughts import without_thoughts
+from geval.llm.wire import read_chat_answer
+from geval.llm.written_steps import read_steps
+from geval.scales import Scale
 
 SCALE = Scale(1, 5)
 THOUGHT = "At first sight Coherence: 2. But the order is good."

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.evaluators.judge_settings import default_of
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.requests import ChatRequest
-from evaluations.llm.time_limit import MOST_SECONDS, TimeLimit
+from geval.evaluators.judge_settings import default_of
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.requests import ChatRequest
+from geval.llm.time_limit import MOST_SECONDS, TimeLimit
 from tests.processes import StandInProcess
 
 
@@ -85,8 +85,8 @@ def test_old_slow_answers_are_forgotten() -> None:
 def test_a_client_learns_from_the_calls_it_makes(
     start_standin: Callable[..., StandInProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.llm.time_limit.DEFAULT_SECONDS", 0.3)
-    monkeypatch.setattr("evaluations.llm.time_limit.SECONDS_A_TOKEN", 0.0)
+    monkeypatch.setattr("geval.llm.time_limit.DEFAULT_SECONDS", 0.3)
+    monkeypatch.setattr("geval.llm.time_limit.SECONDS_A_TOKEN", 0.0)
     limit = TimeLimit()
     request = ChatRequest(model="offline-stand-in", prompt="Rate this text from 1 to 5: a ferry")
 

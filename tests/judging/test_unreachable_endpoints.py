@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from evaluations.llm.endpoints import Client
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.requests import ChatRequest
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.requests import ChatRequest
 from tests.processes import free_port
 
 

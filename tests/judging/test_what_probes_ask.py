@@ -9,10 +9,10 @@ from django.core.management import call_command
 from evaluations.judges import probing
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.judges.probing import probe_endpoint
-from evaluations.llm.judgement import JudgeQuestion
-from evaluations.llm.probe import Findings
-from evaluations.llm.prompts import NOTE
 from evaluations.models import Endpoint, Judge, JudgeKind, Project
+from geval.llm.judgement import JudgeQuestion
+from geval.llm.probe import Findings
+from geval.llm.prompts import NOTE
 
 pytestmark = pytest.mark.django_db
 MODEL = "m"

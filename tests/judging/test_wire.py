@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.llm.replies import ReplyChoice
-from evaluations.llm.wire import (
+from geval.llm.replies import ReplyChoice
+from geval.llm.wire import (
     NEVER,
     MalformedError,
     read_batch,

@@ -11,12 +11,12 @@ import structlog
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluations.evaluators.geval import GEval
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import Document, EvaluationRun, Judge, Project
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 from evaluations.sealing import seal
+from geval.evaluators.geval import GEval
+from geval.llm.calls import RetryPolicy
 from tests.logs.conftest import Lines
 
 TEXT, KEY = "the-sentinel-of-a-text", "sentinel-0123456789-key"

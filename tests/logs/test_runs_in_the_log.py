@@ -6,8 +6,6 @@ from collections.abc import Callable
 import pytest
 from django.db import transaction
 
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Project, RunItem
 from evaluations.runs import calling, leases, results
 from evaluations.runs.lifecycle import (
@@ -20,6 +18,8 @@ from evaluations.runs.lifecycle import (
 )
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
+from geval.llm.parsing import Failure, Reason
+from geval.llm.scoring import Scored
 from tests.logs.conftest import Lines
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from evaluations.evaluators.base import Item
-from evaluations.llm.item_texts import Texts
+from geval.evaluators.base import Item
+from geval.llm.item_texts import Texts
 
 torch = pytest.importorskip(
     "torch", reason="torch is not installed: make test-neural installs and runs these"

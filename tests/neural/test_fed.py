@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluations.evaluators.base import EvaluatorError, Item, SettingsError
-from evaluations.evaluators.fed import Fed, qualities, utterances
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure
-from evaluations.llm.prompts import PromptError, PromptParts
-from evaluations.llm.scoring import Scored
-from evaluations.scales import Scale
-from evaluations.turns import Turn
+from geval.evaluators.base import EvaluatorError, Item, SettingsError
+from geval.evaluators.fed import Fed, qualities, utterances
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure
+from geval.llm.prompts import PromptError, PromptParts
+from geval.llm.scoring import Scored
+from geval.scales import Scale
+from geval.texts.turns import Turn
 from tests.neural.conftest import LIMIT, OUTPUTS, torch
 
 Load = Callable[..., Any]

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluations.evaluators.bartscore import BartScore
-from evaluations.evaluators.base import Corpus, Item
-from evaluations.evaluators.bertscore import BertScore
-from evaluations.evaluators.ctc import Ctc
-from evaluations.evaluators.embedding import EmbeddingSimilarity
-from evaluations.evaluators.factcc import FactCc
-from evaluations.evaluators.moverscore import MoverScore
-from evaluations.evaluators.neural.transport import earth_movers_distance
-from evaluations.evaluators.prism import Prism
-from evaluations.evaluators.qags import Qags, best_span, token_f1
-from evaluations.evaluators.unieval import UniEval
-from evaluations.evaluators.usr import Usr
-from evaluations.llm.scoring import Scored
+from geval.evaluators.bartscore import BartScore
+from geval.evaluators.base import Corpus, Item
+from geval.evaluators.bertscore import BertScore
+from geval.evaluators.ctc import Ctc
+from geval.evaluators.embedding import EmbeddingSimilarity
+from geval.evaluators.factcc import FactCc
+from geval.evaluators.moverscore import MoverScore
+from geval.evaluators.neural.transport import earth_movers_distance
+from geval.evaluators.prism import Prism
+from geval.evaluators.qags import Qags, best_span, token_f1
+from geval.evaluators.unieval import UniEval
+from geval.evaluators.usr import Usr
+from geval.llm.scoring import Scored
 from tests.neural.conftest import OUTPUTS, REFERENCES, SOURCE, torch
 
 Load = Callable[..., Any]

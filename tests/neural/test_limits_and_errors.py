@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from evaluations.evaluators.bartscore import BartScore
-from evaluations.evaluators.base import EvaluatorError, Item
-from evaluations.evaluators.bertscore import BertScore
-from evaluations.evaluators.factcc import FactCc
-from evaluations.evaluators.unieval import UniEval
 from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from evaluations.runs.lifecycle import resume_run, start_run
 from evaluations.runs.worker import work_on_run
+from geval.evaluators.bartscore import BartScore
+from geval.evaluators.base import EvaluatorError, Item
+from geval.evaluators.bertscore import BertScore
+from geval.evaluators.factcc import FactCc
+from geval.evaluators.unieval import UniEval
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure
+from geval.llm.scoring import Scored
 from tests.neural.conftest import LIMIT
 
 Load = Callable[..., Any]

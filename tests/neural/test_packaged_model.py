@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.evaluators.base import Item
-from evaluations.evaluators.bertscore import BertScore
-from evaluations.evaluators.embedding import EmbeddingSimilarity
-from evaluations.evaluators.wordmover import WordMover
-from evaluations.llm.item_texts import Texts
+from geval.evaluators.base import Item
+from geval.evaluators.bertscore import BertScore
+from geval.evaluators.embedding import EmbeddingSimilarity
+from geval.evaluators.wordmover import WordMover
+from geval.llm.item_texts import Texts
 
 SOURCE = "The ferry to the island sails at noon, because the morning storm has passed."
 PARAPHRASE = "Now that the storm of the morning is over, the island's ferry leaves at twelve."

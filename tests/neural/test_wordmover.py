@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from evaluations.evaluators.base import Corpus, EvaluatorError, Item
-from evaluations.evaluators.wordmover import WordMover, moved
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.parsing import Failure
-from evaluations.llm.scoring import Scored
+from geval.evaluators.base import Corpus, EvaluatorError, Item
+from geval.evaluators.wordmover import WordMover, moved
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure
+from geval.llm.scoring import Scored
 from tests.neural.conftest import OUTPUTS, REFERENCES, torch
 
 Load = Callable[..., Any]

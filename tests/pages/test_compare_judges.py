@@ -20,7 +20,7 @@ from evaluations.reports.options import ReportOptions
 from evaluations.reports.pair_view import PairView
 from evaluations.reports.report import build_report
 from evaluations.reports.two_judges import two_judges
-from evaluations.scales import Scale
+from geval.scales import Scale
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

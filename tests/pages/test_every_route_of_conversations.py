@@ -26,7 +26,6 @@ from annotations.planning.campaigns import open_campaign, seat_annotators
 from annotations.results.downloads import DOWNLOADS
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
-from evaluations.llm.scoring import Scored
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
 from evaluations.reports.drawings.drawn import KINDS
@@ -35,6 +34,7 @@ from evaluations.reports.formats import BY_ENDING, BY_WORD
 from evaluations.runs import leases, results
 from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from evaluations.views.drawings import TYPES
+from geval.llm.scoring import Scored
 from tests.pages.addresses import address, operations, records_of, routes
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, Explanation, Judge, Project
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 from tests.conftest import do_errands
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,9 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluations.formats import shown
 from evaluations.models import Document, EvaluationRun, Judge, Membership, Project, System
 from evaluations.reports.report import build_report
+from geval.texts.numbers import shown
 
 pytestmark = pytest.mark.django_db
 

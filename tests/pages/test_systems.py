@@ -12,7 +12,7 @@ from django.urls import reverse
 from evaluations.models import Project
 from evaluations.reports.report import build_report, family_of_judge
 from evaluations.reports.report_json import as_json
-from evaluations.statistics.bias import Family
+from geval.statistics.bias import Family
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.templatetags.turns import reply, session
-from evaluations.turns import ToolCall, Turn, transcript
+from geval.texts.turns import ToolCall, Turn, transcript
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 TURNS = st.lists(

@@ -13,8 +13,8 @@ from django.test import Client
 
 from evaluations.archive.write import write_archive
 from evaluations.judges.clients import client_for
-from evaluations.llm.errors import EndpointError
 from evaluations.models import Endpoint, Membership, Project, Webhook
+from geval.llm.errors import EndpointError
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.django_db

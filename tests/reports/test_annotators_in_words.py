@@ -7,10 +7,10 @@ from evaluations.reports.annotators import (
     AnnotatorsFound,
     CriterionAnnotators,
 )
-from evaluations.statistics.latent_classes import RaterCompetence
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
-from evaluations.statistics.severity import RaterSeverity
+from geval.statistics.latent_classes import RaterCompetence
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.severity import RaterSeverity
 
 NONE = Interval(None, None, "few")
 Known = tuple[float, tuple[float, float] | None]

@@ -7,9 +7,9 @@ import pytest
 
 from evaluations.reports.null_judges import NullDraw, NullJudge
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
-from evaluations.statistics.agreement import BehindARater
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
+from geval.statistics.agreement import BehindARater
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
 from tests.thresholds.test_verdicts_at_their_borders import evidence
 
 NOTHING = Estimate.undefined("nothing")

@@ -11,8 +11,8 @@ from evaluations.reports.gap_patterns import Patterns, length_drawing, patterns_
 from evaluations.reports.gap_ranking import Gaps, gaps_of
 from evaluations.reports.live import live_data
 from evaluations.reports.topic_words import documents_read, topic_words
-from evaluations.statistics.clusters import Cluster
-from evaluations.statistics.layout import Outputs
+from geval.statistics.clusters import Cluster
+from geval.statistics.layout import Outputs
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

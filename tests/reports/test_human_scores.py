@@ -19,8 +19,8 @@ from evaluations.reports.report import Report, build_report
 from evaluations.reports.report_json import as_json
 from evaluations.reports.tables import as_markdown, as_text
 from evaluations.reports.words import human_score_note, reading
-from evaluations.statistics.consensus import NO_RATINGS, HumanScore
-from evaluations.statistics.latent_classes import FEW_RATERS
+from geval.statistics.consensus import NO_RATINGS, HumanScore
+from geval.statistics.latent_classes import FEW_RATERS
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from evaluations.models import Project
 from evaluations.reports.marks import Marks, marks_against
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import selected_data
-from evaluations.statistics.significance import paired_bootstrap_p
+from geval.statistics.significance import paired_bootstrap_p
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from evaluations.formats import in_brackets, shown, signed
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
 from evaluations.templatetags.evaluations import fixed
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.texts.numbers import in_brackets, shown, signed
 
 
 @pytest.mark.parametrize(

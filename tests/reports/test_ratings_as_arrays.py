@@ -9,8 +9,8 @@ import pytest
 from annotations.models import Annotator, Rating
 from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.models import CandidateOutput, Project
-from evaluations.statistics.consensus import Consensus
-from evaluations.statistics.layout import Ratings
+from geval.statistics.consensus import Consensus
+from geval.statistics.layout import Ratings
 
 # By rater and output.
 TABLE = np.array([[1.0, np.nan, 3.0, np.nan], [2.0, 4.0, np.nan, np.nan]])

@@ -3,8 +3,8 @@
 import numpy as np
 
 from evaluations.reports.analysis import analyse_agreement
-from evaluations.scales import Scale
-from evaluations.statistics.layout import Outputs, Ratings
+from geval.scales import Scale
+from geval.statistics.layout import Outputs, Ratings
 
 ALL = ["nominal alpha", "ordinal alpha", "interval alpha", "AC1", "AC2"]
 

@@ -9,12 +9,12 @@ import pytest
 
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
-from evaluations.formats import two_decimals
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
 from evaluations.reports.tables import as_markdown, as_text
 from evaluations.reports.words import in_a_sentence
+from geval.texts.numbers import two_decimals
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db

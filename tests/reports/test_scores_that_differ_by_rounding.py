@@ -12,7 +12,7 @@ from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
 from evaluations.reports.report import build_report
 from evaluations.reports.report_json import as_json
-from evaluations.statistics.types import rounded
+from geval.statistics.types import rounded
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS, SYSTEMS = 12, 4

@@ -22,8 +22,8 @@ from evaluations.reports.run_precision import KnownSoFar, known_of_complete
 from evaluations.reports.so_far import so_far
 from evaluations.reports.words import sessions_note
 from evaluations.runs.lifecycle import lay_out_run
-from evaluations.statistics.jackknife import correlation_interval
-from evaluations.statistics.layout import Outputs
+from geval.statistics.jackknife import correlation_interval
+from geval.statistics.layout import Outputs
 
 pytestmark = pytest.mark.django_db
 SESSIONS, TURNS = 14, 6

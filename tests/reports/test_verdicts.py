@@ -15,9 +15,9 @@ from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, build_report
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from evaluations.reports.words import headline, in_a_sentence, reading
-from evaluations.statistics.agreement import BehindARater
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
+from geval.statistics.agreement import BehindARater
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
 from tests.reports.test_best_judge import FAIR, OUTPUTS, QUALITY, rated, scored
 
 Load = Callable[..., LoadResult]

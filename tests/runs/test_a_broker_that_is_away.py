@@ -10,11 +10,11 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluations import waking
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.scheduling import waiting_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 from tests.processes import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)

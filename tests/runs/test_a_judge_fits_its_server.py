@@ -10,16 +10,16 @@ from django.core.exceptions import ValidationError
 
 from evaluations.judges.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.judges.steps import STEPS_MAX_TOKENS, steps_request
-from evaluations.llm.calls import RetryPolicy, ask_until_answered
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.probe import TOKENS_WITH_THOUGHT, Findings
-from evaluations.llm.replies import Reply, ReplyChoice
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.requests import ChatRequest
-from evaluations.llm.server_fit import LearnedFit, ServerFit
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy, ask_until_answered
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.probe import TOKENS_WITH_THOUGHT, Findings
+from geval.llm.replies import Reply, ReplyChoice
+from geval.llm.request_settings import RequestSettings
+from geval.llm.requests import ChatRequest
+from geval.llm.server_fit import LearnedFit, ServerFit
 from tests.processes import StandInProcess
 
 MODEST = ("--most-choices", "8", "--most-alternatives", "5", "--without-top-p")
@@ -128,7 +128,7 @@ def test_evaluation_steps_have_the_room_that_replies_have(small_project: Project
 def test_a_probe_has_the_time_limit_of_its_judge(
     small_project: Project, start_standin: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.llm.probe._POLICY", RetryPolicy(attempts=1))
+    monkeypatch.setattr("geval.llm.probe._POLICY", RetryPolicy(attempts=1))
     endpoint = endpoint_at(small_project, start_standin("--latency", "1.5").base_url)
     draft = JudgeDraft(name="J", endpoint=endpoint, model="m", mode="direct")
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.judges.judges import EndpointDraft, save_endpoint
-from evaluations.llm.pacing import Seen, Sign
 from evaluations.models import (
     AccountBucket,
     AccountQuota,
@@ -21,6 +20,7 @@ from evaluations.runs.accounts import account_of, normalised, read_account
 from evaluations.runs.pace import _limits
 from evaluations.runs.quota import Limits, allowed_rate, exchange, known_pace, take
 from evaluations.upkeep import JOBS, look_after
+from geval.llm.pacing import Seen, Sign
 
 URL = "https://api.example.com/v1"
 SURE = Seen(sign=Sign(50.0, is_sure=True))

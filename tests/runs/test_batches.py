@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import Batch, EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 from evaluations.runs.batches import read_results
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.scheduling import waiting_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 from tests.conftest import wait_until
 from tests.processes import StandInProcess, WorkerProcess
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.runs.in_flight import InFlight
+from geval.llm.errors import EndpointError, ErrorKind
 
 TIMEOUT = EndpointError(ErrorKind.TIMEOUT, "No answer.")
 

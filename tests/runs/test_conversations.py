@@ -10,11 +10,11 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.judges.criteria import use_preset
-from evaluations.llm.presets import presets
 from evaluations.models import Criterion, Judge, ModelReply, Project, RunState
 from evaluations.reports.report import build_report
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.presets import presets
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

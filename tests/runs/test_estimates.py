@@ -8,11 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluations.evaluators.gptscore import GptScore
 from evaluations.judges.judges import endpoint_at
 from evaluations.models import Judge, Project
 from evaluations.runs.estimate import LOOKED_AT, RunEstimate, estimate_run
 from evaluations.runs.lifecycle import start_run
+from geval.evaluators.gptscore import GptScore
 
 pytestmark = pytest.mark.django_db
 PRICES = {"price_in": Decimal(1), "price_out": Decimal(2)}

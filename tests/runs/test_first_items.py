@@ -6,14 +6,14 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.corpus.store import LoadResult
-from evaluations.llm.calls import RetryPolicy
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from evaluations.runs.first_items import FIRST_ITEMS, FirstItems
 from evaluations.runs.lifecycle import resume_run, start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
+from geval.llm.parsing import Failure, Reason
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored
 
 QUICK = RetryPolicy(attempts=2, first_wait=0.001, longest_wait=0.01)
 MakeJudge = Callable[..., Judge]

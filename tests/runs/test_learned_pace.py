@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from evaluations.llm.pacing import Seen, Sign
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.runs.accounts import account_of, read_account
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.quota import allowed_rate, close, exchange, known_pace
 from evaluations.runs.waits import in_words
 from evaluations.runs.worker import work_on_run
+from geval.llm.pacing import Seen, Sign
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACCOUNT = account_of("http://x/v1", "", "")

@@ -11,7 +11,6 @@ from django.db import transaction
 from evaluations import seldom
 from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.corpus.rows import LoadError
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import (
     EvaluationRun,
     ItemState,
@@ -34,6 +33,7 @@ from evaluations.people.limits import (
 )
 from evaluations.runs.lifecycle import RunError, resume_run, start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 from tests.archive.test_round_trip import archived
 
 pytestmark = pytest.mark.django_db(transaction=True)

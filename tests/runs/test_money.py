@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import RunError, cancel_run, lay_out_run, resume_run, start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUICK = RetryPolicy(attempts=6, first_wait=0.01, longest_wait=0.05)

@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from evaluations.llm.calls import RetryPolicy
-from evaluations.llm.errors import EndpointError, ErrorKind
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -30,6 +28,8 @@ from evaluations.runs.lifecycle import resume_run, start_run
 from evaluations.runs.outages import FIRST_WAIT, LONGEST_WAIT, next_wait, outage
 from evaluations.runs.resuming import resume_due_runs
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
+from geval.llm.errors import EndpointError, ErrorKind
 from tests.conftest import wait_until
 from tests.processes import StandInProcess
 

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from evaluations.llm.errors import EndpointError, ErrorKind
-from evaluations.llm.pacing import Pace, Seen
-from evaluations.llm.rate_headers import Allowance, RateHeaders
 from evaluations.runs.pacer import OPENING_SECONDS, Pacer
 from evaluations.runs.quota import Turn
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.pacing import Pace, Seen
+from geval.llm.rate_headers import Allowance, RateHeaders
 
 LIMITED = EndpointError(
     ErrorKind.RATE_LIMIT,

@@ -16,7 +16,6 @@ from django.utils import timezone
 from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.runs import leases, results
 from evaluations.runs.estimate import estimate_run
@@ -28,6 +27,7 @@ from evaluations.runs.lifecycle import (
     start_run,
 )
 from evaluations.runs.pilot import pilot_outputs
+from geval.llm.scoring import Scored
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = 30

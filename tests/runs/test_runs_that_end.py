@@ -12,8 +12,6 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.evaluators.geval import GEval
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.runs import leases
 from evaluations.runs.calling import FAILURES_IN_A_ROW
@@ -21,6 +19,8 @@ from evaluations.runs.lifecycle import cancel_run, lay_out_run, pause_run, resum
 from evaluations.runs.scheduling import waiting_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
+from geval.evaluators.geval import GEval
+from geval.llm.calls import RetryPolicy
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.judges.steps import store_steps
-from evaluations.llm.prompts import PromptError
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
 from evaluations.runs import leases, results
 from evaluations.runs.lifecycle import (
@@ -18,6 +16,8 @@ from evaluations.runs.lifecycle import (
     resume_run,
     start_run,
 )
+from geval.llm.prompts import PromptError
+from geval.llm.scoring import Scored
 
 pytestmark = pytest.mark.django_db
 

@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, EvaluationSteps, Judge, Project, RunState
 from evaluations.runs.lifecycle import claim_preparation, resume_run, start_run, steps_written
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 from tests.conftest import wait_until
 from tests.hostile.endpoint import hostile_endpoint
 from tests.processes import StandInProcess

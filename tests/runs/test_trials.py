@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from evaluations.reports.trial import trial_items
 from evaluations.runs.lifecycle import RunError, lay_out_run, start_rest, start_run
 from evaluations.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUICK = RetryPolicy(attempts=2, first_wait=0.001, longest_wait=0.01)

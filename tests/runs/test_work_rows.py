@@ -4,11 +4,11 @@ is lost."""
 import pytest
 from django.utils import timezone
 
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.scoring import Scored
 from evaluations.models import EvaluationRun, ItemState, RunState, Score
 from evaluations.runs import leases, results
 from evaluations.runs.lifecycle import close_if_finished
+from geval.llm.parsing import Failure, Reason
+from geval.llm.scoring import Scored
 from tests.runs.laid_out import run
 
 __all__ = ["run"]
@@ -124,7 +124,7 @@ def test_the_database_refuses_a_second_score_of_the_same_item(run: EvaluationRun
 def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
     from dataclasses import replace
 
-    from evaluations.llm.requests import ChatRequest
+    from geval.llm.requests import ChatRequest
 
     plain = ChatRequest(model="m", prompt="p")
     others = [

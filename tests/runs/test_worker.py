@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.llm.calls import RetryPolicy
 from evaluations.models import (
     EvaluationRun,
     EvaluationSteps,
@@ -20,6 +19,7 @@ from evaluations.models import (
 from evaluations.runs.lifecycle import resume_run, start_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
+from geval.llm.calls import RetryPolicy
 from tests.processes import StandInProcess, free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)

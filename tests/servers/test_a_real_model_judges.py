@@ -13,7 +13,6 @@ import pytest
 
 from evaluations.judges.findings import known_findings
 from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.llm.parsing import Reason
 from evaluations.models import (
     CandidateOutput,
     EvaluationRun,
@@ -27,6 +26,7 @@ from evaluations.models import (
 from evaluations.runs.errands import request_explanation, work_on_errand
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
+from geval.llm.parsing import Reason
 from tests.processes import ModelProcess
 from tests.servers.asking import weighted_rating
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.prompts import PromptParts, compose_template, render, steps_prompt
-from evaluations.scales import Scale
+from geval.llm.item_texts import Texts
+from geval.llm.prompts import PromptParts, compose_template, render, steps_prompt
+from geval.scales import Scale
 from tests.processes import StandInProcess
 
 Start = Callable[..., StandInProcess]

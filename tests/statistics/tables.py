@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.statistics import (
+from geval.statistics import (
     agreement,
     bias,
     calibration,
@@ -19,11 +19,11 @@ from evaluations.statistics import (
     same_documents,
     significance,
 )
-from evaluations.statistics import (
+from geval.statistics import (
     alt_test as alternative,
 )
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.types import FloatArray
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.types import FloatArray
 
 
 def flat(*tables: FloatArray) -> tuple[Outputs, *tuple[FloatArray, ...]]:

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluations.statistics.accuracy_tests import (
+from geval.statistics.accuracy_tests import (
     AccuracyTest,
     documents_that_count,
     soft_pairwise_test,
     tie_calibrated_test,
 )
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.pairwise import tie_calibrated_accuracy
+from geval.statistics.layout import Outputs
+from geval.statistics.pairwise import tie_calibrated_accuracy
+from geval.statistics.types import FloatArray
 from tests.conftest import CHECKOUT
 
 CASES = json.loads((CHECKOUT / "tests/data/mt_metrics_eval.json").read_text())

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.agreement import MEASUREMENTS, Measurement
-from evaluations.statistics.types import FloatArray
+from geval.statistics.agreement import MEASUREMENTS, Measurement
+from geval.statistics.types import FloatArray
 from tests.statistics.tables import alpha_interval, human_ceiling, krippendorff_alpha
 
 NAN = math.nan

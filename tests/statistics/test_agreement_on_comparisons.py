@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from evaluations.statistics.comparisons import (
+from geval.statistics.comparisons import (
     Agreed,
     PairChoice,
     agreement_among,

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.alt_test import (
+from geval.statistics.alt_test import (
     alt_test,
     nearest_constant,
     p_of_nearer,
     raters_that_agree,
 )
-from evaluations.statistics.layout import Ratings
+from geval.statistics.layout import Ratings
 
 RNG = np.random.default_rng(3)
 

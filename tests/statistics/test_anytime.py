@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.anytime import confidence_sequence
+from geval.statistics.anytime import confidence_sequence
 
 
 def capital_by_hand(values: list[float], mean: float, *, level: float) -> float:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.agreement import BehindARater, judge_minus_a_rater
-from evaluations.statistics.layout import Outputs, Ratings
+from geval.statistics.agreement import BehindARater, judge_minus_a_rater
+from geval.statistics.layout import Outputs, Ratings
 
 DOCUMENTS, SYSTEMS, RATERS = 20, 5, 3
 

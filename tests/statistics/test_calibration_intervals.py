@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.calibration import reliability, reliability_intervals
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.projection import documents_for, half_width_with
-from evaluations.statistics.weighted import freedom_share
-from evaluations.thresholds import PROMISE
+from geval.statistics.calibration import reliability, reliability_intervals
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import Outputs
+from geval.statistics.projection import documents_for, half_width_with
+from geval.statistics.weighted import freedom_share
+from geval.thresholds import PROMISE
 
 RNG = np.random.default_rng(11)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.clusters import (
+from geval.statistics.clusters import (
     Cluster,
     Group,
     find_clusters,
@@ -13,8 +13,8 @@ from evaluations.statistics.clusters import (
     length_test,
     stratified_test,
 )
-from evaluations.statistics.layout import Outputs
-from evaluations.thresholds import GAP_OUTPUTS
+from geval.statistics.layout import Outputs
+from geval.thresholds import GAP_OUTPUTS
 
 
 def test_one_stratum_is_fishers_exact_test() -> None:

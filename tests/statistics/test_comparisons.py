@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.calibration import isotonic, nearest_to_all
-from evaluations.statistics.concentration import concentration
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.pairwise import count_pairs
-from evaluations.statistics.ppi import ppi_mean
-from evaluations.statistics.preferences import bradley_terry
-from evaluations.statistics.reliability import cohen_kappa
-from evaluations.statistics.significance import holm, letters, williams_test
+from geval.statistics.calibration import isotonic, nearest_to_all
+from geval.statistics.concentration import concentration
+from geval.statistics.pairwise import count_pairs
+from geval.statistics.ppi import ppi_mean
+from geval.statistics.preferences import bradley_terry
+from geval.statistics.reliability import cohen_kappa
+from geval.statistics.significance import holm, letters, williams_test
+from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     alt_test,
     cross_validated_error,

@@ -8,10 +8,10 @@ transformers.
 import numpy as np
 import pytest
 
-from evaluations.statistics import dawid_skene as dawid_skene_module
-from evaluations.statistics import mace as mace_module
-from evaluations.statistics.dawid_skene import dawid_skene
-from evaluations.statistics.latent_classes import (
+from geval.statistics import dawid_skene as dawid_skene_module
+from geval.statistics import mace as mace_module
+from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.latent_classes import (
     FEW_OUTPUTS,
     FEW_RATERS,
     FEW_SHARED,
@@ -25,8 +25,8 @@ from evaluations.statistics.latent_classes import (
     Model,
     latent_classes,
 )
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.mace import mace
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.mace import mace
 
 
 def guessed(outputs: int = 60) -> Ratings:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from evaluations.statistics import correlation
-from evaluations.statistics.correlation import (
+from geval.statistics import correlation
+from geval.statistics.correlation import (
     COEFFICIENTS,
     LEVELS,
     Coefficient,
@@ -26,8 +26,8 @@ from evaluations.statistics.correlation import (
     ranks,
     ranks_by_document,
 )
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
+from geval.statistics.layout import Outputs
+from geval.statistics.types import FloatArray
 from tests.statistics.tables import correlations, mean_over_raters
 
 NAN = math.nan

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from evaluations.statistics.attenuation import disattenuated
-from evaluations.statistics.bias import family_bias, length_bias, writer_bias
-from evaluations.statistics.calibration import reliability_intervals
-from evaluations.statistics.gaps import mean_gap
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.narrowing import narrowing
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.proof import gain_in_distance, gain_in_rank
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.sampling import active_probabilities, draw_systematically
+from geval.statistics.attenuation import disattenuated
+from geval.statistics.bias import family_bias, length_bias, writer_bias
+from geval.statistics.calibration import reliability_intervals
+from geval.statistics.gaps import mean_gap
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.narrowing import narrowing
+from geval.statistics.proof import gain_in_distance, gain_in_rank
+from geval.statistics.resampling import Interval
+from geval.statistics.sampling import active_probabilities, draw_systematically
+from geval.statistics.types import FloatArray
 
 SYSTEMS, POPULATION, RATED = 4, 300, 80
 DATA_SETS = 1000

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from evaluations.statistics.drift import AT_ONCE, SLOPES, SPREADS, STARTS, drift
-from evaluations.statistics.types import FloatArray
-from evaluations.thresholds import SIGNIFICANCE
+from geval.statistics.drift import AT_ONCE, SLOPES, SPREADS, STARTS, drift
+from geval.statistics.types import FloatArray
+from geval.thresholds import SIGNIFICANCE
 
 
 def judge(

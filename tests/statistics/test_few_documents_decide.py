@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.correlation import Coefficient
-from evaluations.statistics.jackknife import LeftOut, correlation_interval
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
+from geval.statistics.correlation import Coefficient
+from geval.statistics.jackknife import LeftOut, correlation_interval
+from geval.statistics.layout import Outputs
+from geval.statistics.types import FloatArray
 
 DOCUMENTS, SYSTEMS = 60, 8
 OUTPUTS = Outputs.full(DOCUMENTS, SYSTEMS)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.statistics.gamma import (
+from geval.statistics.gamma import (
     Mark,
     disorder,
     disorder_beside_chance,

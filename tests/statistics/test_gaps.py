@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.gaps import gaps_by_length, mean_gap, spreads
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.two_judges import (
+from geval.statistics.gaps import gaps_by_length, mean_gap, spreads
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.two_judges import (
     BOTH,
     ONLY_FIRST,
     ONLY_SECOND,

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from evaluations.statistics.gwet import Gwet, gwet
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.types import FloatArray
+from geval.statistics.gwet import Gwet, gwet
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.types import FloatArray
 from tests.statistics.tables import rated
 
 NAN = math.nan

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.correlation import COEFFICIENTS, Coefficient, coefficients_by_document
-from evaluations.statistics.jackknife import (
+from geval.statistics.correlation import COEFFICIENTS, Coefficient, coefficients_by_document
+from geval.statistics.jackknife import (
     LeftOut,
     Spread,
     correlation_interval,
@@ -18,11 +18,11 @@ from evaluations.statistics.jackknife import (
     no_interval,
     over_systems,
 )
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.resampling import Interval, Over
-from evaluations.statistics.same_documents import on_same_documents, ranked_by_document
-from evaluations.statistics.weighted import kish
+from geval.statistics.layout import Outputs
+from geval.statistics.resampling import Interval, Over
+from geval.statistics.same_documents import on_same_documents, ranked_by_document
+from geval.statistics.types import FloatArray
+from geval.statistics.weighted import kish
 
 DOCUMENTS, SYSTEMS = 12, 11
 OUTPUTS = Outputs.full(DOCUMENTS, SYSTEMS)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluations.statistics.agreement import NO_RANKS, human_ceiling
-from evaluations.statistics.jackknife import LeftOut, summary_interval
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.significance import holm
+from geval.statistics.agreement import NO_RANKS, human_ceiling
+from geval.statistics.jackknife import LeftOut, summary_interval
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.significance import holm
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics.correlation import LEVELS, Level
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.resampling import Over
+from geval.statistics.correlation import LEVELS, Level
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.resampling import Over
+from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     correlation_interval,
     correlations,

@@ -4,9 +4,9 @@ sessions, as turns of one are alike."""
 import numpy as np
 import pytest
 
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.ppi import PpiTable, ppi_table
+from geval.statistics.layout import Outputs
+from geval.statistics.ppi import PpiTable, ppi_table
+from geval.statistics.types import FloatArray
 
 SESSIONS, TURNS, SYSTEMS = 150, 4, 2
 

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from benchmarks.coverage import told_apart
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.resampling import Over
-from evaluations.statistics.significance import new_systems_test
-from evaluations.thresholds import INTERVAL_SYSTEMS
+from geval.statistics.layout import Outputs
+from geval.statistics.resampling import Over
+from geval.statistics.significance import new_systems_test
+from geval.thresholds import INTERVAL_SYSTEMS
 
 DOCUMENTS, SYSTEMS = 15, 12
 

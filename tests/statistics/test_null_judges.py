@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.statistics.alt_test import alt_test, nearest_constant, p_of_nearer
-from evaluations.statistics.layout import Ratings
-from evaluations.statistics.null_judges import (
+from geval.statistics.alt_test import alt_test, nearest_constant, p_of_nearer
+from geval.statistics.layout import Ratings
+from geval.statistics.null_judges import (
     constant_scores,
     length_scores,
     shuffled_scores,
     shuffles_of,
 )
-from evaluations.statistics.passing import majority_of
+from geval.statistics.passing import majority_of
 
 RNG = np.random.default_rng(5)
 

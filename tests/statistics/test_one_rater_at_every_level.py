@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.agreement import (
+from geval.statistics.agreement import (
     human_ceiling,
     judge_as_a_rater,
     rater_at,
 )
-from evaluations.statistics.correlation import COEFFICIENTS
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs, Ratings
+from geval.statistics.correlation import COEFFICIENTS
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import Outputs, Ratings
 
 RNG = np.random.default_rng(5)
 # Three raters of twelve documents by five systems.

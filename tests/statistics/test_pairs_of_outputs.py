@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics import pairwise
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.pairwise import (
+from geval.statistics import pairwise
+from geval.statistics.layout import Outputs
+from geval.statistics.pairwise import (
     PairCounts,
     count_pairs,
     soft_pairwise_accuracy,
@@ -21,6 +20,7 @@ from evaluations.statistics.pairwise import (
     tie_calibrated_accuracy,
     whole_documents,
 )
+from geval.statistics.types import FloatArray
 
 seeds = st.integers(0, 10_000)
 WEIGHTS = ("none", "documents", "outputs", "within")

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.panel import Arms, choose, effective_votes
+from geval.statistics.layout import Outputs
+from geval.statistics.panel import Arms, choose, effective_votes
 
 
 def made(seed, *, documents=40, systems=6, noise=(0.5, 0.7, 1.0)):

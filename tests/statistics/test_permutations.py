@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics import significance
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.significance import (
+from geval.statistics import significance
+from geval.statistics.layout import Outputs
+from geval.statistics.significance import (
     NOT_COMPARED,
     PairTest,
     benjamini_yekutieli,
@@ -24,6 +23,7 @@ from evaluations.statistics.significance import (
     permutation_tests,
     williams_test,
 )
+from geval.statistics.types import FloatArray
 
 NAN = np.nan
 

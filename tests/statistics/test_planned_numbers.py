@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.anytime import expected_half_width
-from evaluations.statistics.pairwise import tau_c
-from evaluations.statistics.planning import (
+from geval.statistics.anytime import expected_half_width
+from geval.statistics.pairwise import tau_c
+from geval.statistics.planning import (
     TOO_FEW,
     Needed,
     for_any_time,

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics.anytime import confidence_sequence, expected_half_width
-from evaluations.statistics.planning import (
+from geval.statistics.anytime import confidence_sequence, expected_half_width
+from geval.statistics.planning import (
     NO_SPREAD,
     TOO_FEW,
     Needed,
@@ -16,8 +16,8 @@ from evaluations.statistics.planning import (
     for_width,
     power_of,
 )
-from evaluations.statistics.projection import documents_for, half_width_with, projections
-from evaluations.statistics.resampling import Interval
+from geval.statistics.projection import documents_for, half_width_with, projections
+from geval.statistics.resampling import Interval
 
 
 def with_spread(mean: float, spread: float, count: int = 60) -> np.ndarray:

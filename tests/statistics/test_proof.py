@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.proof import (
+from geval.statistics.layout import Outputs
+from geval.statistics.proof import (
     AgainstConstant,
     Outcome,
     Proof,
@@ -15,8 +15,8 @@ from evaluations.statistics.proof import (
     gain_in_rank,
     smallest_gain,
 )
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.results import Estimate
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
 
 
 def judges(seed, *, documents=40, systems=6, noise=(0.5, 1.0)):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evaluations.reports.analysis import agreeing_ratings
-from evaluations.statistics.alt_test import raters_that_agree
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.thresholds import ALT_TEST_OUTPUTS
+from geval.statistics.alt_test import raters_that_agree
+from geval.statistics.layout import Outputs, Ratings
+from geval.thresholds import ALT_TEST_OUTPUTS
 
 DOCUMENTS = np.arange(120) // 4
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.statistics.layout import Ratings
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.reliability import (
+from geval.statistics.layout import Ratings
+from geval.statistics.reliability import (
     SAME,
     Weights,
     cohen_kappa,
@@ -18,6 +17,7 @@ from evaluations.statistics.reliability import (
     intraclass,
     one_way,
 )
+from geval.statistics.types import FloatArray
 
 seeds = st.integers(0, 10_000)
 NAN = np.nan

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks.instrument import RECORDED, SCALES, predicted_and_observed, recorded_replies
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.repeatability import Repeatability, repeatability
-from evaluations.statistics.results import Estimate
-from evaluations.thresholds import REPLIES_ITEMS
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.repeatability import Repeatability, repeatability
+from geval.statistics.results import Estimate
+from geval.thresholds import REPLIES_ITEMS
 
 RNG = np.random.default_rng(4)
 

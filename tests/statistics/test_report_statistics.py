@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.statistics.bias import family_of
-from evaluations.statistics.calibration import equipercentile, reliability
-from evaluations.statistics.correlation import COEFFICIENTS, coefficients_of_rows
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.mixing import drawn_coefficients, swapped_coefficients
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.preferences import davidson, davidson_intervals
-from evaluations.statistics.projection import projections
-from evaluations.statistics.resampling import Interval, bootstrap_samples, draw
+from geval.statistics.bias import family_of
+from geval.statistics.calibration import equipercentile, reliability
+from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.mixing import drawn_coefficients, swapped_coefficients
+from geval.statistics.preferences import davidson, davidson_intervals
+from geval.statistics.projection import projections
+from geval.statistics.resampling import Interval, bootstrap_samples, draw
+from geval.statistics.types import FloatArray
 from tests.statistics.tables import (
     alpha_interval,
     complete_pairs,

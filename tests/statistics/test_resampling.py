@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from evaluations.statistics.correlation import COEFFICIENTS, LEVELS
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.resampling import (
+from geval.statistics.correlation import COEFFICIENTS, LEVELS
+from geval.statistics.resampling import (
     Draws,
     bca_interval,
     bootstrap_samples,
@@ -17,6 +16,7 @@ from evaluations.statistics.resampling import (
     leave_one_out_values,
     percentile_interval,
 )
+from geval.statistics.types import FloatArray
 from tests.statistics.tables import coefficients_by_document, correlations
 
 CELLS = st.sampled_from([1.0, 2.0, 3.0, 4.0, np.nan]) | st.floats(-5, 5).map(

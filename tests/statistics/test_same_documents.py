@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evaluations.statistics.correlation import correlations, mean_of_documents
-from evaluations.statistics.jackknife import interval_of_difference
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.proof import Outcome, gain_in_rank
-from evaluations.statistics.same_documents import on_same_documents, ranked_by_document
-from evaluations.statistics.significance import new_systems_test, permutation_test
+from geval.statistics.correlation import correlations, mean_of_documents
+from geval.statistics.jackknife import interval_of_difference
+from geval.statistics.layout import Outputs
+from geval.statistics.proof import Outcome, gain_in_rank
+from geval.statistics.same_documents import on_same_documents, ranked_by_document
+from geval.statistics.significance import new_systems_test, permutation_test
 
 NAN = float("nan")
 # Four documents with three outputs each: people rank the first three.

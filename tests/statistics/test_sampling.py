@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluations.statistics.sampling import (
+from geval.statistics.sampling import (
     active_probabilities,
     draw_systematically,
     equal_probabilities,

@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from benchmarks.defects import FINDS, found_in
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.sensitivity import Finding, sensitivity
-from evaluations.statistics.significance import holm
-from evaluations.thresholds import PROBE_RELIABILITY, PROBE_SPREAD
+from geval.statistics.layout import Outputs
+from geval.statistics.sensitivity import Finding, sensitivity
+from geval.statistics.significance import holm
+from geval.thresholds import PROBE_RELIABILITY, PROBE_SPREAD
 
 OUTPUTS = Outputs.full(12, 1)
 RNG = np.random.default_rng(1)

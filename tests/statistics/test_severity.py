@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.severity import (
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.severity import (
     ALIKE,
     ALONE,
     CHANGE,

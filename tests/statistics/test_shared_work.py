@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics import once as once_module
-from evaluations.statistics.correlation import Concordance, concordance, ranks
-from evaluations.statistics.once import once
-from evaluations.statistics.pairwise import tau_c
+from geval.statistics import once as once_module
+from geval.statistics.correlation import Concordance, concordance, ranks
+from geval.statistics.once import once
+from geval.statistics.pairwise import tau_c
 
 RNG = np.random.default_rng(3)
 PAIRS = [
@@ -22,7 +22,7 @@ PAIRS = [
 def test_tau_b_and_tau_c_are_those_of_scipy(
     x: np.ndarray, y: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.statistics.correlation.LEAST_TABLE", 100)
+    monkeypatch.setattr("geval.statistics.correlation.LEAST_TABLE", 100)
 
     found = concordance(x, y)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from evaluations.statistics.shrinking import shrunken
+from geval.statistics.shrinking import shrunken
 
 CONFIDENCE = 0.99
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluations.statistics.gamma import Mark
-from evaluations.statistics.span_agreement import (
+from geval.statistics.gamma import Mark
+from geval.statistics.span_agreement import (
     FEW_TEXTS,
     MANY_MARKS,
     MarkedText,

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.preferences import (
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.preferences import (
     bradley_terry,
     davidson,
     davidson_intervals,
     next_pair_gains,
 )
+from geval.statistics.types import FloatArray
 
 seeds = st.integers(0, 10_000)
 NO_TIES = np.zeros((3, 3))

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluations.statistics.correlation import COEFFICIENTS, coefficient_of, correlations
-from evaluations.statistics.jackknife import LeftOut, interval_of_difference, summary_interval
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.passing import pass_fail
-from evaluations.statistics.ppi import ppi_table, weighted_ppi_mean
-from evaluations.statistics.resampling import draw, leave_one_out_values, resample_means
-from evaluations.statistics.same_documents import SameDocuments
-from evaluations.statistics.significance import permutation_tests
-from evaluations.statistics.weighted import kish, weighted_ranks
+from geval.statistics.correlation import COEFFICIENTS, coefficient_of, correlations
+from geval.statistics.jackknife import LeftOut, interval_of_difference, summary_interval
+from geval.statistics.layout import Outputs
+from geval.statistics.passing import pass_fail
+from geval.statistics.ppi import ppi_table, weighted_ppi_mean
+from geval.statistics.resampling import draw, leave_one_out_values, resample_means
+from geval.statistics.same_documents import SameDocuments
+from geval.statistics.significance import permutation_tests
+from geval.statistics.weighted import kish, weighted_ranks
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

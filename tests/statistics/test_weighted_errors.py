@@ -10,29 +10,29 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from evaluations.statistics.accuracy_tests import soft_pairwise_test, tie_calibrated_test
-from evaluations.statistics.attenuation import disattenuated
-from evaluations.statistics.bias import family_bias, length_bias, writer_bias
-from evaluations.statistics.calibration import (
+from geval.statistics.accuracy_tests import soft_pairwise_test, tie_calibrated_test
+from geval.statistics.attenuation import disattenuated
+from geval.statistics.bias import family_bias, length_bias, writer_bias
+from geval.statistics.calibration import (
     cross_validated_error,
     equipercentile,
     isotonic,
     reliability_intervals,
 )
-from evaluations.statistics.gaps import gaps_by_length, mean_gap
-from evaluations.statistics.jackknife import LeftOut, counting_by
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.narrowing import narrowing
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.pairwise import (
+from geval.statistics.gaps import gaps_by_length, mean_gap
+from geval.statistics.jackknife import LeftOut, counting_by
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.narrowing import narrowing
+from geval.statistics.pairwise import (
     count_pairs,
     soft_pairwise_accuracy,
     tau_c,
     tie_calibrated_accuracy,
 )
-from evaluations.statistics.proof import gain_in_distance, gain_in_rank
-from evaluations.statistics.resampling import Interval
-from evaluations.statistics.weighted import kish
+from geval.statistics.proof import gain_in_distance, gain_in_rank
+from geval.statistics.resampling import Interval
+from geval.statistics.types import FloatArray
+from geval.statistics.weighted import kish
 
 DOCUMENTS, SYSTEMS = 30, 4
 OUTPUTS = Outputs.full(DOCUMENTS, SYSTEMS)

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluations.llm.parsing import Rating, parse_rating
-from evaluations.llm.replies import ReplyChoice
-from evaluations.scales import Scale
-from evaluations.statistics.bias import partial_correlation, self_preference
-from evaluations.statistics.calibration import isotonic
-from evaluations.statistics.concentration import concentration
-from evaluations.statistics.correlation import COEFFICIENTS
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.pairwise import count_pairs
-from evaluations.statistics.ppi import ppi_mean
-from evaluations.statistics.preferences import bradley_terry, davidson, next_pair_gains
-from evaluations.statistics.reliability import cohen_kappa
-from evaluations.statistics.resampling import Draws, bootstrap_samples, percentile_interval
-from evaluations.statistics.significance import benjamini_yekutieli, holm, williams_test
+from geval.llm.parsing import Rating, parse_rating
+from geval.llm.replies import ReplyChoice
+from geval.scales import Scale
+from geval.statistics.bias import partial_correlation, self_preference
+from geval.statistics.calibration import isotonic
+from geval.statistics.concentration import concentration
+from geval.statistics.correlation import COEFFICIENTS
+from geval.statistics.layout import Outputs
+from geval.statistics.pairwise import count_pairs
+from geval.statistics.ppi import ppi_mean
+from geval.statistics.preferences import bradley_terry, davidson, next_pair_gains
+from geval.statistics.reliability import cohen_kappa
+from geval.statistics.resampling import Draws, bootstrap_samples, percentile_interval
+from geval.statistics.significance import benjamini_yekutieli, holm, williams_test
 from tests.statistics.plain_definitions import PATH, expected
 from tests.statistics.tables import (
     alt_test,

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from annotations.results.progress import _warnings
-from evaluations.statistics.gamma import Mark
-from evaluations.statistics.latent_classes import (
+from geval.statistics.gamma import Mark
+from geval.statistics.latent_classes import (
     Fit,
     Labels,
     LatentClasses,
     RaterCompetence,
     latent_classes,
 )
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.mace import _prevails, mace
-from evaluations.statistics.severity import _Errors, _rater, many_facets
-from evaluations.statistics.span_agreement import MarkedText, gamma_agreement, span_agreement
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.mace import _prevails, mace
+from geval.statistics.severity import _Errors, _rater, many_facets
+from geval.statistics.span_agreement import MarkedText, gamma_agreement, span_agreement
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(9)

@@ -7,8 +7,8 @@ import numpy as np
 
 from evaluations.reports.at_a_glance import _hints
 from evaluations.reports.cautions import cautions
-from evaluations.statistics.calibration import CalibrationError
-from evaluations.statistics.concentration import Concentration, concentration
+from geval.statistics.calibration import CalibrationError
+from geval.statistics.concentration import Concentration, concentration
 from tests.thresholds.three_points import pins
 
 

@@ -12,9 +12,9 @@ from evaluations.reports.analysis import (
     williams_of,
 )
 from evaluations.reports.report import CriterionResult
-from evaluations.statistics.comparisons import share_interval
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.significance import PairTest
+from geval.statistics.comparisons import share_interval
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.significance import PairTest
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(6)

@@ -5,14 +5,14 @@ import pytest
 from scipy import optimize, stats
 
 from evaluations.reports.analysis import Judged, View, analyse_judge
-from evaluations.scales import Scale
-from evaluations.statistics.agreement import Measurement, coincidences
-from evaluations.statistics.correlation import coefficients_by_document
-from evaluations.statistics.gwet import gwet
-from evaluations.statistics.jackknife import LeftOut, correlation_interval, summary_interval
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.types import FloatArray
-from evaluations.statistics.resampling import Interval
+from geval.scales import Scale
+from geval.statistics.agreement import Measurement, coincidences
+from geval.statistics.correlation import coefficients_by_document
+from geval.statistics.gwet import gwet
+from geval.statistics.jackknife import LeftOut, correlation_interval, summary_interval
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.resampling import Interval
+from geval.statistics.types import FloatArray
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(5)

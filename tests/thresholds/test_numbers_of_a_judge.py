@@ -6,13 +6,13 @@ import pytest
 from scipy.optimize import brentq
 
 from evaluations.instrument.sensitivity import Instructed
-from evaluations.statistics.attenuation import disattenuated
-from evaluations.statistics.jackknife import LeftOut
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.passing import pass_fail
-from evaluations.statistics.ppi import PpiTable, ppi_table
-from evaluations.statistics.repeatability import repeatability
-from evaluations.statistics.sensitivity import NOISE, SPREAD, Finding, sensitivity
+from geval.statistics.attenuation import disattenuated
+from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.passing import pass_fail
+from geval.statistics.ppi import PpiTable, ppi_table
+from geval.statistics.repeatability import repeatability
+from geval.statistics.sensitivity import NOISE, SPREAD, Finding, sensitivity
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(8)

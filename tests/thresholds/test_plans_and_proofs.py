@@ -13,22 +13,22 @@ from annotations.views import plans as plan_pages
 from evaluations.certifying import requirements
 from evaluations.certifying.requirements import Figure, Requirement, check
 from evaluations.corpus.store import LoadResult
-from evaluations.evaluators.base import Corpus, Item
-from evaluations.evaluators.ensemble import Ensemble
 from evaluations.improving import looking
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.search import check_size
 from evaluations.instrument import studies
 from evaluations.instrument.studies import StudyError, make_study
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.scoring import Scored
 from evaluations.models import Criterion, Judge, Project
-from evaluations.statistics.anytime import expected_half_width
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.planning import _least, for_any_time, for_power, for_width, power_of
-from evaluations.statistics.projection import half_width_with, projections
-from evaluations.statistics.proof import confidence_of, documents_for
-from evaluations.statistics.resampling import Interval
+from geval.evaluators.base import Corpus, Item
+from geval.evaluators.ensemble import Ensemble
+from geval.llm.item_texts import Texts
+from geval.llm.scoring import Scored
+from geval.statistics.anytime import expected_half_width
+from geval.statistics.layout import Outputs
+from geval.statistics.planning import _least, for_any_time, for_power, for_width, power_of
+from geval.statistics.projection import half_width_with, projections
+from geval.statistics.proof import confidence_of, documents_for
+from geval.statistics.resampling import Interval
 from tests.thresholds.three_points import pins
 
 PILOT = np.random.default_rng(11).normal(0.3, 0.3, 60)

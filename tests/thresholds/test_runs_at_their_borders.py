@@ -2,12 +2,12 @@
 
 import math
 
-from evaluations.llm.parsing import Failure, Reason
-from evaluations.llm.replies import ReplyChoice, Token
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.scoring import Scored, score_by_logprobs
 from evaluations.runs.first_items import FirstItems
-from evaluations.scales import Scale
+from geval.llm.parsing import Failure, Reason
+from geval.llm.replies import ReplyChoice, Token
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored, score_by_logprobs
+from geval.scales import Scale
 from tests.thresholds.three_points import pins
 
 FAILED = Failure(Reason.NO_RATING, "No number.")

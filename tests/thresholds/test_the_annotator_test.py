@@ -5,11 +5,11 @@ import pytest
 from scipy.optimize import brentq
 
 from evaluations.reports.analysis import Judged, View, analyse_judge
-from evaluations.scales import Scale
-from evaluations.statistics.alt_test import AltTest, alt_test, raters_that_agree
-from evaluations.statistics.layout import Outputs, Ratings
-from evaluations.statistics.results import Estimate
-from evaluations.statistics.significance import benjamini_yekutieli
+from geval.scales import Scale
+from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.results import Estimate
+from geval.statistics.significance import benjamini_yekutieli
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(7)

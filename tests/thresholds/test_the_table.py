@@ -8,15 +8,15 @@ import runpy
 import pytest
 
 import tests.thresholds as folder
-from evaluations import thresholds
-from evaluations.thresholds import TABLE, markdown
+from geval import thresholds
+from geval.thresholds import TABLE, markdown
 from tests.conftest import CHECKOUT
 from tests.thresholds.three_points import PINNED, pins
 
 
 def test_the_page_of_the_docs_is_the_table() -> None:
     assert (CHECKOUT / "docs/thresholds.md").read_text() == markdown(), (
-        "write it again: python -m evaluations.thresholds > docs/thresholds.md"
+        "write it again: python -m geval.thresholds > docs/thresholds.md"
     )
 
 
@@ -45,7 +45,9 @@ def test_a_threshold_has_the_name_of_its_constant() -> None:
 
 def test_code_reads_every_threshold() -> None:
     paths = [
-        path for app in ("evaluations", "annotations") for path in (CHECKOUT / app).rglob("*.py")
+        path
+        for package in ("geval", "evaluations", "annotations")
+        for path in (CHECKOUT / package).rglob("*.py")
     ]
     texts = (path.read_text() for path in paths if path.name != "thresholds.py")
     read = {name for text in texts for name in re.findall(r"\b[A-Z][A-Z_]+\b", text)}

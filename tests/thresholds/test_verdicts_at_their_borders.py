@@ -8,11 +8,11 @@ import pytest
 from evaluations.reports.analysis import _far_off
 from evaluations.reports.verdict import Evidence, verdict_of
 from evaluations.reports.words import spot_check_size
-from evaluations.scales import Scale
-from evaluations.statistics.agreement import BehindARater
-from evaluations.statistics.layout import Outputs
-from evaluations.statistics.null_judges import is_met
-from evaluations.statistics.results import Estimate
+from geval.scales import Scale
+from geval.statistics.agreement import BehindARater
+from geval.statistics.layout import Outputs
+from geval.statistics.null_judges import is_met
+from geval.statistics.results import Estimate
 from tests.reports.test_verdicts import evidence as as_good_as_a_rater
 from tests.thresholds.three_points import pins
 

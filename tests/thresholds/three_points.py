@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evaluations.thresholds import TABLE
+from geval.thresholds import TABLE
 
 PINNED: set[str] = set()
 

@@ -34,7 +34,7 @@ from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileErrors, Row
 from evaluations.corpus.zipped_records import ZippedRecords
-from geval_site.child_environment import passed_on
+from geval.child_environment import passed_on
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20

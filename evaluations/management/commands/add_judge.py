@@ -7,10 +7,6 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.evaluators.base import EvaluatorError
-from evaluations.evaluators.judge_settings import JudgeSettings, declared, option_of
-from evaluations.evaluators.llm_evaluator import LlmEvaluator
-from evaluations.evaluators.registry import evaluator_class
 from evaluations.judges.judges import (
     JudgeDraft,
     change_judge,
@@ -21,6 +17,10 @@ from evaluations.judges.judges import (
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
 from evaluations.models import Endpoint, Judge, Project, ScoringMode
+from geval.evaluators.base import EvaluatorError
+from geval.evaluators.judge_settings import JudgeSettings, declared, option_of
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.registry import evaluator_class
 from geval_site.program import command
 
 

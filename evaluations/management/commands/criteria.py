@@ -7,11 +7,11 @@ import orjson
 from django.core.management.base import CommandError
 
 from evaluations.judges.criteria import add_presets
-from evaluations.llm.presets import PresetError, presets, presets_by_key
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import Project
-from evaluations.scales import short
+from geval.llm.presets import PresetError, presets, presets_by_key
+from geval.scales import short
 from geval_site.program import command
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.evaluators.base import Evaluator, EvaluatorError, new_default
-from evaluations.evaluators.registry import broken_evaluators, evaluator_class, evaluators
 from evaluations.reports.choices import choice_of, needs_of
+from geval.evaluators.base import Evaluator, EvaluatorError, new_default
+from geval.evaluators.registry import broken_evaluators, evaluator_class, evaluators
 from geval_site.program import command
 
 

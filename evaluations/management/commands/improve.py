@@ -52,7 +52,7 @@ from evaluations.models import (
 from evaluations.models.improving import FREE_CHANGES
 from evaluations.runs.shift import worker_name
 from evaluations.runs.worker import work_on_run
-from evaluations.statistics.proof import Outcome
+from geval.statistics.proof import Outcome
 
 LOCKED = (
     "Documents are locked: their ratings are left out of reports and exports until the last of {}"

@@ -11,8 +11,6 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from evaluations.formats import in_time
-from evaluations.llm.prompts import PromptError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project, in_words
 from evaluations.management.run_commands import items_scored
@@ -25,6 +23,8 @@ from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.runs.estimate import estimate_run
 from evaluations.runs.lifecycle import RunError, pause_by_person
 from evaluations.runs.trial import TRIAL_ITEMS, change_and_try
+from geval.llm.prompts import PromptError
+from geval.texts.numbers import in_time
 from geval_site.processes import Processes
 from geval_site.program import command
 

@@ -13,9 +13,9 @@ from evaluations.corpus.mtme import MtmeError, read_evalset
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import LoadError, LoadOptions
 from evaluations.corpus.store import load_files
-from evaluations.formats import thin
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
+from geval.texts.numbers import thin
 
 
 class Command(SiteCommand):

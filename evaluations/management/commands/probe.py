@@ -9,10 +9,10 @@ from django.core.management.base import CommandError
 
 from evaluations.judges.judges import endpoint_at
 from evaluations.judges.probing import probe_endpoint, puts_tags
-from evaluations.llm.errors import EndpointError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project, in_words
 from evaluations.reports.findings import findings_rows
+from geval.llm.errors import EndpointError
 
 
 class Command(SiteCommand):

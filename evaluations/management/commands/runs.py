@@ -5,13 +5,13 @@ from typing import Any
 
 import orjson
 
-from evaluations.formats import in_time
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.management.run_commands import runs_of
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.reports.progress import RunProgress, run_progress
+from geval.texts.numbers import in_time
 from geval_site.program import command
 from geval_site.queues import RUNS
 

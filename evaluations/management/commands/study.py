@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluations.formats import thin
 from evaluations.instrument.page import ShownStudy, shown
 from evaluations.instrument.sensitivity import ShownFinding, sensitivity_of
 from evaluations.instrument.studies import StudyError, make_study, stop
@@ -16,6 +15,7 @@ from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from evaluations.models import StudyKind
 from evaluations.reports.steadiness import Row, rows_of, steadiness
+from geval.texts.numbers import thin
 from geval_site.program import command
 
 NOTHING, FOUND, CANNOT_SAY = 0, 1, 2

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Iterable
 
-from evaluations.formats import counted, signed, thin
 from evaluations.reports.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.shapes import Dot, Drawing, Line, Shape, Words
-from evaluations.scales import short
+from geval.scales import short
+from geval.texts.numbers import counted, signed, thin
 
 LEFT, RIGHT, TOP, BOTTOM = 34.0, 322.0, 26.0, 290.0
 HEIGHT = 334.0

@@ -3,11 +3,11 @@ first."""
 
 from collections.abc import Iterable
 
-from evaluations.formats import signed, thin
 from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.shapes import TEXT, Dot, Drawing, Line, Shape, Words, fitting
 from evaluations.reports.words import listed
-from evaluations.scales import short
+from geval.scales import short
+from geval.texts.numbers import signed, thin
 
 COLUMNS = 3
 SIDE, GAP, HEAD, FOOT, LEFT = 86.0, 24.0, 34.0, 22.0, 16.0

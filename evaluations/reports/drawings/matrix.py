@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from evaluations.formats import two_decimals
 from evaluations.reports.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.shapes import WIDTH, Box, Drawing, Shape, Words, fitting
+from geval.texts.numbers import two_decimals
 
 NAMES = 84.0
 MOST_HIGH = 26.0

@@ -3,10 +3,10 @@
 import itertools
 from collections.abc import Sequence
 
-from evaluations.formats import thin
 from evaluations.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
-from evaluations.statistics.narrowing import Step
-from evaluations.thresholds import INTERVAL_DOCUMENTS
+from geval.statistics.narrowing import Step
+from geval.texts.numbers import thin
+from geval.thresholds import INTERVAL_DOCUMENTS
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
 BAND = 0.2

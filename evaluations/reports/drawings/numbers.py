@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.formats import in_brackets, shown
 from evaluations.reports.figures import PEOPLE, Subject
 from evaluations.reports.report import JudgeResult
 from evaluations.reports.words import SYMBOLS
-from evaluations.statistics.calibration import reliability_intervals
-from evaluations.statistics.correlation import mean_by_document
-from evaluations.statistics.types import FloatArray
+from geval.statistics.calibration import reliability_intervals
+from geval.statistics.correlation import mean_by_document
+from geval.statistics.types import FloatArray
+from geval.texts.numbers import in_brackets, shown
 
 # Values of more kinds than this are put into as many ranges.
 MOST_VALUES = 21

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from evaluations.formats import thin
 from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.shapes import Dot, Drawing, Line, Shape, Words, fitting
-from evaluations.statistics.projection import documents_for, half_width_with
-from evaluations.thresholds import INTERVAL_DOCUMENTS, PROMISE
+from geval.statistics.projection import documents_for, half_width_with
+from geval.texts.numbers import thin
+from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 36.0, 250.0, 26.0, 178.0, 210.0
 # How far beyond what there is it is projected.

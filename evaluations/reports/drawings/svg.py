@@ -1,7 +1,7 @@
 """A drawing as SVG: for a page, in the colours of its theme, and as a file, in those of paper."""
 
 from evaluations.reports.drawings.shapes import COLUMN_MM, Box, Dot, Drawing, Line, Shape, Words
-from evaluations.texts import for_xml
+from geval.texts.plain import for_xml
 
 # The light theme of static/css/tokens.css.
 PAPER = {

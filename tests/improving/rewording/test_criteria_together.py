@@ -9,20 +9,20 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.wording import BesideWording, Wording, as_setting, wordings_in
 from evaluations.improving.scoring import rated_together
-from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import score_choices
-from evaluations.llm.parsing import Failure, Reason, parse_rating
-from evaluations.llm.prompts import JOINT_INTRODUCTION, PromptParts
-from evaluations.llm.replies import ReplyChoice
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.scoring import Scored
 from evaluations.models import Judge, ModelReply, Project, Score, Search
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
-from evaluations.scales import Scale
+from geval.evaluators.geval import GEval
+from geval.evaluators.wording import BesideWording, Wording, as_setting, wordings_in
+from geval.llm.calls import Answer
+from geval.llm.judgement import score_choices
+from geval.llm.parsing import Failure, Reason, parse_rating
+from geval.llm.prompts import JOINT_INTRODUCTION, PromptParts
+from geval.llm.replies import ReplyChoice
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored
+from geval.scales import Scale
 from tests.improving.rewording.doing import reworded
 
 FLUENCY = BesideWording(criterion="fluency", scale="1-3", definition="grammar", steps="Read.")

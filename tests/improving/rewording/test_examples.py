@@ -7,15 +7,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.wording import Wording, as_setting
 from evaluations.improving.adopting import adopt
 from evaluations.improving.rewording import wording_of
 from evaluations.improving.work import Limits
 from evaluations.judges.steps import prompt_parts
-from evaluations.llm.item_texts import Texts
-from evaluations.llm.prompt_examples import example_block
-from evaluations.llm.prompts import render
 from evaluations.locked_rule import is_locked
 from evaluations.models import (
     Candidate,
@@ -26,6 +21,11 @@ from evaluations.models import (
     Judge,
     LockedDocuments,
 )
+from geval.evaluators.geval import GEval
+from geval.evaluators.wording import Wording, as_setting
+from geval.llm.item_texts import Texts
+from geval.llm.prompt_examples import example_block
+from geval.llm.prompts import render
 from tests.improving.rewording.doing import reworded
 
 LIMITS = Limits(most_calls=400)

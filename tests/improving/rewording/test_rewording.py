@@ -10,7 +10,6 @@ from django.db.models import F
 
 from annotations.models import Rating
 from benchmarks.planted import BEST, VAGUE
-from evaluations.evaluators.wording import wordings_in
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.locking import lock_documents
@@ -39,6 +38,7 @@ from evaluations.reports.data import load_data
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
+from geval.evaluators.wording import wordings_in
 from tests.improving.rewording.doing import LIMITS, forget, reworded, work_on_look
 from tests.processes import free_port
 

@@ -8,18 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from benchmarks.planted import BEST
-from evaluations.evaluators.geval import GEval
-from evaluations.evaluators.wording import Wording, as_setting
 from evaluations.improving.adopting import adopt
 from evaluations.improving.trials import Trials, spent_on
 from evaluations.improving.work import Limits
 from evaluations.judges.probing import probe_endpoint
-from evaluations.llm.calls import Answer
-from evaluations.llm.judgement import score_choices
-from evaluations.llm.prompts import PromptParts
-from evaluations.llm.replies import ReplyChoice
-from evaluations.llm.request_settings import RequestSettings
-from evaluations.llm.scoring import Scored
 from evaluations.models import (
     CandidateOutput,
     Change,
@@ -37,7 +29,15 @@ from evaluations.runs.explain import _request
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
 from evaluations.runs.worker import work_on_run
-from evaluations.scales import Scale
+from geval.evaluators.geval import GEval
+from geval.evaluators.wording import Wording, as_setting
+from geval.llm.calls import Answer
+from geval.llm.judgement import score_choices
+from geval.llm.prompts import PromptParts
+from geval.llm.replies import ReplyChoice
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored
+from geval.scales import Scale
 from tests.improving.rewording.doing import reworded, work_on_look
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,0 +1,1 @@
+"""Evaluators: one file each, found by entry points; `base` has their interface."""

@@ -1,0 +1,140 @@
+"""A formula fitted to ratings: weighted scores of judges, then a map; what improving a judge
+finds."""
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from geval.evaluators.base import Corpus, Item, LocalEvaluator, Outcome, Settings
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure, Reason
+from geval.llm.prompts import PromptError, PromptParts
+from geval.llm.scoring import Scored
+
+
+class Member(BaseModel):
+    """A judge's scores on a criterion, with their weight."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    judge: str
+    criterion: str = Field(description="Empty for scores that count for every criterion.")
+    weight: float = Field(allow_inf_nan=False)
+
+
+class CriterionFormula(BaseModel):
+    """intercept + the sum of weight times score, then a monotonic map through `points`, linear
+    between them and constant beyond the ends (none: no map)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    members: tuple[Member, ...] = Field(min_length=1)
+    intercept: float = Field(0.0, allow_inf_nan=False)
+    points: tuple[tuple[float, float], ...] = ()
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        xs = [x for x, _ in self.points]
+        if any(b <= a for a, b in itertools.pairwise(xs)):
+            raise ValueError("the scores of a map must rise")
+        return self
+
+    def of(self, scores: np.ndarray) -> np.ndarray:
+        """Values for scores of shape (members, outputs); shape (outputs,)."""
+        weights = np.array([member.weight for member in self.members])
+        # Rounded, so that outputs whose members' scores are the same are tied.
+        value = np.round(self.intercept + weights @ scores, 10)
+        if not self.points:
+            return np.asarray(value)
+        x, y = np.array(self.points).T
+        return np.asarray(np.interp(value, x, y))
+
+
+class FormulaSettings(Settings):
+    formula: str = Field(
+        description=(
+            'By criterion, as JSON: {"coherence": {"members": [{"judge": "J", "criterion":'
+            ' "coherence", "weight": 1}], "intercept": 0, "points": [[1, 1.4], [5, 4.8]]}}.'
+        )
+    )
+
+    @field_validator("formula")
+    @classmethod
+    def _readable(cls, value: str) -> str:
+        formulas_in(value)
+        return value
+
+
+def formulas_in(text: str) -> dict[str, CriterionFormula]:
+    """The formulas of a setting, by criterion.
+
+    Raises:
+        ValueError: it is not such JSON; the message says where.
+    """
+    try:
+        found: Any = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(found, dict) or not found:
+        raise ValueError("give an object with a formula for each criterion")
+    try:
+        return {name: CriterionFormula.model_validate(one) for name, one in found.items()}
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+class Formula(LocalEvaluator):
+    kind = "formula"
+    title = "Formula"
+    summary = "Judges' scores, weighed and mapped as fitted to people's ratings; see Improve."
+    family = "Other"
+    paper = "Hoerl and Kennard (1970), Ridge Regression"
+    per_criterion = True
+    many_processes = False
+    looks_at = frozenset({"scores"})
+    Settings: ClassVar = FormulaSettings
+
+    def template(self, parts: PromptParts, steps: str | None = None) -> str:
+        formula = formulas_in(self.settings.formula).get(parts.criterion)
+        if formula is None:
+            raise PromptError(f"This judge has no formula for {parts.criterion}.")
+        terms = (
+            f"{member.weight:+.4g} × {member.judge}"
+            + (f" on {member.criterion}" if member.criterion else "")
+            for member in formula.members
+        )
+        mapped = ", then mapped" if formula.points else ""
+        return f"{parts.criterion}: {formula.intercept:.4g} {' '.join(terms)}{mapped}"
+
+    def missing_text(self, texts: Texts) -> Failure | None:
+        return None  # it reads scores, not texts
+
+    def look(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.formulas = formulas_in(self.settings.formula)
+
+    def score(self, items: Sequence[Item]) -> list[Outcome]:
+        return [self._one(item) for item in items]
+
+    def _one(self, item: Item) -> Outcome:
+        formula = self.formulas.get(item.criterion)
+        if formula is None:
+            return Failure(Reason.NO_SCORE, f"This judge has no formula for {item.criterion}.")
+        scores = []
+        for member in formula.members:
+            scored = self.corpus.scores
+            own = scored.get((member.judge, member.criterion)) or scored.get((member.judge, ""))
+            found = (own or {}).get(item.output_id)
+            if found is None:
+                about = f" on {member.criterion}" if member.criterion else ""
+                return Failure(
+                    Reason.NO_SCORE,
+                    f"{member.judge} has not scored this output{about}; run it first.",
+                )
+            scores.append(found)
+        return Scored.plain(float(formula.of(np.array(scores)[:, None])[0]))

@@ -1,0 +1,95 @@
+"""Evaluators that ask an LLM on an endpoint: what they ask about an item, and how answers become a
+score."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from geval.evaluators.base import Evaluator, Item, Outcome, Settings
+from geval.llm.calls import Answer
+from geval.llm.judgement import AskFully, Judgement
+from geval.llm.parsing import Failure
+from geval.llm.probe import Findings
+from geval.llm.request_settings import RequestSettings
+from geval.llm.requests import Request
+from geval.scales import Scale
+
+
+class PromptSettings(Settings):
+    """Settings of evaluators whose prompts show texts."""
+
+    delimited: bool = Field(
+        False,
+        title="Texts between tags",
+        description=(
+            "Each text stands between tags and is called data, so that an instruction in it is less"
+            " likely to be followed. New judges have it. Without it prompts are the paper's."
+        ),
+        json_schema_extra={"new": True},
+    )
+
+    LATER: ClassVar = frozenset({"delimited"})
+
+    @model_serializer(mode="wrap")
+    def _without_later_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Judges made before there were these settings have the same ones as those without them.
+        return {
+            name: value for name, value in handler(self).items() if value or name not in self.LATER
+        }
+
+
+class LlmEvaluator(Evaluator):
+    """An evaluator that asks an endpoint. How many calls are open, retried and paid for is the
+    matter of the run's worker.
+
+    Class attributes: `chats` says whether it asks a chat model for replies, so that the judge's
+    scoring mode (probabilities, samples, one reply) means something to it; `writes_steps` whether
+    its prompt has evaluation steps, which the model writes first; `takes_batches` whether its
+    questions may go through the endpoint's batch API (one request each, scored by `score_again`).
+    """
+
+    family: ClassVar = "LLM"
+    per_criterion: ClassVar = True
+    chats: ClassVar = True
+
+    @classmethod
+    def why_not_with(cls, findings: Findings) -> str:
+        """Why it cannot use a model of which a probe found this, and what to do; empty if it
+        can."""
+        return ""
+
+    @classmethod
+    def why_not_on(cls, scale: Scale, mode: str) -> str:
+        """Why it cannot rate on a scale in a scoring mode; empty if it can."""
+        return ""
+
+    @abstractmethod
+    def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Any | Failure:
+        """What is asked about an item, in whatever form the other methods take it; or why nothing
+        can be."""
+
+    @abstractmethod
+    def requests(self, question: Any, settings: RequestSettings) -> tuple[Request, ...]:
+        """The requests that open a question; their content decides whether a stored answer may be
+        used."""
+
+    @abstractmethod
+    async def judge(self, question: Any, settings: RequestSettings, ask: AskFully) -> Judgement:
+        """Ask, and score what came.
+
+        Raises:
+            EndpointError: the endpoint did not answer.
+        """
+
+    @abstractmethod
+    def score_again(
+        self, answers: Sequence[Answer], question: Any, settings: RequestSettings
+    ) -> Outcome:
+        """The score of an answer that is stored already."""
+
+
+def text_of(request: Request) -> str:
+    """What a request shows the model, for people to read."""
+    return getattr(request, "prompt", "") or getattr(request, "text", "")

@@ -1,0 +1,138 @@
+"""A process that scores: an evaluator is loaded once, chunks of items come in, outcomes go out. No
+Django, no database.
+
+Both ends speak pickled objects with their length in front, over the process's standard input and
+output. It ends when its input does, so a worker that was killed leaves no process behind.
+"""
+
+import asyncio
+import os
+import pickle
+import struct
+import sys
+from collections.abc import Sequence
+from typing import IO, Any
+
+from geval.child_environment import passed_on
+from geval.evaluators.base import Corpus, EvaluatorError, Item, LocalEvaluator, Outcome
+from geval.evaluators.registry import make_local
+from geval.llm.parsing import Failure, Reason
+
+LENGTH = struct.Struct(">Q")
+
+
+class ScoringProcess:
+    """The end of the one who wants scores; start it, ask it, stop it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, title: str) -> None:
+        self.process = process
+        self.title = title
+
+    @classmethod
+    async def start(cls, evaluator: LocalEvaluator, corpus: Corpus | None) -> "ScoringProcess":
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", __name__,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            env=passed_on(os.environ),
+        )  # fmt: skip
+        started = cls(process, evaluator.title)
+        await started._send((evaluator.kind, evaluator.settings.model_dump(), corpus))
+        return started
+
+    async def score(self, items: Sequence[Item]) -> list[Outcome]:
+        """The outcome of each item.
+
+        Raises:
+            EvaluatorError: the evaluator cannot be loaded, or its process ended.
+        """
+        try:
+            await self._send(list(items))
+            assert self.process.stdout is not None
+            (length,) = LENGTH.unpack(await self.process.stdout.readexactly(LENGTH.size))
+            found = pickle.loads(await self.process.stdout.readexactly(length))  # noqa: S301 (our own process wrote it)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise EvaluatorError(
+                f"A process of {self.title} ended before its time; it may have run out of memory."
+                " Go on, or set GEVAL_EVALUATOR_PROCESSES to a smaller number first."
+            ) from None
+        if isinstance(found, str):
+            raise EvaluatorError(found)
+        assert isinstance(found, list)
+        return found
+
+    async def stop(self) -> None:
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
+
+    async def _send(self, message: Any) -> None:
+        assert self.process.stdin is not None
+        content = pickle.dumps(message)
+        self.process.stdin.write(LENGTH.pack(len(content)) + content)
+        await self.process.stdin.drain()
+
+
+# Within the process
+
+
+def main() -> None:
+    """Load what the first message names, then answer every chunk until the input ends."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(
+        sys.stderr.fileno(), sys.stdout.fileno()
+    )  # whatever a package prints must not get between the answers
+    kind, given, corpus = _received(sys.stdin.buffer)
+    evaluator, problem = _loaded(kind, given, corpus)
+    while (items := _received(sys.stdin.buffer)) is not None:
+        content = pickle.dumps(_answer(evaluator, problem, items))
+        answers.write(LENGTH.pack(len(content)) + content)
+        answers.flush()
+
+
+def _received(stream: IO[bytes]) -> Any:
+    """The next message; None at the end."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    return pickle.loads(stream.read(LENGTH.unpack(head)[0]))  # noqa: S301 (our own worker wrote it)
+
+
+def _loaded(
+    kind: str, given: dict[str, Any], corpus: Corpus | None
+) -> tuple[LocalEvaluator | None, str]:
+    """The evaluator, or why there is none."""
+    try:
+        evaluator = make_local(kind, given)
+        evaluator.load()
+        if corpus is not None:
+            evaluator.look(corpus)
+    except EvaluatorError as error:
+        return None, str(error)
+    except Exception as error:
+        return None, f"{kind} cannot be loaded: {type(error).__name__}: {error}"
+    return evaluator, ""
+
+
+def _answer(
+    evaluator: LocalEvaluator | None, problem: str, items: Sequence[Item]
+) -> list[Outcome] | str:
+    if evaluator is None:
+        return problem
+    try:
+        return evaluator.score_readable(items)
+    except EvaluatorError as error:
+        return str(error)
+    except Exception:
+        # One item must not cost the others their score.
+        return [_score_one(evaluator, item) for item in items]
+
+
+def _score_one(evaluator: LocalEvaluator, item: Item) -> Outcome:
+    try:
+        return evaluator.score_readable([item])[0]
+    except Exception as error:
+        return Failure(Reason.EVALUATOR, f"{type(error).__name__}: {error}"[:1000])
+
+
+if __name__ == "__main__":
+    main()

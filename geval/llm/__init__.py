@@ -1,0 +1,1 @@
+"""Ask LLMs and read their answers: endpoints, calls, prompts, replies, scores. No Django."""

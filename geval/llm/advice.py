@@ -1,0 +1,106 @@
+"""What to do about replies that cannot be read: why it is so, and which settings may change it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from geval.llm.parsing import Reason
+from geval.llm.request_settings import RequestSettings
+
+# Lengths of replies to go on to: a rating with a sentence or two, with a long reason, with a
+# thought of a model that thinks first.
+LONGER_REPLIES = (256, 1_024, 4_096)
+_MODES = {
+    "samples": "Change to samples",
+    "direct": "Change to one greedy reply",
+}
+# Reasons that lie in how ratings are taken from replies, and may be gone in another mode.
+_OF_THE_MODE = {
+    Reason.NO_RATING: "The model explains itself where a rating is asked for.",
+    Reason.LOW_COVERAGE: "The model gives most of its probability to words that are no rating.",
+    Reason.NO_LOGPROBS: "The endpoint returned no log-probabilities.",
+    Reason.SPLIT_NUMBER: "The model writes ratings in several tokens, so they have no probability.",
+    Reason.BETWEEN_POINTS: "The model rates between the points of the scale.",
+}
+_OF_THE_LENGTH = {
+    Reason.CUT: "Replies end before their rating, at {tokens:,} tokens.",
+    Reason.EMPTY: (
+        "Replies are empty after {tokens:,} tokens; a model that thinks first needs more."
+    ),
+}
+_OTHERS = {
+    Reason.TWO_RATINGS: (
+        "The model gives several ratings where one is asked for. Say in the criterion's definition"
+        " that one number is wanted."
+    ),
+    Reason.OUT_OF_SCALE: (
+        "The model rates on another scale than the criterion's. Name the scale in the criterion's"
+        " definition."
+    ),
+    Reason.REFUSAL: (
+        "The model refuses. Change the task introduction of the criterion, or use another model."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a judge's settings; `key` is short and has no blanks, `words` are a button's."""
+
+    key: str
+    words: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Why replies cannot be read, as a sentence, and the changes that may help, the best first."""
+
+    cause: str
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        """The cause, and what to try."""
+        if not self.changes:
+            return self.cause
+        first, *others = (change.words for change in self.changes)
+        return f"{self.cause} {' or '.join([first, *(_lower(words) for words in others)])}."
+
+
+def advise(reason: Reason, settings: RequestSettings, modes: Sequence[str]) -> Advice:
+    """Advice on items that failed for one reason.
+
+    Args:
+        settings: what was asked with.
+        modes: the scoring modes that the endpoint and the criteria allow.
+    """
+    if reason in _OF_THE_LENGTH:
+        cause = _OF_THE_LENGTH[reason].format(tokens=settings.max_tokens)
+        return Advice(cause, _longer(settings.max_tokens))
+    if reason in _OF_THE_MODE:
+        return Advice(_OF_THE_MODE[reason], _other_modes(settings.mode, modes))
+    return Advice(_OTHERS.get(reason, reason.explanation))
+
+
+def _lower(words: str) -> str:
+    return words[0].lower() + words[1:]
+
+
+def _longer(tokens: int) -> tuple[Change, ...]:
+    """The two next lengths of a reply."""
+    lengths = [length for length in LONGER_REPLIES if length >= 2 * tokens][:2]
+    return tuple(
+        Change(f"tokens-{length}", f"Allow {length:,} tokens", {"max_tokens": length})
+        for length in lengths
+    )
+
+
+def _other_modes(mode: str, modes: Sequence[str]) -> tuple[Change, ...]:
+    """The modes that take ratings from replies in another way. Token probabilities are never among
+    them: they ask more of a reply than the others do."""
+    return tuple(
+        Change(other, words, {"mode": other})
+        for other, words in _MODES.items()
+        if other in modes and other != mode
+    )

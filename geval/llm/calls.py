@@ -1,0 +1,165 @@
+"""One question to an endpoint until it is answered: repeats passing errors by name, with backoff
+and a budget."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from geval.llm.errors import LONGEST_WAIT_SECONDS, EndpointError, ErrorKind
+from geval.llm.replies import Reply, ReplyChoice
+from geval.llm.requests import ChatRequest, Request
+from geval.llm.server_fit import LearnedFit, changed_field
+
+# The least that is waited where the server names a time, as a share of what would be waited
+# without.
+NAMED_SHARE = 0.1
+Ask = Callable[[Any], Awaitable[Reply]]
+Sleep = Callable[[float], Awaitable[None]]
+# Told before each wait: how many seconds, and after which error.
+OnWait = Callable[[float, EndpointError], None]
+
+
+def _tell_nobody(_seconds: float, _error: EndpointError) -> None: ...
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often and how long a call is tried again. Times in seconds.
+
+    A rate limit passes for certain, so it does not count as an attempt until `rate_limit_patience`
+    is used up by waiting; then the run is paused rather than the item failed.
+    """
+
+    attempts: int = 8
+    first_wait: float = 0.5
+    longest_wait: float = 30.0
+    rate_limit_patience: float = 0.0
+
+    def wait(self, attempt: int, retry_after: float | None, *, jitter: float) -> float:
+        """The pause after failed attempt number `attempt` (from 1): what the server asked for, else
+        doubling.
+
+        `jitter` from 0 to 1 spreads callers over half the pause, so that they do not come back
+        together.
+        """
+        grown = min(self.longest_wait, self.first_wait * 2 ** (min(attempt, 60) - 1))
+        if retry_after is not None:
+            # A server that names moments, again and again, is not asked again without a pause.
+            named = max(min(retry_after, LONGEST_WAIT_SECONDS), NAMED_SHARE * grown)
+            return float(named * (1 + 0.1 * jitter))
+        return float(grown * (0.5 + 0.5 * jitter))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """All the choices that were asked for, and what they took."""
+
+    choices: tuple[ReplyChoice, ...]
+    model: str
+    request_id: str
+    prompt_tokens: int
+    completion_tokens: int
+    calls: int
+    seconds: float
+
+
+class _RateLimits:
+    """The rate limits that one question met, and how long it has waited for them."""
+
+    def __init__(self, policy: RetryPolicy) -> None:
+        self._policy = policy
+        self._met = 0
+        self._waited = 0.0
+
+    def are_waited_for(self, error: EndpointError) -> bool:
+        return error.kind == ErrorKind.RATE_LIMIT and self._policy.rate_limit_patience > 0
+
+    def pause(self, error: EndpointError) -> float:
+        """How long to wait for this one.
+
+        Raises:
+            EndpointError: a long wait, which pauses a run: patience is used up.
+        """
+        if self._waited >= self._policy.rate_limit_patience:
+            raise EndpointError(
+                ErrorKind.LONG_WAIT,
+                f"{error.message} It has not let this question pass for"
+                f" {self._waited / 60:.0f} minutes.",
+            ) from error
+        self._met += 1
+        pause = self._policy.wait(self._met, error.retry_after, jitter=random.random())  # noqa: S311
+        self._waited += pause
+        return pause
+
+
+async def ask_until_answered(
+    ask: Ask,
+    request: Request,
+    *,
+    policy: RetryPolicy,
+    sleep: Sleep = asyncio.sleep,
+    on_wait: OnWait = _tell_nobody,
+    learned: LearnedFit | None = None,
+) -> Answer:
+    """Ask for `request.n` choices, in as few calls as the endpoint allows: some ignore `n`, so what
+    came is counted. A call that is refused is made again as the server may take it; what it took is
+    `learned` for later questions.
+
+    Raises:
+        EndpointError: an error that does not pass, or a passing one that outlived the policy.
+    """
+    began = time.monotonic()
+    replies: list[Reply] = []
+    choices: list[ReplyChoice] = []
+    calls = failed = 0
+    limits = _RateLimits(policy)
+    learned = learned or LearnedFit()
+    fit, refusals = learned.fit, dict[str, str]()
+    tried = {fit}
+    while len(choices) < request.n:
+        calls += 1
+        missing = request.n - len(choices)
+        portion = replace(request, n=min(missing, fit.most_choices))
+        if isinstance(portion, ChatRequest):
+            portion = fit.fitted(portion)
+        try:
+            reply = await ask(portion)
+        except EndpointError as error:
+            if error.kind == ErrorKind.BAD_REQUEST and isinstance(portion, ChatRequest):
+                other = fit.after_refusal(portion, error.named)
+                if other and other not in tried:
+                    tried.add(other)
+                    refusals[changed_field(fit, other)] = error.message
+                    fit = other
+                    continue
+            if limits.are_waited_for(error):
+                pause = limits.pause(error)
+            else:
+                failed += 1
+                if not error.kind.is_passing or failed >= min(policy.attempts, error.kind.attempts):
+                    raise
+                pause = policy.wait(failed, error.retry_after, jitter=random.random())  # noqa: S311
+            on_wait(pause, error)
+            await sleep(pause)
+            continue
+        if not reply.choices:
+            raise EndpointError(
+                ErrorKind.MALFORMED, "The endpoint answered without a single choice."
+            )
+        if refusals:
+            learned.learn(fit, refusals)
+            refusals = {}
+        replies.append(reply)
+        choices.extend(reply.choices)
+    return Answer(
+        choices=tuple(choices[: request.n]),
+        model=replies[-1].model,
+        request_id=replies[-1].request_id,
+        prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),
+        completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
+        calls=calls,
+        seconds=time.monotonic() - began,
+    )

@@ -1,0 +1,310 @@
+"""Calls to OpenAI-compatible endpoints.
+
+A call is tried once here; when to try again is decided in calls.py, in one place. Errors come out
+as EndpointError with a named kind, whatever the server or the network did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx2
+import openai
+
+from geval.llm import wire
+from geval.llm.cost import estimated_tokens
+from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error
+from geval.llm.network import (
+    USUAL_BYTES,
+    BoundedTransport,
+)
+from geval.llm.rate_headers import NAMES_LIMITS, RateHeaders, read_rate_headers
+from geval.llm.replies import Reply, ReplyChoice
+from geval.llm.requests import ChatRequest, EchoRequest, Request
+from geval.llm.time_limit import TimeLimit
+
+Read = TypeVar("Read")
+
+# Whole files of a batch may take longer than a call.
+FILE_SECONDS = 600.0
+REPLY_LIMIT_BYTES = 8 * 2**20
+FILE_LIMIT_BYTES = 64 * 2**20
+# Servers count tokens in their own ways; one that sends so many more than asked for ignores the
+# limit.
+TOKENS_TOO_MANY = 4
+BATCH_MARK = "geval_batch"
+
+
+@dataclass(frozen=True)
+class RemoteBatch:
+    """A batch as the endpoint sees it. `files` are the ids of its result files, in any order."""
+
+    id: str
+    state: str
+    files: tuple[str, ...] = ()
+    message: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in ("completed", "failed", "expired", "cancelled")
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state == "failed"
+
+
+class Client:
+    """An endpoint that can be asked, for the time of an `async with`.
+
+    `timeout` is in seconds, or follows the server's speed (time_limit.py); it limits a call as a
+    whole, however slowly its answer trickles in.
+    `allow_private` says whether its address may lie in a private network; limits are in bytes, for
+    replies and for files of batches.
+
+    Raises:
+        EndpointError: the base URL cannot be called at all.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        timeout: float | TimeLimit,
+        api_version: str = "",
+        allow_private: bool = False,
+        reply_limit: int = REPLY_LIMIT_BYTES,
+        file_limit: int = FILE_LIMIT_BYTES,
+    ) -> None:
+        self.base_url = base_url
+        self.time_limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
+        self._transport = BoundedTransport(
+            allow_private=allow_private, limit=reply_limit, secret=api_key
+        )
+        self._file_limit = file_limit
+        options: dict[str, Any] = {
+            "api_key": api_key or "none",
+            "timeout": self.time_limit.most,
+            "max_retries": 0,
+            "http_client": httpx2.AsyncClient(
+                transport=self._transport,
+                timeout=self.time_limit.most,
+                follow_redirects=False,
+                trust_env=False,
+            ),
+        }
+        self._openai: openai.AsyncOpenAI
+        try:
+            if api_version:
+                self._openai = openai.AsyncAzureOpenAI(
+                    azure_endpoint=base_url, api_version=api_version, **options
+                )
+            else:
+                self._openai = openai.AsyncOpenAI(base_url=base_url, **options)
+        except Exception as error:  # addresses that the package cannot take apart
+            raise as_endpoint_error(error, base_url, "") from error
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._openai.close()
+
+    async def chat(self, request: ChatRequest) -> Reply:
+        """Ask once. A prompt that the endpoint's content filter stops gets a refusal as its reply.
+
+        Raises:
+            EndpointError: whatever went wrong, with its kind.
+        """
+        # The typed objects of the package cost more time than the call; the raw answer is all we
+        # read.
+        create = self._openai.chat.completions.with_raw_response.create
+        try:
+            response = await self._ask(create(**request.body()), request)
+        except EndpointError as error:
+            if error.kind != ErrorKind.CONTENT_FILTER:
+                raise
+            refusal = ReplyChoice("", finish_reason="content_filter", refusal=error.message)
+            return Reply((refusal,) * request.n, prompt_tokens=0, completion_tokens=0)
+        reply = self._read(
+            lambda: wire.read_chat_answer(
+                response.content,
+                request_id=response.headers.get("x-request-id", ""),
+                n=request.n,
+                most_tokens=TOKENS_TOO_MANY * (request.max_tokens + 100),
+            ),
+            response.content,
+            "a chat completion",
+        )
+        return _counted(reply, request, _limits(response.headers))
+
+    async def echo(self, request: EchoRequest) -> Reply:
+        """Have a text sent back with its tokens' log-probabilities.
+
+        Raises:
+            EndpointError: the endpoint cannot do that (BAD_REQUEST or MALFORMED), or anything else
+                went wrong.
+        """
+        create = self._openai.completions.with_raw_response.create
+        response = await self._ask(create(**request.body()), request)
+        wanted = "a completion with the log-probabilities of the echoed text"
+        return _counted(
+            self._read(lambda: wire.read_echo_answer(response.content), response.content, wanted),
+            request,
+            _limits(response.headers),
+        )
+
+    async def list_models(self) -> list[str]:
+        """The names of the models that the endpoint lists.
+
+        Raises:
+            EndpointError: it has no such list, or anything else went wrong.
+        """
+        content = (await self._call(self._openai.models.with_raw_response.list(), model="")).content
+        return self._read(lambda: wire.read_model_list(content), content, "a list of models")
+
+    async def ask(self, request: Request) -> Reply:
+        """Ask once, in whichever way the request is made."""
+        return await (
+            self.echo(request) if isinstance(request, EchoRequest) else self.chat(request)
+        )
+
+    async def send_batch(self, lines: bytes, *, token: str) -> RemoteBatch:
+        """Send chat requests as a batch; `token` is kept in its metadata, to find it again.
+
+        Raises:
+            EndpointError: whatever went wrong, with its kind.
+        """
+        upload = self._openai.files.with_raw_response.create(
+            file=(f"{token}.jsonl", lines), purpose="batch"
+        )
+        uploaded = await self._call(upload, model="", timeout=FILE_SECONDS)
+        file_id = self._read(
+            lambda: wire.read_id(uploaded.content), uploaded.content, "an uploaded file"
+        )
+        call = self._openai.batches.with_raw_response.create(
+            input_file_id=file_id,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={BATCH_MARK: token},
+        )
+        return self._remote_batch((await self._call(call, model="")).content)
+
+    async def get_batch(self, batch_id: str) -> RemoteBatch:
+        """How a batch is doing."""
+        call = self._openai.batches.with_raw_response.retrieve(batch_id)
+        return self._remote_batch((await self._call(call, model="")).content)
+
+    async def find_batch(self, token: str) -> RemoteBatch | None:
+        """The batch that was sent with a token, among the last hundred."""
+        content = (
+            await self._call(self._openai.batches.with_raw_response.list(limit=100), model="")
+        ).content
+        listed = self._read(lambda: wire.read_batch_list(content), content, "a list of batches")
+        return next((_as_remote_batch(batch) for batch in listed if _mark_of(batch) == token), None)
+
+    async def get_file(self, file_id: str) -> bytes:
+        """The content of a batch's result file."""
+        call = self._openai.files.with_raw_response.content(file_id)
+        with self._transport.larger(self._file_limit):
+            response = await self._call(call, model="", timeout=FILE_SECONDS)
+        return bytes(response.content)
+
+    def _remote_batch(self, content: bytes) -> RemoteBatch:
+        return _as_remote_batch(self._read(lambda: wire.read_batch(content), content, "a batch"))
+
+    def _read(self, read: Callable[[], Read], content: bytes, what: str) -> Read:
+        try:
+            return read()
+        except wire.MalformedError as error:
+            start = content[:80].decode("utf-8", "replace")
+            raise EndpointError(
+                ErrorKind.MALFORMED,
+                f"The endpoint's answer is not {what}: {error} (it begins {start!r}). Does the base"
+                " URL end in /v1?",
+            ) from None
+        finally:
+            if len(content) > USUAL_BYTES:
+                # The package's response and its request refer to each other, which would keep
+                # this body, and those of the calls to come, until Python looks for such circles.
+                gc.collect()
+
+    async def _ask(self, call: Awaitable[Any], request: Request) -> Any:
+        """A call that the model answers, from which the time limit learns."""
+        limit, began = self.time_limit.seconds(request.most_reply_tokens), time.monotonic()
+        try:
+            answer = await self._call(call, model=request.model, timeout=limit)
+        except EndpointError:
+            if time.monotonic() - began >= limit:
+                self.time_limit.note_missed(limit)
+            raise
+        self.time_limit.note_answered(time.monotonic() - began)
+        return answer
+
+    async def _call(self, call: Awaitable[Any], *, model: str, timeout: float | None = None) -> Any:
+        try:
+            async with asyncio.timeout(timeout or self.time_limit.seconds()):
+                return await call
+        except TimeoutError as error:
+            raise EndpointError(
+                ErrorKind.TIMEOUT, f"{self.base_url} did not answer in time."
+            ) from error
+        except Exception as error:
+            raise as_endpoint_error(error, self.base_url, model) from error
+
+
+def _limits(headers: Mapping[str, str]) -> RateHeaders | None:
+    """What a reply says about rate limits; most say nothing, and finding that out is cheap."""
+    return read_rate_headers(headers) if any(name in headers for name in NAMES_LIMITS) else None
+
+
+def _counted(reply: Reply, request: Request, limits: RateHeaders | None) -> Reply:
+    """A reply with what was said about limits, and with numbers of tokens; where the server gives
+    none they are estimated, so that budgets hold."""
+    if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+        return replace(reply, limits=limits) if limits else reply
+    written = sum(len(choice.text) for choice in reply.choices)
+    return replace(
+        reply,
+        limits=limits,
+        prompt_tokens=(
+            estimated_tokens(len(request.shown))
+            if reply.prompt_tokens is None
+            else reply.prompt_tokens
+        ),
+        completion_tokens=(
+            max(1, estimated_tokens(written))
+            if reply.completion_tokens is None
+            else reply.completion_tokens
+        ),
+    )
+
+
+def _mark_of(batch: wire.BatchRecord) -> Any:
+    metadata = batch.get("metadata")
+    return metadata.get(BATCH_MARK) if isinstance(metadata, dict) else None
+
+
+def _as_remote_batch(batch: wire.BatchRecord) -> RemoteBatch:
+    errors = batch.get("errors")
+    listed = errors.get("data") if isinstance(errors, dict) else None
+    messages = [error.get("message") for error in listed or () if isinstance(error, dict)]
+    return RemoteBatch(
+        id=batch["id"],
+        state=batch["status"],
+        files=tuple(
+            file for file in (batch.get("output_file_id"), batch.get("error_file_id")) if file
+        ),
+        message=" ".join(str(message) for message in messages)[:1000],
+    )

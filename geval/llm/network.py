@@ -1,0 +1,231 @@
+"""How this site speaks HTTP to servers that its users name: checked connections and bounded bodies.
+
+All outgoing calls use `checked_session` (plain aiohttp) or `BoundedTransport` (for the openai
+package). Neither follows redirects: the answer of a redirect is an error like any other.
+"""
+
+import asyncio
+import contextlib
+import html
+import re
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+import httpx2
+from yarl import URL
+
+from geval.llm.addresses import check_ip, ip_of, proxy_for
+
+CONNECTIONS = 512
+CHUNK_BYTES = 2**16
+# Larger replies are read one after the other, so that many at once do not add up.
+USUAL_BYTES = 2**18
+MASK = b"[key hidden]"
+# A shorter key is no secret, and its characters may well be part of an answer.
+SHORTEST_MASKED = 8
+
+
+class BodyTooLargeError(Exception):
+    """A body that is longer than was allowed, after unpacking."""
+
+
+class BrokenReplyError(Exception):
+    """A reply that ended early, cannot be unpacked, or is no HTTP."""
+
+
+def checked_session(
+    *, allow_private: bool, timeout: aiohttp.ClientTimeout
+) -> aiohttp.ClientSession:
+    """A session that connects only to addresses that may be called: each is checked where a socket
+    is made for it.
+
+    Raises (from its requests):
+        ForbiddenAddressError: the address must not be called.
+    """
+    connector = aiohttp.TCPConnector(
+        limit=CONNECTIONS, socket_factory=_checked_socket(allow_private)
+    )
+    return aiohttp.ClientSession(
+        connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()
+    )
+
+
+def _checked_socket(allow_private: bool) -> Callable[[Any], socket.socket]:
+    def make(found: Any) -> socket.socket:
+        family, kind, protocol, _name, address = found
+        host = str(address[0])
+        check_ip(ip_of(host), host=host, allow_private=allow_private)
+        return socket.socket(family, kind, protocol)
+
+    return make
+
+
+def spellings(secret: str) -> re.Pattern[bytes]:
+    r"""A key as JSON may spell it, or JSON within texts of JSON, as proxies write it: each
+    character as it is, behind backslashes, or as \u and its number; and as an address or HTML does.
+
+    Backslashes are counted to a bound, and what follows them is none, so that there is one way to
+    read them: a reply full of them takes time in proportion to its length. Those that a key begins
+    with need not match.
+    """
+    each, has_backslashes = [], False
+    for part in re.findall(r"\\+|[^\\]", secret.lstrip("\\"), re.DOTALL):
+        if part.startswith("\\"):
+            most = min(_MOST_BACKSLASHES * len(part), 4 * _MOST_BACKSLASHES)
+            each.append(rf"\\{{1,{most}}}(?:u(?i:005c)\\{{0,{most}}}){{0,{2 * len(part)}}}")
+        else:
+            # Those in front were read with the key's own.
+            escapes = "" if has_backslashes else rf"\\{{0,{_MOST_BACKSLASHES}}}"
+            each.append(f"{escapes}(?:{re.escape(part)}|{_as_numbers(part)})")
+        has_backslashes = part.startswith("\\")
+    spelled = [re.escape(secret), *(["".join(each)] if each else [])]
+    spelled += ["".join(map(_in_an_address, secret)), re.escape(html.escape(secret))]
+    return re.compile("|".join(spelled).encode())
+
+
+# Of a character in a text that is JSON within JSON, four deep.
+_MOST_BACKSLASHES = 16
+
+
+# An address in an address writes % as %25 again.
+_MOST_TIMES_ENCODED = 4
+
+
+def _in_an_address(character: str) -> str:
+    """A character as an address may have it: each byte as it is, or as % and its number."""
+    plain = re.escape(character)
+    if quote(character, safe="") == character:
+        return plain
+    again = f"(?:25){{0,{_MOST_TIMES_ENCODED - 1}}}"
+    return f"(?:{''.join(f'%{again}(?i:{byte:02x})' for byte in character.encode())}|{plain})"
+
+
+def _as_numbers(character: str) -> str:
+    units = character.encode("utf-16-be").hex()
+    parts = (f"u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4))
+    return rf"\\{{1,{_MOST_BACKSLASHES}}}".join(parts)
+
+
+class BoundedTransport(httpx2.AsyncBaseTransport):
+    """HTTP over aiohttp, with connections checked and replies read up to a limit.
+
+    Bodies are unpacked here, piece by piece, so that a small reply cannot become a huge one. A key
+    that comes back in a reply, as in "Incorrect API key provided: sk-…", is masked before anybody
+    reads it.
+
+    Args:
+        limit: bytes of a reply's body, unpacked.
+        secret: the key that is sent.
+    """
+
+    def __init__(self, *, allow_private: bool, limit: int, secret: str = "") -> None:
+        self.limit = limit
+        self._secret = spellings(secret) if len(secret) >= SHORTEST_MASKED else None
+        self._allow_private = allow_private
+        self._large = asyncio.Semaphore(1)
+        self._session: aiohttp.ClientSession | None = None
+        self._through_proxy: aiohttp.ClientSession | None = None
+
+    @contextlib.contextmanager
+    def larger(self, limit: int) -> Iterator[None]:
+        """Read bodies of up to `limit` bytes for a while: files, where only replies were
+        expected."""
+        usual, self.limit = self.limit, limit
+        try:
+            yield
+        finally:
+            self.limit = usual
+
+    def _session_for(self, proxy: str | None) -> aiohttp.ClientSession:
+        no_limit = aiohttp.ClientTimeout(total=None)  # callers limit a call as a whole
+        if proxy is None:
+            self._session = self._session or checked_session(
+                allow_private=self._allow_private, timeout=no_limit
+            )
+            return self._session
+        # The proxy is the operator's own, in whatever network.
+        self._through_proxy = self._through_proxy or checked_session(
+            allow_private=True, timeout=no_limit
+        )
+        return self._through_proxy
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        url = URL(str(request.url), encoded=True)
+        proxy = proxy_for(url)
+        headers = [
+            (name, value)
+            for name, value in request.headers.multi_items()
+            if name != "transfer-encoding"
+        ]
+        # What we can unpack in bounds, whatever packages are installed.
+        headers = [(n, v) for n, v in headers if n != "accept-encoding"] + [
+            ("accept-encoding", "gzip, deflate")
+        ]
+        try:
+            async with self._session_for(proxy).request(
+                request.method,
+                url,
+                headers=headers,
+                data=await request.aread(),
+                allow_redirects=False,
+                proxy=proxy,
+            ) as reply:
+                body = await read_body(reply, self.limit, self._large)
+                packed = ("content-encoding", "content-length", "transfer-encoding")
+                kept = [(n, v) for n, v in reply.headers.items() if n.lower() not in packed]
+                return httpx2.Response(
+                    reply.status,
+                    headers=[
+                        (self._masked(n.encode(*_HEADER)), self._masked(v.encode(*_HEADER)))
+                        for n, v in kept
+                    ],
+                    content=self._masked(body),
+                    request=request,
+                )
+        except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError) as error:
+            raise BrokenReplyError(
+                "the connection broke off before the reply was complete"
+            ) from error
+        except aiohttp.ClientResponseError as error:
+            raise BrokenReplyError(
+                f"it does not speak HTTP as it should ({error.message or error})"
+            ) from error
+
+    def _masked(self, content: bytes) -> bytes:
+        return self._secret.sub(MASK, content) if self._secret else content
+
+    async def aclose(self) -> None:
+        for session in (self._session, self._through_proxy):
+            if session is not None:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await session.close()
+
+
+_HEADER = ("utf-8", "surrogateescape")
+
+
+async def read_body(reply: aiohttp.ClientResponse, limit: int, large: asyncio.Semaphore) -> bytes:
+    """A reply's body, unpacked.
+
+    Args:
+        large: held while a body is read on that is larger than replies usually are.
+
+    Raises:
+        BodyTooLargeError: it is longer than `limit` bytes, or says so.
+    """
+    if (reply.content_length or 0) > limit:
+        raise BodyTooLargeError
+    body = bytearray()
+    async with contextlib.AsyncExitStack() as held:
+        async for part in reply.content.iter_chunked(CHUNK_BYTES):
+            if len(body) <= USUAL_BYTES < len(body) + len(part):
+                await held.enter_async_context(large)
+            body += part
+            if len(body) > limit:
+                reply.close()
+                body.clear()  # the error's traceback would keep it
+                raise BodyTooLargeError
+    return bytes(body)

@@ -1,0 +1,637 @@
+"""Find the rating in a reply, or name the reason why there is none. Pure.
+
+Every number of a reply is looked at where it stands. It is a rating
+
+    after a name          "Coherence: 4"  "**Score**: 4/5"  "连贯性：4分"  "| Coherence | 4 |"
+    alone at a line start "4"  "4."  "- 4"  "4 (good)"  "4 because it reads well"  "Four"
+
+and so is a word that names a point there ("Yes"). If all that stand there agree, the first counts;
+if they differ, none does. Only a reply without any is read as prose, and only where it ended by
+itself: "I would give it a 4", "a pleasure to read (4).", "4 out of 5".
+
+A number anywhere else is not a rating, because replies quote the texts they judge ("The man, 5,
+was found"), count ("2 sentences are wrong"), list ("1. The text …"), repeat the scale ("1-5") and
+refuse ("I cannot give 5 out of 5"). A number that is not alone is an error, never half of what was
+written: "4/10" on a scale from 1 to 5, "3-4", "3 or 4", "4 5". And a number at the end of a reply
+that was cut may go on ("1" of "1-5"), so it is no rating either: cutting a reply never changes its
+rating.
+"""
+
+import heapq
+import itertools
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from geval.llm import reply_words as words
+from geval.llm.replies import ReplyChoice
+from geval.scales import Scale, short
+
+
+class Reason(StrEnum):
+    """Why a reply or an item has no score. The value is stored; `explanation` is what people
+    read."""
+
+    EMPTY = "empty"
+    REFUSAL = "refusal"
+    CUT = "cut"
+    NO_RATING = "no_rating"
+    TWO_RATINGS = "two_ratings"
+    OUT_OF_SCALE = "out_of_scale"
+    BETWEEN_POINTS = "between_points"
+    NO_LOGPROBS = "no_logprobs"
+    SPLIT_NUMBER = "split_number"
+    LOW_COVERAGE = "low_coverage"
+    PROMPT = "prompt"
+    CONTEXT = "context"
+    ENDPOINT = "endpoint"
+    NO_TEXT = "no_text"
+    EMPTY_OUTPUT = "empty_output"
+    TOO_LONG = "too_long"
+    UNDEFINED = "undefined"
+    TOKENS = "tokens"
+    NO_SCORE = "no_score"
+    EVALUATOR = "evaluator"
+    UNFORESEEN = "unforeseen"
+    WORKER_LOST = "worker_lost"
+
+    @property
+    def explanation(self) -> str:
+        return _EXPLANATIONS[self]
+
+
+_EXPLANATIONS = {
+    Reason.EMPTY: "The reply was empty.",
+    Reason.REFUSAL: "The model refused to answer.",
+    Reason.CUT: "The reply was cut off before a rating; allow more tokens.",
+    Reason.NO_RATING: "The reply contains no rating.",
+    Reason.TWO_RATINGS: "The reply contains different ratings, but one was requested.",
+    Reason.OUT_OF_SCALE: "The rating is outside the criterion's scale.",
+    Reason.BETWEEN_POINTS: (
+        "The rating is between two points, so its token has no separate probability."
+    ),
+    Reason.NO_LOGPROBS: "The endpoint returned no log-probabilities; use another scoring mode.",
+    Reason.SPLIT_NUMBER: (
+        "The model splits two-digit ratings into several tokens, so their probabilities are "
+        "unknown."
+    ),
+    Reason.LOW_COVERAGE: (
+        "The points of the scale have less of the probability than the judge's minimum coverage."
+    ),
+    Reason.PROMPT: "The prompt needs something that this document does not have.",
+    Reason.CONTEXT: (
+        "The prompt is longer than the model's context; choose a model with a larger one."
+    ),
+    Reason.ENDPOINT: "The endpoint refused the request, or failed too often.",
+    Reason.NO_TEXT: "The evaluator needs a text that this document does not have.",
+    Reason.EMPTY_OUTPUT: (
+        "The output is empty, and the evaluator is not defined for an empty text."
+    ),
+    Reason.TOO_LONG: (
+        "A text is longer than the model accepts; choose to cut texts, or another model."
+    ),
+    Reason.UNDEFINED: "The score is not defined for these texts.",
+    Reason.TOKENS: "The endpoint's tokens cannot be matched with the text that was sent.",
+    Reason.NO_SCORE: "Another judge that this one depends on has not scored the output.",
+    Reason.EVALUATOR: "The evaluator failed on this output.",
+    Reason.UNFORESEEN: (
+        "An unexpected error occurred. Retry these items; if it happens again, report it."
+    ),
+    Reason.WORKER_LOST: (
+        "Workers stopped repeatedly while they judged this item. Retry it once the cause is fixed."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A rating found in a text: its value and where its first character stands."""
+
+    value: float
+    position: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A reply without a rating, with the reason and a sentence that quotes the reply."""
+
+    reason: Reason
+    detail: str
+
+
+# Replies come from servers that nobody vouches for, so reading takes a time that grows with the
+# text, not with its square: numbers are searched by a pattern that asks nothing of what follows,
+# and what stands around each is matched within a window.
+_NUMBER = re.compile(r"(?<![A-Za-z\d])(?<!\d[.,])(?:(?<![\w)])[-−])?(?:\d+(?:[.,]\d+)?|[.,]\d+)")
+_BEFORE, _LEAD = 140, 40
+# The number of a list's item with nothing behind it, where a text ends.
+_ITEM_BEFORE = re.compile(r"(?:^|\n)[^\S\n]{0,9}(?P<item>\d{1,3})[.)][^\S\n]{1,9}\Z")
+_MOST_NUMBERS = 1000
+# No pattern looks further than this behind a number; the explanations of points are looked for in
+# less, as they follow what is written with it.
+_AFTER, _EXPLANATION = 80, 60
+_QUOTED_CHARACTERS = 120
+_SHORT_REPLY = 40
+# A reply is cut to what a model may say; a rating beyond it is not looked for.
+LONGEST_REPLY = 200_000
+# A number with more digits is no rating, and reading it costs time.
+_MOST_DIGITS = 20
+# The highest points of scales on which a percentage is a rating.
+_PERCENT_SCALES = (1, 100)
+
+
+def _any_of(patterns: Collection[str]) -> str:
+    """Alternatives, the longest first: of two that fit, the first one counts."""
+    return "|".join(sorted(patterns, key=len, reverse=True))
+
+
+_GAP = r"[^\S\n]{0,9}"
+# What a form says of a scale between a name and its rating: "Coherence (1-5):".
+_IN_BRACKETS = r"\s{0,9}(?:\([^)\n]{0,80}\)\s{0,9})?"
+_DIGITS = r"\d{1,21}(?:[.,]\d{1,21})?"
+_LETTER = "A-Za-zÀ-ɏ"
+# A bullet, or the number of a form with one line; "A: " of question and answer, or an article; then
+# an opening bracket or a quotation mark.
+_LINE_LEAD = re.compile(
+    rf"{_GAP}(?:[-•+–][^\S\n]{{1,9}}|•)?(?:1[.)][^\S\n]{{1,9}})?"
+    rf"(?:(?:[A-F]:|[Aa]n?)[^\S\n])?[(\['|]?{_GAP}"
+)
+_PERCENT = re.compile(rf"{_GAP}%")
+_TO, _JOINS = _any_of([*words.TO, *words.AND]), _any_of([*words.TO, *words.AND, *words.OR])
+_UNIT = re.compile(rf"{_GAP}(?:{_any_of(words.UNITS)})(?![A-Za-z])", re.I)
+_TOP = re.compile(
+    rf"{_GAP}(?:(?:{_any_of(words.OUT_OF)}){_GAP}|[(（]?满分为?)(?P<top>{_DIGITS})(?![A-Za-z\d%])",
+    re.I,
+)
+_SECOND = re.compile(
+    rf"{_GAP}(?:[-–—~]|,?{_GAP}(?:{_JOINS})(?![A-Za-z])){_GAP}"
+    rf"(?:an?[^\S\n])?(?P<second>{_DIGITS})|{_GAP}[,;&]?{_GAP}(?P<next>{_DIGITS})",
+    re.I,
+)
+# A rating ends here: the end, a mark that no digit follows, or words that begin its reason.
+_MARKS = r"$|[\n;!?)\]}'’”(（）。，；！？、|]|[.,:/](?!\d)"
+_ENDS = re.compile(
+    rf"{_GAP}(?:{_MARKS}|[-–—]|(?:{_any_of(words.REASON_WORDS)})(?![{_LETTER}]))", re.I
+)
+_WORD_ENDS = re.compile(
+    rf"{_GAP}(?:{_MARKS}|[^\S\n][-–—]|(?:{_any_of(words.REASON_WORDS)})(?![{_LETTER}]))", re.I
+)
+_LETTER_WINS = re.compile(r" (?:is|was) (?:[a-z]{1,15} )?(?:better|preferred|superior|stronger)\b")
+_SENTENCE = re.compile(rf"[^\S\n]{{1,9}}(?:{_any_of(words.SENTENCE_WORDS)})\b")
+# "1. The text", "2) Grammar", "4: good": a number that counts lines, or explains a point.
+_COUNTS_LINES = re.compile(rf"[.):]{_GAP}[^\s\d]|[.)][^\S\n]{{1,9}}\d|:{_GAP}(?:\n|$)")
+_EXPLAINS_POINT = re.compile(rf"(?<![\w.,])\d{{1,3}}{_GAP}[-–—:=]")
+_VERB = re.compile(
+    rf"(?<![{_LETTER}])(?:{_any_of(words.RATING_VERBS)})(?![{_LETTER}])[^.!?\n\d]{{0,60}}$", re.I
+)
+_NEGATION = re.compile("|".join(words.NEGATIONS), re.I)
+_POSSIBLE = re.compile("|".join(words.POSSIBLE), re.I)
+# What comes after these cannot belong to a number before them.
+_NEXT_WORD = re.compile(
+    rf"{_GAP}(?:[.;!?][^\S\n]{{1,9}}[^\W\d]|,[^\S\n]{{1,9}}"
+    rf"(?!(?:{_JOINS})\b)[^\W\d]{{2,20}}[^\S\n])",
+    re.I,
+)
+_SENTENCE_END = re.compile(r"[.!?\n。！？]")
+_NUMBER_WORD = re.compile(
+    rf"(?<![{_LETTER}])(?:{_any_of(words.NUMBER_WORDS)})(?![{_LETTER}])", re.I
+)
+_REFUSAL = re.compile(
+    "|".join(rf"\b(?:{word})" if word.isascii() else word for word in words.REFUSALS), re.I
+)
+# Also what tokenizers mark the beginning of a word with.
+_MARKUP = re.compile(r"[*_`#>\"{}<$“”▁Ġ]")
+_OF_A_TEXT = r"(?:(?:text|summary|response|output|option|answer)[^\S\n])?"
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number of a reply with what is written with it: a percent sign, a unit, the highest point
+    ("/5"), a second number ("or 4"). `end` is behind all of that."""
+
+    start: int
+    end: int
+    value: float
+    text: str
+    top: float | None
+    second: float | None
+    has_unit: bool
+    is_percent: bool
+
+    @property
+    def is_word(self) -> bool:
+        return not any(character.isdecimal() for character in self.text)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Where a rating's name stands: right before its number in a form ("Coherence (1-5): "), or
+    earlier in its sentence ("the coherence of this text is "). Both end where the number begins."""
+
+    form: re.Pattern[str]
+    sentence: re.Pattern[str]
+
+
+def parse_rating(
+    choice: ReplyChoice, *, scale: Scale, criterion: str, others: Collection[str] = ()
+) -> Rating | Failure:
+    """Find the rating of a reply.
+
+    Args:
+        choice: the reply; where it has tokens, positions refer to their joined text.
+        scale: ratings outside it are failures; a value between two points is a rating (20-sample
+            replies hold such).
+        criterion: its name, which the form asks the model to repeat.
+        others: the criteria that the same form asks for; only what follows this one's name counts.
+    """
+    text = reply_text(choice)
+    failure = _no_text(choice, text)
+    if failure:
+        return failure
+    part = _part_about(text, criterion, others) if others else text
+    ratings = _ratings_in(part, scale, criterion, is_cut=choice.is_cut)
+    if not ratings:
+        return _no_rating(choice, text)
+    values: dict[float, Rating] = {}
+    for rating in ratings:
+        if isinstance(rating, Failure):
+            return rating
+        values.setdefault(rating.value, rating)
+    if len(values) > 1:
+        listed = ", ".join(short(value) for value in list(values)[:5])
+        return Failure(
+            Reason.TWO_RATINGS, f"The reply rates differently in one form ({listed}): {quote(text)}"
+        )
+    rating = next(iter(values.values()))
+    if not scale.holds(rating.value):
+        return Failure(
+            Reason.OUT_OF_SCALE,
+            f"{short(rating.value)} is outside the scale {scale}: {quote(text)}",
+        )
+    return rating
+
+
+def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
+    """The rule of published releases (Chiang and Lee, 2023): the first digit, whatever stands
+    around it.
+
+    It reads "2.5" as 2 and "1. Coherence: 3" as 1, and knows no scale; it is there to reproduce
+    figures that were made with it.
+    """
+    text = reply_text(choice)
+    digit = re.search(r"\d", text)
+    if digit:
+        return Rating(float(digit[0]), digit.start(), digit[0])
+    return _no_text(choice, text) or _no_rating(choice, text)
+
+
+def spelled_number(text: str) -> str:
+    """A bare number in ASCII digits, where a text spells one in words or another script's digits;
+    any other text as it is."""
+    plain = plain_characters(text)
+    number = words.NUMBER_WORDS.get(plain.casefold())
+    return plain if number is None else str(number)
+
+
+def reply_text(choice: ReplyChoice) -> str:
+    """The text that positions refer to: the joined tokens where there are any; at most
+    LONGEST_REPLY characters."""
+    text = "".join(token.text for token in choice.tokens) if choice.tokens else choice.text
+    return text[:LONGEST_REPLY]
+
+
+def quote(text: str) -> str:
+    """The beginning of a reply, for a message."""
+    line = " ".join(text[: 10 * _QUOTED_CHARACTERS].split())
+    return f"“{line[:_QUOTED_CHARACTERS]}…”" if len(line) > _QUOTED_CHARACTERS else f"“{line}”"
+
+
+def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> list[Rating | Failure]:
+    """What a reply states as its rating, the first statement first; a Failure where a number is
+    not a rating by itself ("4/10" on a scale from 1 to 5, "3 or 4").
+
+    Forms count, and prose before them: whoever reads a reply that is cut between the two sees the
+    prose alone, and must not come to another number than who reads it whole.
+    """
+    plain = _mask_scale_range(_plain(text), scale)
+    names = _names_of(criterion)
+    form: list[Rating | Failure] = []
+    prose: list[Rating | Failure] = []
+    for word in _named_points(plain, scale, names):
+        if not is_cut or _is_closed(plain, word.position + len(word.text)):
+            form.append(word)
+    numbers = list(_numbers(plain))
+    for number in numbers:
+        if is_cut and not _is_closed(plain, number.end):
+            if form and names.form.search(_before(plain, number.start)):
+                return []  # it may differ from what stands before, or become it
+            continue
+        if _is_share(number, scale) or _is_section(plain, number):
+            continue
+        if _stands_in_form(plain, number, names):
+            form.append(_as_rating(plain, number, scale, text))
+        elif _is_stated(plain, number, names, scale):
+            prose.append(_as_rating(plain, number, scale, text))
+    stated = [rating for rating in prose if isinstance(rating, Rating)]
+    if form:
+        failed = [rating for rating in form if isinstance(rating, Failure)]
+        rated = sorted(
+            (rating for rating in form if isinstance(rating, Rating)),
+            key=lambda rating: rating.position,
+        )
+        return [*failed] or [*rated, *(one for one in stated if one.position < rated[0].position)]
+    if prose:
+        on_scale = (rating for rating in stated if scale.holds(rating.value))
+        return [*on_scale] or prose[:1]
+    return [] if is_cut else _lone_rating(plain, numbers, scale, text)
+
+
+def _numbers(plain: str) -> Iterator[_Number]:
+    """The numbers of a reply, in digits or words, in order; one that is written with another is
+    part of it."""
+    matches = heapq.merge(
+        _NUMBER.finditer(plain), _NUMBER_WORD.finditer(plain), key=re.Match[str].start
+    )
+    end = 0
+    for match in itertools.islice(matches, _MOST_NUMBERS):
+        if match.start() >= end:
+            number = _with_company(plain, match)
+            end = number.end
+            yield number
+
+
+def _with_company(plain: str, match: re.Match[str]) -> _Number:
+    """A number with what is written with it."""
+    percent = _PERCENT.match(plain, match.end())
+    unit = None if percent else _UNIT.match(plain, match.end())
+    end = (percent or unit or match).end()
+    top = _TOP.match(plain, end)
+    if top:
+        behind = _UNIT.match(plain, top.end())
+        unit, end = behind or unit, (behind or top).end()
+    second = _SECOND.match(plain, end)
+    return _Number(
+        start=match.start(),
+        end=second.end() if second else end,
+        value=_value(match[0]),
+        text=match[0][:_MOST_DIGITS],
+        top=_value(top["top"]) if top else None,
+        second=_value(second["second"] or second["next"]) if second else None,
+        has_unit=unit is not None,
+        is_percent=percent is not None,
+    )
+
+
+def _stands_in_form(plain: str, number: _Number, names: _Names) -> bool:
+    """Whether a number stands where a form has its rating: after a name, or alone at the start of a
+    line."""
+    begins_line = _begins_line(plain, number.start)
+    if (
+        begins_line
+        and _COUNTS_LINES.match(plain, number.start + len(number.text))
+        and not plain.endswith(("A ", "a "), 0, number.start)  # "A 4. The …" lists nothing
+    ):
+        return False
+    ends = bool((_WORD_ENDS if number.is_word else _ENDS).match(plain, number.end))
+    if begins_line and (ends or (not number.is_word and _SENTENCE.match(plain, number.end))):
+        return True
+    return ends and bool(names.form.search(_before(plain, number.start)))
+
+
+def _is_stated(plain: str, number: _Number, names: _Names, scale: Scale) -> bool:
+    """Whether prose states a number as its rating: "I would give it a 4", "the coherence of this
+    text is 4", "4 out of 5"."""
+    if number.is_word or not _ENDS.match(plain, number.end):
+        return False
+    before = _before(plain, number.start)
+    sentence = _SENTENCE_END.split(before)[-1]
+    introduces = plain.startswith(":", number.end) or before.endswith("from ")
+    if introduces or _NEGATION.search(sentence) or _POSSIBLE.search(sentence):
+        return False
+    return (
+        number.top == scale.highest
+        or bool(_VERB.search(before))
+        or bool(names.sentence.search(before))
+    )
+
+
+def _lone_rating(
+    plain: str, numbers: Sequence[_Number], scale: Scale, text: str
+) -> list[Rating | Failure]:
+    """The only number of a reply, where it stands in brackets at its end, or with a unit or after a
+    colon in a few words."""
+    match numbers:
+        case [number] if not (number.is_word or _is_share(number, scale)):
+            before, after = plain[: number.start].rstrip(), plain[number.end :].strip()
+            in_brackets = before[-1:] in ("(", "[") and after[:1] in (")", "]")
+            ends_reply = len(after) <= 9 and not any(map(str.isalnum, after))
+            is_short = len(plain.strip()) <= _SHORT_REPLY
+            if (ends_reply and not _NEGATION.search(plain)) and (
+                in_brackets or (is_short and (number.has_unit or before[-1:] in (":", "：")))
+            ):
+                return [_as_rating(plain, number, scale, text)]
+    return []
+
+
+def _is_share(number: _Number, scale: Scale) -> bool:
+    """Whether a percentage is a share of something else, not a rating on a scale of shares."""
+    return number.is_percent and scale.highest not in _PERCENT_SCALES
+
+
+def _as_rating(plain: str, number: _Number, scale: Scale, text: str) -> Rating | Failure:
+    """A number that stands for a rating, unless it says something else as well."""
+    written = plain[number.start : number.end].strip()
+    if number.top is not None and number.top != scale.highest:
+        return Failure(Reason.OUT_OF_SCALE, f"{written} is not on the scale {scale}: {quote(text)}")
+    if number.second is not None and number.second != number.value:
+        return Failure(
+            Reason.TWO_RATINGS, f"The reply names two ratings ({written}): {quote(text)}"
+        )
+    rest = plain[number.end : number.end + _EXPLANATION].partition("\n")[0]
+    if rest.lstrip()[:1] in ("-", "–", "—", "(", "=") and _EXPLAINS_POINT.search(rest):
+        return Failure(Reason.TWO_RATINGS, f"The reply explains several points: {quote(text)}")
+    value = number.value * scale.highest / 100 if number.is_percent else number.value
+    return Rating(value, number.start, number.text)
+
+
+def _is_closed(plain: str, end: int) -> bool:
+    """Whether what follows in a cut reply decides what stands before: no pattern looks further than
+    to the end of the line or of a window, and none past the beginning of another sentence."""
+    return (
+        len(plain) - end >= _AFTER
+        or "\n" in plain[end:]
+        or _NEXT_WORD.match(plain, end) is not None
+    )
+
+
+def _is_section(plain: str, number: _Number) -> bool:
+    """Whether a number is a section's in a list: the 1.1 of a line "1. 1.1"."""
+    item = _ITEM_BEFORE.search(_before(plain, number.start))
+    return item is not None and number.text.startswith(f"{item['item']}.")
+
+
+def _before(plain: str, start: int) -> str:
+    return plain[max(0, start - _BEFORE) : start]
+
+
+def _begins_line(plain: str, start: int) -> bool:
+    """Whether nothing but a bullet or a bracket stands before a place in its line."""
+    line = _line_start(plain, start)
+    return line is not None and bool(_LINE_LEAD.fullmatch(plain, line, start))
+
+
+def _line_start(plain: str, place: int) -> int | None:
+    """Where the line of a place begins; None if that is further away than any bullet is long."""
+    begins = plain.rfind("\n", max(0, place - _LEAD), place) + 1
+    return None if begins == 0 and place > _LEAD else begins
+
+
+def _part_about(text: str, criterion: str, others: Collection[str]) -> str:
+    """A form's text with everything blanked out but what follows a criterion's name; every
+    character keeps its place."""
+    names = _any_of([_flexible(name) for name in (criterion, *others)])
+    heading = re.compile(
+        rf"(?<![{_LETTER}\d])({names})(?![{_LETTER}\d]){_IN_BRACKETS}[:：=|]", re.I
+    )
+    plain = _plain(text)
+    headings = list(heading.finditer(plain))
+    starts = [_heading_start(plain, match.start()) for match in headings]
+    own = re.compile(_flexible(criterion), re.I)
+    shown = [" "] * len(text)
+    # Without any heading nothing is shown, though the text has an end.
+    for match, end in zip(headings, [*starts[1:], len(text)], strict=False):
+        if own.fullmatch(match[1]):
+            shown[match.start() : end] = text[match.start() : end]
+    return "".join(shown)
+
+
+def _heading_start(plain: str, name: int) -> int:
+    """Where a heading begins whose name stands at a place: at the bullet or number before it."""
+    line = _line_start(plain, name)
+    return name if line is None or any(map(str.isalpha, plain[line:name])) else line
+
+
+def _no_text(choice: ReplyChoice, text: str) -> Failure | None:
+    if choice.refusal or choice.finish_reason == "content_filter":
+        words_of_refusal = choice.refusal or text or "content filter"
+        return Failure(Reason.REFUSAL, f"The model refused: {quote(words_of_refusal)}")
+    if text.strip():
+        return None
+    if choice.is_cut:
+        thinking = "while the model was still thinking" if choice.thought else "before any text"
+        return Failure(Reason.CUT, f"The reply was cut off {thinking}; allow more tokens.")
+    return Failure(Reason.EMPTY, Reason.EMPTY.explanation)
+
+
+def _no_rating(choice: ReplyChoice, text: str) -> Failure:
+    if _REFUSAL.search(text):
+        return Failure(Reason.REFUSAL, f"The model refused: {quote(text)}")
+    if choice.is_cut:
+        return Failure(Reason.CUT, f"The reply was cut off before a rating: {quote(text)}")
+    return Failure(Reason.NO_RATING, f"The reply contains no rating: {quote(text)}")
+
+
+def _plain(text: str) -> str:
+    """ASCII digits, and blanks for marks of emphasis, quotation and JSON; every character keeps its
+    place."""
+    return _MARKUP.sub(" ", plain_characters(text))
+
+
+def plain_characters(text: str) -> str:
+    """Full-width characters and digits of any script as ASCII; every character keeps its place."""
+    return text if text.isascii() else "".join(map(_ascii_character, text))
+
+
+@lru_cache(maxsize=4096)
+def _ascii_character(character: str) -> str:
+    if (digit := unicodedata.decimal(character, None)) is not None:
+        return str(digit)
+    normal = unicodedata.normalize("NFKC", character)
+    return normal if len(normal) == 1 else character
+
+
+def _mask_scale_range(text: str, scale: Scale) -> str:
+    """Blank out the scale where the reply repeats it ("1-5", "1 (worst) to 5"), so that its ends
+    are not ratings."""
+    ends = _range_pattern(short(scale.lowest), short(scale.highest))
+    return ends.sub(lambda match: " " * len(match.group()), text)
+
+
+@lru_cache(maxsize=512)
+def _range_pattern(lowest: str, highest: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\d.,]){re.escape(lowest)}(?![\d.,]\d){_GAP}(?:\([^)\n]{{0,30}}\){_GAP})?"
+        rf"(?:[-–—~]|(?:{_TO})(?![A-Za-z])){_GAP}{re.escape(highest)}(?!\.?\d)",
+        re.I,
+    )
+
+
+@lru_cache(maxsize=512)
+def _names_of(criterion: str) -> _Names:
+    """The patterns of what calls a criterion's rating by its name."""
+    own = [_flexible(criterion)] if criterion.strip() else []
+    name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *own])})"
+    copulas = _any_of([word if not word.isascii() else rf"\b{word}\b" for word in words.COPULAS])
+    form = (
+        rf"(?:{name}{_IN_BRACKETS}"
+        rf"(?:[:=：|→]|->|[-–—](?=\s)|{copulas})[\s|]{{0,9}}(?:[-•][^\S\n]{{1,9}})?|\\boxed\s)"
+        rf"(?:an?[^\S\n])?[(\[']?\s?$"
+    )
+    links = _any_of(words.LINKS)
+    sentence = (
+        rf"(?:{name}(?![{_LETTER}\d])[^.!?\n\d]{{0,60}}\b(?:{links})\b"
+        rf"|\b(?:the|this) (?:{_any_of(words.RATED)}) is)\s{{0,3}}(?:an?\s)?$"
+    )
+    return _Names(re.compile(form, re.I), re.compile(sentence, re.I))
+
+
+def _flexible(name: str) -> str:
+    """A pattern for a name as replies write it: with blanks for what is blanked in them, however
+    long."""
+    return r"\s{1,9}".join(map(re.escape, _plain(name).split()))
+
+
+def _value(written: str) -> float:
+    word = words.NUMBER_WORDS.get(written.casefold())
+    if word is not None:
+        return float(word)
+    if len(written) > _MOST_DIGITS:
+        return math.inf
+    return float(written.replace(",", ".").replace("−", "-"))
+
+
+def _named_points(plain: str, scale: Scale, names: _Names) -> Iterator[Rating]:
+    """Words such as Yes and No that name points, where a form has its rating; within a sentence
+    they are words as any others."""
+    if not scale.words:
+        return
+    points = {_bare_label(label): point for label, point in scale.words.items()}
+    labels = _labels_pattern(tuple(scale.words))
+    for match in itertools.islice(labels.finditer(plain), _MOST_NUMBERS):
+        word = match["word"]
+        if len(word) == 1 and word not in scale.words:
+            continue  # "a" is an article
+        ends = _WORD_ENDS.match(plain, match.end()) or (
+            len(word) == 1 and _LETTER_WINS.match(plain, match.end())
+        )
+        starts = _begins_line(plain, match.start()) or names.form.search(
+            _before(plain, match.start())
+        )
+        if ends and starts:
+            yield Rating(points[_bare_label(word)], match.start("word"), word)
+
+
+@lru_cache(maxsize=512)
+def _labels_pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
+    names = _any_of([_flexible(label) for label in labels])
+    return re.compile(rf"(?<![\w']){_OF_A_TEXT}(?P<word>{names})(?!\w)", re.I)
+
+
+def _bare_label(label: str) -> str:
+    """A label by which those that differ in case, blanks and emphasis are one."""
+    return " ".join(_plain(label).split()).casefold()

@@ -1,0 +1,117 @@
+"""Predefined criteria in our own words, read from presets.toml."""
+
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+from geval.scales import Scale
+
+WORDINGS = {"news": "worded for news", "any": "for any text"}
+
+
+class PresetError(ValueError):
+    """Presets that were named cannot be added; the message says which, and what to do."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A criterion ready to be added to a project."""
+
+    task: str
+    domain: str
+    name: str
+    scale: Scale
+    introduction: str
+    definition: str
+    inputs: str = ""
+    labels: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Its unique key in forms."""
+        return f"{self.task}/{self.domain}/{self.name}"
+
+    @property
+    def word(self) -> str:
+        """Its key as commands take it, without blanks."""
+        return self.key.replace(" ", "-")
+
+    @property
+    def wording(self) -> str:
+        return WORDINGS[self.domain]
+
+
+@cache
+def presets() -> tuple[Preset, ...]:
+    """All presets, in the order of the file."""
+    text = resources.files("geval.llm").joinpath("presets.toml").read_text(encoding="utf-8")
+    return tuple(
+        Preset(
+            task=entry["task"],
+            domain=entry["domain"],
+            name=entry["name"],
+            scale=Scale(float(entry["scale"][0]), float(entry["scale"][1])),
+            introduction=entry["introduction"].strip(),
+            definition=entry["definition"].strip(),
+            inputs=entry.get("inputs", "").strip(),
+            labels={label: float(point) for label, point in entry.get("labels", {}).items()},
+        )
+        for entry in tomllib.loads(text)["preset"]
+    )
+
+
+def presets_by_key(keys: Sequence[str]) -> list[Preset]:
+    """The presets with some keys; the beginning of a key stands for all that begin with it.
+
+    Args:
+        keys: such as "summarisation/any/coherence" or "summarisation/any".
+
+    Raises:
+        PresetError: there is none, or two of one name, such as worded for news and for any text.
+    """
+    chosen: dict[str, Preset] = {}
+    for key in keys:
+        parts = key.strip().lower().replace(" ", "-").strip("/").split("/")
+        matching = [one for one in presets() if one.word.split("/")[: len(parts)] == parts]
+        if not matching:
+            raise PresetError(f"There is no preset {key!r}.")
+        for preset in matching:
+            other = chosen.setdefault(preset.name, preset)
+            if other.key != preset.key:
+                raise PresetError(
+                    f"{other.word} and {preset.word} are both criteria named {preset.name!r}:"
+                    " choose one of them."
+                )
+    return list(chosen.values())
+
+
+def presets_for(
+    scales: Mapping[str, Scale], *, among: Collection[str] = (), domain: str = "any"
+) -> dict[str, Preset]:
+    """Presets for criteria with known names and scales, all of one task if they can be: name ->
+    preset.
+
+    Args:
+        among: the names of all criteria of the project; the task that knows most of them is
+            preferred, as several tasks have a coherence of their own.
+    """
+    names = {name.strip().lower() for name in (*scales, *among)}
+    tasks = dict.fromkeys(preset.task for preset in presets())
+    known = {
+        task: names & {preset.name for preset in presets() if preset.task == task} for task in tasks
+    }
+    by_fit = sorted(tasks, key=lambda task: -len(known[task]))
+    found = {}
+    for name, scale in scales.items():
+        fitting = [
+            preset
+            for task in by_fit
+            for preset in presets()
+            if (preset.task, preset.domain, preset.name) == (task, domain, name.strip().lower())
+            and preset.scale == scale
+        ]
+        if fitting:
+            found[name] = fitting[0]
+    return found

@@ -1,0 +1,399 @@
+"""Find out what a model on an endpoint can do: a few calls of a few tokens each, then a real prompt
+in the scoring mode that they suggest."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
+from typing import Any, Self, TypeVar
+
+from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.judgement import Judgement, JudgeQuestion, judge
+from geval.llm.parsing import Failure, Reason
+from geval.llm.replies import Reply
+from geval.llm.request_settings import Mode, RequestSettings
+from geval.llm.requests import ChatRequest, EchoRequest
+from geval.llm.scoring import Scored, why_not_by_logprobs
+from geval.llm.server_fit import (
+    ALTERNATIVES,
+    INSTRUCTING_ROLES,
+    MOST_ALTERNATIVES,
+    MOST_CHOICES,
+    TAKES_ALL,
+    LearnedFit,
+    ServerFit,
+)
+
+QUESTION = "Answer with one digit only. How many sides does a triangle have?"
+CHOICES = (20, 8, 2)
+# A usual model stops after one token; one that thinks first needs more.
+TOKENS = 16
+TOKENS_WITH_THOUGHT = 4_096
+TOKENS_OF_REASONS = 512
+# Enough to see that sampled replies can be read.
+SAMPLES = 2
+_UNABLE = (
+    ErrorKind.BAD_REQUEST,
+    ErrorKind.MALFORMED,
+    ErrorKind.MODEL_NOT_FOUND,
+    ErrorKind.SERVER,
+    ErrorKind.OVERLOADED,
+)
+_POLICY = RetryPolicy(attempts=4, first_wait=0.5, longest_wait=5)
+# About the text that was asked about, not about the mode.
+_OF_THE_TEXT = (Reason.REFUSAL, Reason.PROMPT, Reason.CONTEXT)
+# Of every item alike, so that the mode is refused; other failures are the model's words, which may
+# be better about other texts.
+_OF_THE_SERVER = (Reason.NO_LOGPROBS, Reason.ENDPOINT, Reason.EMPTY)
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a probe found. `logprobs` is how many alternatives come for a token, 0 for no
+    log-probabilities at all; `top_logprobs` how many may be asked for, and `most_choices` how many
+    replies in a call. `instructions` is the role that may give instructions; `thinks` says whether
+    the model thinks before it answers.
+
+    `modes` has a word for each scoring mode that was tried on a real prompt: "" where the reply was
+    read, else why not. `notes` are sentences for what the flags cannot say, by the flag's name.
+    """
+
+    answered_model: str
+    length_parameter: str = "max_tokens"
+    temperature: bool = True
+    logprobs: int = 0
+    top_logprobs: int = MOST_ALTERNATIVES
+    most_choices: int = MOST_CHOICES
+    top_p: bool = True
+    seed: bool = True
+    instructions: str = "system"
+    thinks: bool = False
+    echo: bool = False
+    modes: dict[str, str] = field(default_factory=dict)
+    unusable: tuple[str, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """Stored findings; what earlier versions did not look at is as if everything were taken."""
+        known = {entry.name for entry in fields(cls)}
+        given = {
+            name: value for name, value in stored.items() if name in known and value is not None
+        }
+        if stored.get("several_choices") is False:
+            given["most_choices"] = 1
+        given["unusable"] = tuple(given.get("unusable", ()))
+        return cls(**{"answered_model": ""} | given)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {
+            "several_choices": self.most_choices > 1,
+            "system_role": self.instructions == "system",
+            "best_mode": self.best_mode,
+        }
+
+    @property
+    def fit(self) -> ServerFit:
+        """What calls may ask for."""
+        return ServerFit(
+            most_choices=self.most_choices,
+            # 0 where it has none, so that nothing is known of how many may be asked for.
+            top_logprobs=self.top_logprobs or MOST_ALTERNATIVES,
+            length_parameter=self.length_parameter,
+            temperature=self.temperature,
+            top_p=self.top_p,
+            seed=self.seed,
+            instructions=self.instructions,
+        )
+
+    def with_fit(self, fit: ServerFit, refusals: Mapping[str, str]) -> Self:
+        """With what calls have learned since, and the server's words about it."""
+        learned = asdict(fit)
+        learned["length_parameter"] = fit.length_parameter or self.length_parameter
+        learned["top_logprobs"] = min(fit.top_logprobs, self.top_logprobs)
+        return replace(self, **learned, notes=self.notes | dict(refusals))
+
+    @property
+    def likely_modes(self) -> list[Mode]:
+        """The scoring modes that the server's abilities allow, the best first: probabilities where
+        they come, samples where they can differ."""
+        samples_first: list[Mode] = ["samples", "direct"]
+        rest = samples_first if self.temperature else samples_first[::-1]
+        return ["logprobs", *rest] if self.logprobs else rest
+
+    @property
+    def best_mode(self) -> str:
+        """The scoring mode to suggest: the best one whose reply to a real prompt was read; "" where
+        that was none."""
+        if not self.modes:
+            return self.likely_modes[0]
+        return next((mode for mode in self.likely_modes if self.modes.get(mode) == ""), "")
+
+    def why_not(self, mode: str) -> str:
+        """Why a scoring mode cannot be used here, as a sentence; empty if it can.
+
+        Without a mode: why none can be suggested.
+        """
+        if not mode:
+            tried = " ".join(f"{name}: {reason}" for name, reason in self.modes.items() if reason)
+            return f"No scoring mode could be read on a real prompt. {tried}"
+        if mode == "logprobs" and not self.logprobs:
+            return (
+                "This endpoint returns no log-probabilities for this model; use the mode samples "
+                "or direct."
+            )
+        if mode in self.unusable:
+            other = f" Use the mode {self.best_mode}." if self.best_mode else ""
+            return f"A real prompt was tried in this mode. {self.modes[mode]}{other}"
+        return ""
+
+
+async def probe_model(
+    client: Client, model: str, question: JudgeQuestion, *, max_tokens: int, min_coverage: float
+) -> Findings:
+    """Make calls until it is known what the endpoint and the model can do.
+
+    Args:
+        question: a real one, which is asked in the suggested mode.
+        max_tokens: of a reply to it, if the model does not think first.
+        min_coverage: by log-probabilities, as a share.
+
+    Raises:
+        EndpointError: it does not answer at all: wrong key, unknown model, nobody there.
+    """
+    findings = await _find_abilities(client, model)
+    settings = RequestSettings(
+        model=model,
+        mode="direct",
+        samples=SAMPLES,
+        max_tokens=TOKENS_WITH_THOUGHT if findings.thinks else max_tokens,
+        length_parameter=findings.length_parameter,
+        min_coverage=min_coverage,
+        fit=findings.fit,
+    )
+    return await _with_tried_modes(findings, client, question, settings)
+
+
+async def _find_abilities(client: Client, model: str) -> Findings:
+    """What the server takes, by questions of a few tokens."""
+    notes: dict[str, str] = {}
+    learned = LearnedFit()
+    plain, reply, thinks = await _plain_request(client, model, learned)
+    text = reply.choices[0].text.strip()
+    if thinks:
+        notes["thinks"] = "Replies need room for the thought; its length is limited with them."
+    elif not text:
+        notes["answer"] = "The reply was empty."
+    elif "3" not in text:
+        notes["answer"] = f"Asked for the sides of a triangle it said “{text[:60]}”."
+    # Servers refuse several replies at temperature 0, where they would be the same.
+    warm = replace(plain, temperature=None if plain.temperature is None else 1.0)
+    await _find_rest(client, warm, learned)
+    most_choices = await _most_choices(client, warm, notes)
+    echoed = await _try(lambda: client.echo(EchoRequest(model, "A short text.")), notes, "echo")
+    logprobs, top_logprobs = await _most_alternatives(client, plain, notes)
+    fit = learned.fit
+    notes |= learned.refusals
+    if not fit.temperature:
+        notes["temperature"] = (
+            f"It accepts only its own temperature: {learned.refusals.get('temperature', '')}"
+        )
+    return Findings(
+        answered_model=reply.model or model,
+        length_parameter=plain.length_parameter,
+        temperature=fit.temperature,
+        logprobs=logprobs,
+        top_logprobs=top_logprobs,
+        most_choices=most_choices,
+        top_p=fit.top_p,
+        seed=fit.seed,
+        instructions=fit.instructions,
+        thinks=thinks,
+        echo=bool(
+            echoed and any(token.logprob is not None for token in echoed.choices[0].echoed or ())
+        ),
+        notes=notes,
+    )
+
+
+async def _plain_request(
+    client: Client, model: str, learned: LearnedFit
+) -> tuple[ChatRequest, Reply, bool]:
+    """The plainest request the model answers, its answer, and whether it thinks first."""
+    request = ChatRequest(model=model, prompt=QUESTION, temperature=0.0, max_tokens=TOKENS)
+    renamed = replace(request, length_parameter="max_completion_tokens")
+    # Refusals that name what they refuse are learned from; these are for those that do not.
+    variants = [
+        request,
+        replace(request, max_tokens=TOKENS_WITH_THOUGHT),
+        renamed,
+        replace(request, temperature=None),
+        replace(renamed, temperature=None),
+    ]
+    refused = EndpointError(ErrorKind.BAD_REQUEST, "")
+    for variant in variants:
+        try:
+            answer = await _ask(client, variant, learned)
+        except EndpointError as error:
+            if error.kind != ErrorKind.BAD_REQUEST:
+                raise
+            refused = refused if refused.message else error
+            continue
+        if variant.temperature is None and learned.fit.temperature:
+            passed = ServerFit(temperature=False)
+            learned.learn(passed, {"temperature": refused.message})
+        plain = learned.fit.fitted(variant)
+        choice = answer.choices[0]
+        thinks = (
+            variant.max_tokens > TOKENS
+            or bool(choice.thought)
+            or (not choice.text.strip() and choice.is_cut)
+        )
+        if thinks:
+            plain = replace(plain, max_tokens=TOKENS_WITH_THOUGHT)
+        return plain, Reply(answer.choices, model=answer.model), thinks
+    raise refused
+
+
+async def _find_rest(client: Client, warm: ChatRequest, learned: LearnedFit) -> None:
+    """Whether top_p, a seed and instructions are taken: all at once, and where that is refused
+    without a name, each by itself."""
+    alone = {
+        "top_p": replace(warm, extra={"top_p": 1.0}),
+        "seed": replace(warm, extra={"seed": 1}),
+        "instructions": replace(warm, system="You rate texts."),
+    }
+    together = replace(warm, extra={"top_p": 1.0, "seed": 1}, system="You rate texts.")
+    if await _passes(client, together, learned) is None:
+        return
+    for name, request in alone.items():
+        refusal = await _passes(client, request, learned)
+        if refusal is not None:
+            without: Any = {name: INSTRUCTING_ROLES[-1] if name == "instructions" else False}
+            learned.learn(replace(TAKES_ALL, **without), {name: refusal})
+
+
+async def _passes(client: Client, request: ChatRequest, learned: LearnedFit) -> str | None:
+    """Why a request is refused, after all that can be learned; None if it passes."""
+    try:
+        await _ask(client, request, learned)
+    except EndpointError as error:
+        if error.kind not in _UNABLE and not error.kind.is_passing:
+            raise
+        return error.message
+    return None
+
+
+async def _ask(client: Client, request: ChatRequest, learned: LearnedFit) -> Answer:
+    return await ask_until_answered(client.chat, request, policy=_POLICY, learned=learned)
+
+
+async def _most_choices(client: Client, warm: ChatRequest, notes: dict[str, str]) -> int:
+    """How many choices come in a call, of those that are tried."""
+    for wanted in CHOICES:
+        reply = await _try(partial(client.chat, replace(warm, n=wanted)), notes, "most_choices")
+        if reply is None:
+            continue
+        if len(reply.choices) == 1:
+            notes["most_choices"] = (
+                "It accepts n but returns only one choice; each sample takes one call."
+            )
+        elif wanted < CHOICES[0]:
+            notes["most_choices"] = f"It takes n up to {wanted}; samples are split into calls."
+        return len(reply.choices)
+    return 1
+
+
+async def _most_alternatives(
+    client: Client, plain: ChatRequest, notes: dict[str, str]
+) -> tuple[int, int]:
+    """How many alternatives come for a token, and how many may be asked for."""
+    for wanted in ALTERNATIVES:
+        reply = await _try(
+            partial(client.chat, replace(plain, top_logprobs=wanted)), notes, "logprobs"
+        )
+        if reply is None:
+            continue
+        tokens = reply.choices[0].tokens
+        if not tokens:
+            notes["logprobs"] = "It accepts the request for log-probabilities but returns none."
+            return 0, wanted
+        notes.pop("logprobs", None)
+        if wanted < ALTERNATIVES[0]:
+            notes["logprobs"] = f"It takes top_logprobs up to {wanted}."
+        return max((len(token.alternatives) for token in tokens), default=0), wanted
+    return 0, 0
+
+
+async def _try(
+    call: Callable[[], Awaitable[Result]], notes: dict[str, str], name: str
+) -> Result | None:
+    """A call that may be beyond the endpoint: None, with the endpoint's words as a note."""
+    for _attempt in range(3):
+        try:
+            return await call()
+        except EndpointError as error:
+            if error.kind not in _UNABLE and not error.kind.is_passing:
+                raise
+            notes[name] = error.message
+            if not error.kind.is_passing:
+                return None
+    return None
+
+
+async def _with_tried_modes(
+    findings: Findings, client: Client, question: JudgeQuestion, settings: RequestSettings
+) -> Findings:
+    """With what came of a real prompt in the suggested mode, and in the next ones until a reply is
+    read."""
+    modes: dict[str, str] = {}
+    unusable: list[str] = []
+    thinks = findings.thinks
+    for mode in findings.likely_modes:
+        if mode == "logprobs" and why_not_by_logprobs(question.scale):
+            continue
+        temperature = 1.0 if mode == "samples" else 0.0
+        settings = replace(
+            settings, mode=mode, temperature=temperature if findings.temperature else None
+        )
+        judgement = await _judged(question, settings, client)
+        if _is_cut(judgement) and not thinks:
+            # A thought is long; reasons before a rating are a few sentences.
+            room = TOKENS_WITH_THOUGHT if _has_thought(judgement) else TOKENS_OF_REASONS
+            judgement = await _judged(question, replace(settings, max_tokens=room), client)
+            thinks = isinstance(judgement.outcome, Scored)
+        failure = judgement.outcome
+        if isinstance(failure, Scored) or failure.reason in _OF_THE_TEXT:
+            modes[mode] = ""
+            break
+        modes[mode] = f"{failure.reason.explanation} {failure.detail}".strip()
+        if failure.reason in _OF_THE_SERVER:
+            unusable.append(mode)
+    notes = findings.notes
+    if thinks and not findings.thinks:
+        notes = notes | {"thinks": "It gives reasons before a rating; replies need room for them."}
+    return replace(findings, modes=modes, unusable=tuple(unusable), thinks=thinks, notes=notes)
+
+
+def _is_cut(judgement: Judgement) -> bool:
+    return isinstance(judgement.outcome, Failure) and judgement.outcome.reason == Reason.CUT
+
+
+def _has_thought(judgement: Judgement) -> bool:
+    choices = [choice for answer in judgement.answers for choice in answer.choices]
+    return any(choice.thought or not choice.text.strip() for choice in choices)
+
+
+async def _judged(question: JudgeQuestion, settings: RequestSettings, client: Client) -> Judgement:
+    """What comes of a question; a server's refusal is a failure of it."""
+    learned = LearnedFit(settings.fit)
+    try:
+        return await judge(question, settings, lambda request: _ask(client, request, learned))
+    except EndpointError as error:
+        if error.kind == ErrorKind.CONTEXT_LENGTH:
+            return Judgement(Failure(Reason.CONTEXT, error.message), ())
+        if error.kind not in _UNABLE:
+            raise
+        return Judgement(Failure(Reason.ENDPOINT, error.message), ())

@@ -1,0 +1,477 @@
+"""G-Eval's prompt: composed of a criterion's parts, checked before any call, filled in with the
+texts. Pure.
+
+A prompt is task introduction + evaluation criteria + evaluation steps + inputs + form (Liu et al.,
+2023, section 2.1). Placeholders are written `{{Document}}`, in capitals or not. Texts are put in at
+once, so a text that contains a placeholder stays as it is.
+
+Prompts of prompt flow and other tools are templates of Jinja. Those that only put texts in are
+understood (`{{document}}`, `{{ Document | trim }}`); of the rest of Jinja nothing is, and a prompt
+that uses it is refused.
+
+Texts stand between tags if that is wanted; a text that stands between tags, whoever wrote them, can
+neither close them nor open another tag around a text of the prompt.
+
+Those of conversations may say their window: `{{Conversation last=40 longest=2000}}` shows the last
+40 turns, and 2,000 characters of each text; what is left out is said in the prompt itself.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from geval.llm.delimiting import NOTE, between_tags, tagged_span, tags_around, without_tags
+from geval.llm.item_texts import Texts
+from geval.llm.prompt_examples import (
+    EXAMPLE_TAGS,
+    EXAMPLES_HEADING,
+    pool_block,
+    with_its_examples,
+)
+from geval.scales import Scale, short
+from geval.texts.turns import (
+    ASSISTANT,
+    LAST,
+    LONGEST,
+    Turn,
+    Window,
+    calls_of,
+    quoted,
+    quoted_body,
+    quoted_transcript,
+    speakers_in,
+    transcript,
+)
+
+# Placeholder -> the field of a judged item that fills it. Summary and Response are two names of the
+# candidate output.
+PLACEHOLDERS = {
+    "Document": "source",
+    "Source": "source",
+    "Context": "context",
+    "Fact": "context",
+    "Summary": "output",
+    "Response": "output",
+    "Output": "output",
+    "Reference": "reference",
+    "Conversation": "conversation",
+    "Turn": "turn",
+    "ToolCalls": "calls",
+}
+# Fields that show what is judged: a text, the rated turn, or a whole session.
+_JUDGED = frozenset({"output", "turn", "conversation"})
+_OF_TURNS = frozenset({"conversation", "turn", "calls"})
+# In prompts that compare two outputs.
+PAIR_PLACEHOLDERS = {"OutputA": "output", "OutputB": "rival"}
+# The tag around the text of a field, where texts stand between tags.
+_TAGS = {shows: shows for shows in PLACEHOLDERS.values()} | {"output": "text"}
+_PAIR_TAGS = {"outputa": "text_a", "outputb": "text_b"}
+_FIELDS = {name.lower(): shows for name, shows in PLACEHOLDERS.items()}
+_PAIR_FIELDS = {name.lower(): shows for name, shows in PAIR_PLACEHOLDERS.items()}
+# Each puts a whole text into the prompt, so a template of a few thousand would fill the memory.
+MOST_PLACEHOLDERS = 100
+STEPS_HEADING = "Evaluation Steps:"
+DEFAULT_INPUTS = "Source Text:\n\n{{Document}}\n\nSummary:\n\n{{Summary}}"
+DEFAULT_INTRODUCTION = (
+    "You will be given a source text and a text that was written from it. Rate the written text on"
+    " one metric only. Read these instructions with care and keep them in view while you rate."
+)
+
+JOINT_INTRODUCTION = (
+    "You will be given a source text and a text that was written from it. Rate the written text on"
+    " each of the metrics below, one by one. Read these instructions with care and keep them in"
+    " view while you rate."
+)
+
+# What stands between the braces may end with blanks: a pattern that looks for their beginning too
+# takes a time that grows with the square of their number.
+_PLACEHOLDER = re.compile(r"\{\{\s*(\w[^{}]*)\}\}")
+# Tags, comments, and expressions with signs that take blanks away or of a quoted text: Jinja,
+# which would be sent to the model as it stands. Of bounded length, as texts may hold anything.
+_JINJA = re.compile(
+    r"\{%.{0,400}?%\}|\{#.{0,400}?#\}"
+    r"|\{\{[-+]\s*[A-Za-z_'\"][^{}]*\}\}|\{\{\s*\w[^{}]*[-+]\}\}"
+    r"|\{\{\s*(?:'[^'\n]{0,99}'|\"[^\"\n]{0,99}\")\s*\}\}",
+    re.S,
+)
+_TRIM = re.compile(r"trim(?:\(\s*\))?")
+ONLY_TEXTS = (
+    "Of Jinja only placeholders such as {{Document}} and the filter trim are understood here"
+)
+_WINDOW = re.compile(r"(last|longest)=([1-9]\d{0,6})")
+
+
+class PromptError(ValueError):
+    """A prompt that cannot be sent; the message names the wrong placeholder and the valid ones."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Another criterion that is rated in the same prompt."""
+
+    criterion: str
+    scale: Scale
+    definition: str = ""
+    steps: str = ""
+
+
+@dataclass(frozen=True)
+class PromptParts:
+    """The parts of a criterion's prompt, empty texts for what it does not say.
+
+    `beside` are the criteria that are rated in the same prompt, in the order of its form; None
+    stands for the criterion itself. Criteria with the same list share their prompt.
+    """
+
+    criterion: str
+    scale: Scale
+    definition: str = ""
+    introduction: str = ""
+    inputs: str = ""
+    prompt_file: str = ""
+    examples: str = ""
+    nearest: int = 0
+    beside: tuple[Beside | None, ...] = ()
+
+
+def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: bool = False) -> str:
+    """The template of a criterion, steps included; a whole prompt file is taken as it is.
+
+    Args:
+        is_delimited: put each text between tags and call it data; else it is the paper's prompt.
+
+    Raises:
+        PromptError: an unknown placeholder, or none for the candidate output.
+    """
+    if parts.prompt_file.strip():
+        template = parts.prompt_file
+    else:
+        together = _rated_together(parts, steps or "")
+        sections = [_introduction_and_criteria(parts, together)]
+        if written := _steps_of(together):
+            sections.append(f"{STEPS_HEADING}\n\n{written}")
+        if parts.examples.strip():
+            sections.append(f"{EXAMPLES_HEADING}\n\n{pool_block(parts.examples, parts.nearest)}")
+        inputs = parts.inputs.strip() or DEFAULT_INPUTS
+        sections.append(f"{NOTE}\n\n{delimited(inputs)}" if is_delimited else inputs)
+        form = "\n".join(f"- {one.criterion.capitalize()}:" for one in together)
+        sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
+        template = "\n\n\n".join(sections)
+    check_template(template)
+    return template
+
+
+def delimited(inputs: str) -> str:
+    """A part of a prompt that shows texts, each between tags; those that are already stay so."""
+
+    def tagged(match: re.Match[str]) -> str:
+        name = match.group(1).rstrip().lower()
+        place = _read(match.group(1))
+        tag = _TAGS[place.shows] if place else _PAIR_TAGS.get(name)
+        if tag is None or tagged_span(inputs, match.start(), match.end())[0]:
+            return match[0]
+        return between_tags(match[0], tag)
+
+    return _PLACEHOLDER.sub(tagged, inputs)
+
+
+def steps_prompt(parts: PromptParts) -> str:
+    """What asks the LLM for evaluation steps: the prompt up to and including their heading (auto
+    chain-of-thought)."""
+    alone = replace(parts, beside=())
+    return f"{_introduction_and_criteria(alone, _rated_together(alone))}\n\n\n{STEPS_HEADING}"
+
+
+def needs_steps(parts: PromptParts) -> bool:
+    """Whether generated steps have a place in the prompt; a whole prompt file brings its own."""
+    return not parts.prompt_file.strip()
+
+
+def check_template(template: str) -> None:
+    """Refuse a template with unknown placeholders, with none for the candidate output, with too
+    many, or with parts of Jinja that are not understood.
+
+    Raises:
+        PromptError: says which placeholder, and which are known; or which part of Jinja.
+    """
+    check_no_jinja(template)
+    contents = [match.group(1).rstrip() for match in _PLACEHOLDER.finditer(template)]
+    if len(contents) > MOST_PLACEHOLDERS:
+        raise PromptError(
+            f"The prompt has {len(contents):,} placeholders; it can have {MOST_PLACEHOLDERS}, as"
+            " each puts a whole text in. Remove some."
+        )
+    written = {content: _read(content) for content in contents}
+    known = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
+    unknown = sorted(text for text, place in written.items() if place is None)
+    if unknown:
+        raise PromptError(
+            f"The prompt has an unknown placeholder {{{{{unknown[0]}}}}}; it can use {known}."
+        )
+    if not any(place.shows in _JUDGED for place in written.values() if place):
+        raise PromptError(
+            "The prompt has no placeholder for the text to judge; add {{Summary}} or {{Response}}."
+        )
+
+
+def check_no_jinja(template: str) -> None:
+    """Refuse the parts of Jinja that are not understood, which would reach the model as they stand.
+
+    Raises:
+        PromptError: names the first of them, and says what to do.
+    """
+    if match := _JINJA.search(template):
+        part = " ".join(match[0].split())
+        shown = part if len(part) <= 60 else f"{part[:57]}…"
+        if part.startswith("{{"):
+            advice = "Write the placeholder without “-” or “+”, and plain text as it is"
+        elif part.startswith("{#"):
+            advice = "Remove the comment"
+        else:
+            advice = "Remove the tag, or write a criterion for each case"
+        raise PromptError(f"The prompt uses {shown}, which is Jinja. {ONLY_TEXTS}. {advice}.")
+    for match in _PLACEHOLDER.finditer(template):
+        for name in _filters(match.group(1)):
+            if not _TRIM.fullmatch(name):
+                raise PromptError(
+                    f"The prompt uses Jinja's filter “{name}” in {match[0]}. {ONLY_TEXTS}. Remove"
+                    " the filter, and change the texts before they are loaded if they need it."
+                )
+
+
+def fields_used(template: str) -> frozenset[str]:
+    """Which fields of an item the template shows: of source, output, context and reference."""
+    return frozenset(place.shows for place in places_in(template))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placeholder as it stands in a template, from `start` to `end`: its field, whether blanks
+    around the text are taken off, and for turns its window."""
+
+    shows: str
+    window: Window = field(default_factory=Window)
+    is_trimmed: bool = False
+    start: int = 0
+    end: int = 0
+
+
+def places_in(template: str) -> tuple[Placed, ...]:
+    """The known placeholders of a template, in order."""
+    return tuple(
+        replace(place, start=match.start(), end=match.end())
+        for match in _PLACEHOLDER.finditer(template)
+        if (place := _read(match.group(1)))
+    )
+
+
+def _read(written: str) -> Placed | None:
+    """A placeholder; None if it is not known, or its window or its filters cannot be read."""
+    name, *sizes = written.partition("|")[0].split() or [""]
+    shows = _FIELDS.get(name.lower())
+    if shows is None or (sizes and shows not in _OF_TURNS):
+        return None
+    matches = [_WINDOW.fullmatch(size) for size in sizes]
+    filters = _filters(written)
+    if not all(matches) or not all(_TRIM.fullmatch(name) for name in filters):
+        return None
+    window = {match[1]: int(match[2]) for match in matches if match}
+    return Placed(
+        shows,
+        Window(window.get("last", LAST), window.get("longest", LONGEST)),
+        is_trimmed=bool(filters),
+    )
+
+
+def _filters(written: str) -> list[str]:
+    """The filters of a placeholder, as Jinja writes them."""
+    return [name.strip() for name in written.split("|")[1:]]
+
+
+def fill(template: str, texts: Mapping[str, str]) -> str:
+    """Put texts into a template with placeholders of its own, such as an evaluator's setting has.
+
+    Args:
+        texts: by the names of the placeholders, in small letters. All are put in at once, so that
+            a text that contains a placeholder stays as it is; placeholders of other names, too.
+    """
+
+    def filled(match: re.Match[str]) -> str:
+        name, _, filters = match.group(1).partition("|")
+        text = texts.get(name.strip().lower())
+        if text is None:
+            return match[0]
+        return text.strip() if filters else text
+
+    return _PLACEHOLDER.sub(filled, template)
+
+
+def split_before(template: str, name: str) -> str:
+    """What of a template stands before its last placeholder of a name, in small letters."""
+    places = [
+        match.start()
+        for match in _PLACEHOLDER.finditer(template)
+        if match.group(1).partition("|")[0].strip().lower() == name
+    ]
+    return template[: places[-1]]
+
+
+def names_in(template: str) -> list[str]:
+    """The names of all placeholders in a template, known or not, in small letters and in order."""
+    return [
+        match.group(1).partition("|")[0].strip().lower()
+        for match in _PLACEHOLDER.finditer(template)
+    ]
+
+
+def windows(template: str, texts: Texts) -> str:
+    """What of a conversation a judge does not see, in words; empty if it sees everything."""
+    found = [
+        place.window.says(texts.conversation if place.shows == "conversation" else texts.said)
+        for place in places_in(template)
+        if place.shows in _OF_TURNS and texts.is_conversation
+    ]
+    return "; ".join(dict.fromkeys(filter(None, found)))
+
+
+def render(template: str, texts: Texts) -> str:
+    """Fill a checked template with an item's texts.
+
+    Raises:
+        PromptError: the template shows a field that this item does not have.
+    """
+    fields = fields_used(template)
+    _check_turns(fields, texts)
+    for name in fields - _OF_TURNS - {"output"}:
+        if not getattr(texts, name).strip():
+            raise PromptError(f"The prompt shows the {name}, but this document has none.")
+    tags = _tags_in(template)
+
+    def filled(match: re.Match[str]) -> str:
+        place = _read(match.group(1)) or _of_a_pair(match)
+        text = (
+            _turns_shown(place, texts) if place.shows in _OF_TURNS else _text_of(place.shows, texts)
+        )
+        return without_tags(text.strip() if place.is_trimmed else text, tags)
+
+    return _PLACEHOLDER.sub(filled, with_its_examples(template, texts))
+
+
+def _of_a_pair(match: re.Match[str]) -> Placed:
+    """A placeholder of prompts about two outputs, which are composed and so were not checked.
+
+    Raises:
+        PromptError: it is none, but stands in a text of the criterion.
+    """
+    shows = _PAIR_FIELDS.get(match.group(1).rstrip().lower())
+    if shows is None:
+        raise PromptError(f"The prompt has an unknown placeholder {match[0][:100]}; remove it.")
+    return Placed(shows)
+
+
+@lru_cache(maxsize=256)
+def _tags_in(template: str) -> frozenset[str]:
+    """The tags that stand around the texts of a template, with those of its examples."""
+    tags = tags_around(template, [match.span() for match in _PLACEHOLDER.finditer(template)])
+    return tags | EXAMPLE_TAGS if tags and EXAMPLES_HEADING in template else tags
+
+
+def output_as_read(texts: Texts) -> str:
+    """The output as a prompt shows it, but for tags in it."""
+    return _text_of("output", texts)
+
+
+def _text_of(name: str, texts: Texts) -> str:
+    """A text as judges read it: of a conversation without lines that pass for others."""
+    text: str = getattr(texts, name)
+    stored = {"source": texts.history, "output": texts.turns, "rival": texts.rival_turns}
+    if not texts.is_conversation or name not in stored or text == texts.as_read:
+        return text
+    turns, speakers = stored[name], _speakers(texts)
+    if name != "source" and not texts.is_session and len(turns) <= 1:
+        return quoted_body(text, turns[0] if turns else Turn(ASSISTANT, text), speakers)
+    return quoted_transcript(text, turns, speakers)
+
+
+def _speakers(texts: Texts) -> frozenset[str]:
+    return speakers_in((*texts.history, *texts.said, *texts.rival_turns))
+
+
+def _check_turns(fields: frozenset[str], texts: Texts) -> None:
+    """Refuse a template about conversations that does not fit what this item is.
+
+    Raises:
+        PromptError: says what it should show instead.
+    """
+    if not fields & _OF_TURNS:
+        return
+    if texts.rival and (texts.is_session or fields & {"turn", "calls"}):
+        raise PromptError(
+            "The prompt shows turns of one of two outputs; {{OutputA}} and {{OutputB}} show both."
+        )
+    if not texts.is_conversation:
+        raise PromptError("The prompt shows turns, but this document is not a conversation.")
+    if texts.is_session and "turn" in fields:
+        raise PromptError(
+            "The prompt shows a turn, but a whole session is rated; use {{Conversation}} alone."
+        )
+    if not (texts.rival or texts.is_session or fields & {"turn", "output"}):
+        raise PromptError(
+            "The prompt shows what was said before, but not the turn that is rated; add {{Turn}}."
+        )
+
+
+def _turns_shown(place: Placed, texts: Texts) -> str:
+    """Turns as a prompt shows them; nothing is left out without a line that says so."""
+    window = place.window
+    if place.shows == "turn":
+        return transcript(_said(texts, window))
+    if place.shows == "calls":
+        calls = [call.written for call in calls_of(_said(texts, window))]
+        left_out = max(0, len(calls) - window.last)
+        note = [f"[Calls 1 to {left_out:,} of {len(calls):,} are left out]"] if left_out else []
+        return "\n".join([*note, *calls[left_out:]]) or "(no tool was called)"
+    return window.shown(texts.conversation, _speakers(texts)) or "(nothing was said before)"
+
+
+def _said(texts: Texts, window: Window) -> list[Turn]:
+    """The rated turns as judges read them."""
+    speakers = _speakers(texts)
+    return [quoted(window.of_turn(turn), speakers) for turn in texts.said]
+
+
+def has_placeholder(text: str) -> bool:
+    """Whether a text would be filled in, or refused, where it is part of a template."""
+    return bool(_PLACEHOLDER.search(text) or _JINJA.search(text))
+
+
+def _rated_together(parts: PromptParts, steps: str = "") -> list[Beside]:
+    """All criteria of a prompt, in the order of its form."""
+    own = Beside(parts.criterion, parts.scale, parts.definition, steps)
+    return [one or own for one in parts.beside or (None,)]
+
+
+def _steps_of(together: list[Beside]) -> str:
+    written = [one for one in together if one.steps.strip()]
+    if len(together) == 1:
+        return "".join(one.steps.strip() for one in written)
+    return "\n\n".join(f"{one.criterion.capitalize()}:\n{one.steps.strip()}" for one in written)
+
+
+def _introduction_and_criteria(parts: PromptParts, together: list[Beside]) -> str:
+    default = DEFAULT_INTRODUCTION if len(together) == 1 else JOINT_INTRODUCTION
+    introduction = parts.introduction.strip() or default
+    criteria = "\n\n".join(map(_criterion, together))
+    return f"{introduction}\n\n\nEvaluation Criteria:\n\n{criteria}"
+
+
+def _criterion(one: Beside) -> str:
+    scale = one.scale
+    if scale.labels:
+        named = {point: label for label, point in scale.labels.items()}
+        range_ = " / ".join(named.get(point, short(point)) for point in scale.points)
+    else:
+        range_ = f"{short(scale.lowest)}-{short(scale.highest)}"
+    definition = f" - {one.definition.strip()}" if one.definition.strip() else ""
+    return f"{one.criterion.capitalize()} ({range_}){definition}"

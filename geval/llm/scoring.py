@@ -1,0 +1,311 @@
+"""Compute scores from token probabilities or samples by G-Eval's weighting (Liu et al., 2023).
+Pure.
+
+score = sum over scale points s of p(s) * s, with p normalised over the points; the mass the points
+had before normalising is kept as the coverage.
+"""
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from geval.llm.parsing import (
+    Failure,
+    Reason,
+    parse_rating,
+    plain_characters,
+    quote,
+    reply_text,
+    spelled_number,
+)
+from geval.llm.replies import ReplyChoice, Token
+from geval.scales import Scale, short
+from geval.thresholds import UNRESOLVED
+
+# What may stand around a rating within one token: "4.", " 4", "(4)", "**4".
+_AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"
+
+
+_OF_THE_SCALE = re.compile(r"(?P<point>\d+)(?:/(?P<top>\d+))?")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score: its value, the normalised distribution behind it, and the coverage (1.0 for
+    samples).
+
+    Evaluators other than LLMs have no distribution and no coverage. `note` says what a reader of
+    the score must know, such as that a text was cut.
+    """
+
+    value: float
+    distribution: Mapping[float, float]
+    coverage: float | None = 1.0
+    note: str = ""
+
+    @classmethod
+    def plain(cls, value: float, note: str = "") -> "Scored":
+        """A bare number."""
+        return cls(value, {}, None, note)
+
+    def brought(self, scale: Scale, onto: Scale) -> "Scored":
+        """The same on another scale, by the line between their ends; its order stays."""
+        width = (onto.highest - onto.lowest) / (scale.highest - scale.lowest)
+
+        def at(point: float) -> float:
+            return round(onto.lowest + (point - scale.lowest) * width, 9)
+
+        shares = {at(point): share for point, share in self.distribution.items()}
+        return replace(self, value=at(self.value), distribution=shares)
+
+    @property
+    def entropy(self) -> float:
+        """Shannon entropy of the distribution, in bits."""
+        return -sum(p * math.log2(p) for p in self.distribution.values() if p > 0)
+
+
+@dataclass(frozen=True)
+class Preferred(Scored):
+    """Which of two outputs is better: `value` is the probability of the first, a tie counting half.
+
+    The distribution is over 1 (the first), 0.5 (a tie) and 0 (the second); `left` is what went to
+    the text shown first, over both orders, None if only one order was asked.
+    """
+
+    left: float | None = None
+
+
+def expected_score(distribution: Mapping[float, float]) -> float:
+    """The mean of a normalised distribution over ratings."""
+    return math.fsum(point * probability for point, probability in sorted(distribution.items()))
+
+
+def score_by_logprobs(
+    choice: ReplyChoice,
+    *,
+    scale: Scale,
+    criterion: str,
+    others: tuple[str, ...] = (),
+    min_coverage: float = 0.0,
+) -> Scored | Failure:
+    """Weight the scale points by the probabilities at the token that holds the rating.
+
+    Raises nothing: a reply that cannot be scored, or whose points have less than `min_coverage` of
+    the probability, gives a Failure with its reason.
+    """
+    rating = parse_rating(choice, scale=scale, criterion=criterion, others=others)
+    if isinstance(rating, Failure):
+        return rating
+    if not choice.tokens:
+        return Failure(Reason.NO_LOGPROBS, Reason.NO_LOGPROBS.explanation)
+    if scale.point_at(rating.value) is None:
+        detail = (
+            f"{rating.text} is between two points of the scale {scale}: {quote(reply_text(choice))}"
+        )
+        return Failure(Reason.BETWEEN_POINTS, detail)
+    index, offset = _token_at(choice.tokens, rating.position)
+    masses = _point_masses(choice.tokens, index, offset, scale)
+    if isinstance(masses, Failure):
+        return masses
+    scored = _normalised(masses)
+    if isinstance(scored, Scored) and (scored.coverage or 0) < min_coverage:
+        detail = (
+            f"Only {scored.coverage:.2%} of the probability is on the scale {scale}; the judge's "
+            f"minimum coverage is {min_coverage:.0%}. The reply: {quote(reply_text(choice))}"
+        )
+        return Failure(Reason.LOW_COVERAGE, detail)
+    return scored
+
+
+def score_by_samples(values: Sequence[float]) -> Scored:
+    """Count the ratings of several replies: the distribution is their shares.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if not values:
+        raise ValueError("no ratings to count")
+    shares = {value: count / len(values) for value, count in sorted(Counter(values).items())}
+    # Of the values, not of their shares: a sum of rounded shares would break ties between outputs.
+    return Scored(fmean(values), shares)
+
+
+def score_directly(
+    choice: ReplyChoice,
+    *,
+    scale: Scale,
+    criterion: str,
+    others: tuple[str, ...] = (),
+) -> Scored | Failure:
+    """The rating as the reply states it, without weighting (the paper's "- Probs" ablation)."""
+    rating = parse_rating(choice, scale=scale, criterion=criterion, others=others)
+    return rating if isinstance(rating, Failure) else Scored(rating.value, {rating.value: 1.0})
+
+
+def why_not_by_logprobs(scale: Scale) -> str:
+    """Why token probabilities cannot rate on this scale, as a sentence; empty if they can."""
+    if scale.labels or scale.is_integral:
+        return ""
+    return (
+        "Token probabilities need a scale of whole numbers from 0 up (a rating must be one token);"
+        f" {scale} in steps of {short(scale.step)} is not. Use samples, or change the scale."
+    )
+
+
+def _token_at(tokens: Sequence[Token], position: int) -> tuple[int, int]:
+    """The token that holds a character of the joined text, and where in the token it stands."""
+    begins = 0
+    for index, token in enumerate(tokens):
+        if begins <= position < begins + len(token.text):
+            return index, position - begins
+        begins += len(token.text)
+    raise IndexError(position)
+
+
+def _alternatives(token: Token) -> dict[str, float]:
+    """Probability by text at one place. The chosen token counts even where the top list leaves it
+    out."""
+    found: dict[str, float] = {}
+    for text, logprob in token.alternatives:
+        found[text] = found.get(text, 0.0) + _probability(logprob)
+    if token.text not in found:
+        found[token.text] = _probability(token.logprob)
+    return found
+
+
+def _probability(logprob: float) -> float:
+    # Servers send -9999 or -inf for "practically never", and rounding may push a sure token a hair
+    # above 0.
+    return math.exp(min(logprob, 0.0)) if not math.isnan(logprob) else 0.0
+
+
+def _bare(text: str) -> str:
+    """A token's text without what stands around a rating; a dash before a digit is its sign."""
+    plain = plain_characters(text)
+    bare = plain.strip(_AROUND)
+    before = plain[: plain.find(bare)] if bare[:1].isdecimal() else ""
+    return f"-{bare}" if before.endswith(("-", "−")) else bare
+
+
+def _point_masses(
+    tokens: Sequence[Token], index: int, offset: int, scale: Scale
+) -> dict[float, float] | Failure:
+    """Probability of each scale point at the rating's token, equal points summed."""
+    spelled = {short(point): point for point in scale.points if point == int(point)}
+    labels = {label.casefold(): point for label, point in scale.words.items()}
+    whole = {text: p for text, p in _by_bare_text(tokens[index], offset).items() if p > 0}
+    labelled: dict[float, float] = {}
+    digits: dict[str, float] = {}
+    for text, probability in whole.items():
+        if text.casefold() in labels:
+            point = labels[text.casefold()]
+            labelled[point] = labelled.get(point, 0.0) + probability
+        elif (number := _OF_THE_SCALE.fullmatch(text)) and number["top"] in (
+            None,
+            short(scale.highest),
+        ):
+            digits[number["point"]] = digits.get(number["point"], 0.0) + probability
+    numbers = _resolve_digits(tokens, index, digits, spelled)
+    if isinstance(numbers, Failure):
+        return numbers
+    for point, probability in labelled.items():
+        numbers[point] = numbers.get(point, 0.0) + probability
+    if not numbers:
+        # The rating's own word runs over several tokens, so no single place holds its probability.
+        return Failure(Reason.SPLIT_NUMBER, Reason.SPLIT_NUMBER.explanation)
+    return numbers
+
+
+def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
+    """Alternatives by what is left of them without blanks and punctuation.
+
+    Where the chosen token begins with other words ("Score:4"), the same beginning is taken off the
+    alternatives.
+    """
+    beginning = token.text[:offset].rstrip(_AROUND)
+    # Where the reply has digits, "one" among the alternatives begins a sentence.
+    spells = not any(map(str.isdecimal, token.text[offset:]))
+    found: dict[str, float] = {}
+    for text, probability in _alternatives(token).items():
+        if beginning and not text.startswith(beginning):
+            continue
+        bare = _bare(text[len(beginning) :])
+        if spells:
+            bare = spelled_number(bare)
+        found[bare] = found.get(bare, 0.0) + probability
+    return found
+
+
+def _resolve_digits(
+    tokens: Sequence[Token], index: int, digits: Mapping[str, float], spelled: Mapping[str, float]
+) -> dict[float, float] | Failure:
+    """Masses of the points that digits spell, on scales beyond one digit too.
+
+    The mass of a "1" that the reply went on from is divided between 1 and 10 by what may follow it.
+    For another "1" that is not known, unless the model is seen to write "10" as one token.
+    """
+    chosen = _bare(tokens[index].text)
+    # A text such as "01" spells no point; equal spellings do ("５" is "5" by now).
+    writes_whole_numbers = any(len(text) > 1 and text in spelled for text in digits)
+    masses: dict[float, float] = {}
+    unresolved = 0.0
+    for text, probability in digits.items():
+        could_go_on = any(other != text and other.startswith(text) for other in spelled)
+        if could_go_on and text == chosen:
+            shares = _continued(tokens, index + 1, text, spelled)
+        elif not could_go_on or writes_whole_numbers:
+            shares = {spelled[text]: 1.0} if text in spelled else {}
+        else:
+            unresolved += probability
+            continue
+        for point, share in shares.items():
+            masses[point] = masses.get(point, 0.0) + probability * share
+    if unresolved > UNRESOLVED:
+        return Failure(
+            Reason.SPLIT_NUMBER,
+            f"{unresolved:.0%} of the probability is on digits that may begin a longer rating, and "
+            "their continuation was not asked; use samples.",
+        )
+    return masses
+
+
+def _continued(
+    tokens: Sequence[Token], index: int, prefix: str, spelled: Mapping[str, float]
+) -> dict[float, float]:
+    """How the mass of a prefix divides between the points it may spell, along the reply's own
+    path."""
+    if index >= len(tokens):
+        return {spelled[prefix]: 1.0} if prefix in spelled else {}
+    shares: dict[float, float] = {}
+    here = _alternatives(tokens[index])
+    for text, probability in here.items():
+        following = unicodedata.normalize("NFKC", text)
+        joined = prefix + following.rstrip(_AROUND)
+        if following[:1].isdecimal():
+            if text == tokens[index].text and any(
+                o != joined and o.startswith(joined) for o in spelled
+            ):
+                for point, share in _continued(tokens, index + 1, joined, spelled).items():
+                    shares[point] = shares.get(point, 0.0) + probability * share
+            elif joined in spelled:
+                shares[spelled[joined]] = shares.get(spelled[joined], 0.0) + probability
+        elif prefix in spelled:
+            shares[spelled[prefix]] = shares.get(spelled[prefix], 0.0) + probability
+    return shares
+
+
+def _normalised(masses: Mapping[float, float]) -> Scored | Failure:
+    coverage = math.fsum(masses.values())
+    if coverage <= 0:
+        return Failure(
+            Reason.NO_RATING, "No point of the scale has any probability at the rating's token."
+        )
+    distribution = {point: mass / coverage for point, mass in sorted(masses.items())}
+    value = expected_score(distribution)
+    # Rounding may carry a sure rating a hair over the end of the scale.
+    value = min(max(value, min(distribution)), max(distribution))
+    return Scored(value, distribution, min(coverage, 1.0))

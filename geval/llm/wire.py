@@ -1,0 +1,369 @@
+"""What an endpoint sends, checked at the door: from the bytes of a reply to what a judge reads.
+Pure.
+
+What decides a score (texts, tokens, log-probabilities) must be of its type, or the reply is
+malformed. What only describes the reply (ids, names, counts) is left out where it is odd. Texts are
+cleaned of what PostgreSQL cannot hold. Nothing that a server sends leaves this module as another
+exception than MalformedError.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any, NotRequired
+
+import orjson
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from geval.llm.replies import EchoedToken, Reply, ReplyChoice, Token
+from geval.llm.thoughts import without_thoughts
+from geval.texts.plain import storable
+
+# "Practically never", as some servers spell it themselves; JSON has no infinity.
+NEVER = -9999.0
+# A server may round a sure token a hair above 0.
+MOST_LOGPROB = 0.01
+MOST_COUNT = 100_000_000
+MOST_CHARACTERS_A_TOKEN = 32
+# Of content parts: Mistral's, and others'.
+_THOUGHT_PARTS = ("thinking", "reasoning", "thought")
+LONGEST_NAME = 200
+# No protocol offers more than 20.
+MOST_ALTERNATIVES = 100
+
+
+class MalformedError(ValueError):
+    """A reply that is not what was asked for; the message says what is wrong with it."""
+
+
+def _logprob(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise ValueError("a log-probability is a number")
+    if value > MOST_LOGPROB:
+        raise ValueError("a log-probability is at most 0")
+    return max(NEVER, float(value))
+
+
+@dataclass(frozen=True)
+class _Content:
+    """The content of a message: its text, and its thought where that comes as a part."""
+
+    text: str = ""
+    thought: str = ""
+
+
+def _content(value: Any) -> _Content:
+    """A text, none, or parts of which those of text and of thought count."""
+    if value is None:
+        return _Content()
+    if isinstance(value, list):
+        parts = [part for part in value if isinstance(part, dict)]
+        written = [part.get("text") for part in parts if part.get("type") == "text"]
+        texts = [text for text in written if isinstance(text, str)]
+        thoughts = [_thought_in(part) for part in parts if part.get("type") in _THOUGHT_PARTS]
+        # A reply that was cut within its thought has no text.
+        if len(texts) == len(written) and (texts or thoughts):
+            return _Content("".join(texts), "\n".join(filter(None, thoughts)))
+    if not isinstance(value, str):
+        raise ValueError("the content of a message is a text")
+    return _Content(value)
+
+
+def _thought_in(part: dict[str, Any]) -> str:
+    """The text of a part that holds a thought: a text, or parts again, under one of two names."""
+    held = part.get("thinking") or part.get("text")
+    if isinstance(held, list):
+        held = "\n".join(
+            inner["text"]
+            for inner in held
+            if isinstance(inner, dict) and isinstance(inner.get("text"), str)
+        )
+    return held if isinstance(held, str) else ""
+
+
+def _name(value: Any) -> str:
+    return value[:LONGEST_NAME] if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT
+    return value if is_count else None
+
+
+_Logprob = Annotated[float, BeforeValidator(_logprob)]
+_Parts = Annotated[Any, BeforeValidator(_content)]
+# What only describes a reply may be odd without harm.
+_Thought = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
+_Name = Annotated[str, BeforeValidator(_name)]
+_Count = Annotated[int | None, BeforeValidator(_count)]
+_STRICT = ConfigDict(strict=True)
+
+
+@with_config(_STRICT)
+class _Alternative(TypedDict):
+    token: str
+    logprob: _Logprob
+
+
+@with_config(_STRICT)
+class _Token(TypedDict):
+    token: str
+    logprob: _Logprob
+    top_logprobs: NotRequired[list[_Alternative] | None]
+
+
+@with_config(_STRICT)
+class _Logprobs(TypedDict):
+    content: NotRequired[list[_Token] | None]
+
+
+@with_config(_STRICT)
+class _Message(TypedDict):
+    content: NotRequired[_Parts]
+    refusal: NotRequired[_Name]
+    # vLLM, SGLang, DeepSeek and llama.cpp name it so; then OpenRouter and newer vLLM.
+    reasoning_content: NotRequired[_Thought]
+    reasoning: NotRequired[_Thought]
+
+
+@with_config(_STRICT)
+class _Choice(TypedDict):
+    message: _Message
+    finish_reason: NotRequired[_Name]
+    logprobs: NotRequired[_Logprobs | None]
+
+
+@with_config(_STRICT)
+class _EchoedLogprobs(TypedDict):
+    tokens: list[str]
+    token_logprobs: list[_Logprob | None]
+
+
+@with_config(_STRICT)
+class _EchoedChoice(TypedDict):
+    logprobs: _EchoedLogprobs
+
+
+@with_config(_STRICT)
+class _Usage(TypedDict):
+    prompt_tokens: NotRequired[_Count]
+    completion_tokens: NotRequired[_Count]
+
+
+@with_config(_STRICT)
+class BatchRecord(TypedDict):
+    """A batch as the endpoint describes it."""
+
+    id: Annotated[str, Field(pattern=r"^[\w.:-]{1,200}$")]
+    status: Annotated[str, Field(max_length=50)]
+    output_file_id: NotRequired[Annotated[str, Field(pattern=r"^[\w.:-]{1,200}$")] | None]
+    error_file_id: NotRequired[Annotated[str, Field(pattern=r"^[\w.:-]{1,200}$")] | None]
+    metadata: NotRequired[Any]
+    errors: NotRequired[Any]
+
+
+_CHOICES = TypeAdapter(Annotated[list[_Choice], Field(min_length=1)])
+_ECHOED = TypeAdapter(Annotated[list[_EchoedChoice], Field(min_length=1)])
+_USAGE = TypeAdapter(_Usage)
+_BATCH = TypeAdapter(BatchRecord)
+
+
+def read_chat_answer(
+    content: bytes, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000
+) -> Reply:
+    """The fields we use of a chat completion's JSON.
+
+    Args:
+        n: choices that were asked for; more are not looked at.
+        most_tokens: where a choice is cut, for servers that ignore the limit of a reply's length.
+
+    Raises:
+        MalformedError: it is not a chat completion.
+    """
+    return chat_reply(loads(content), request_id=request_id, n=n, most_tokens=most_tokens)
+
+
+def chat_reply(
+    answer: Any, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000
+) -> Reply:
+    """The same from parsed JSON, as it stands in a batch's results.
+
+    Raises:
+        MalformedError: it is not a chat completion.
+    """
+    answer = _object(answer)
+    choices = answer.get("choices")
+    found = _checked(_CHOICES, choices[:n] if isinstance(choices, list) else choices, "choices")
+    return _reply(answer, request_id, tuple(_choice(choice, most_tokens) for choice in found))
+
+
+def read_echo_answer(content: bytes) -> Reply:
+    """The tokens and log-probabilities of a legacy completion's JSON.
+
+    Raises:
+        MalformedError: there are none.
+    """
+    answer = _object(loads(content))
+    choices = answer.get("choices")
+    found = _checked(_ECHOED, choices[:1] if isinstance(choices, list) else choices, "choices")[0][
+        "logprobs"
+    ]
+    if len(found["tokens"]) != len(found["token_logprobs"]):
+        raise MalformedError("it has not one log-probability for each token")
+    echoed = tuple(map(EchoedToken, found["tokens"], found["token_logprobs"]))
+    reply = _reply(answer, "", ())
+    if reply.completion_tokens:
+        echoed = echoed[:-1]  # the one token that was asked to be written
+    return Reply(
+        choices=(ReplyChoice("", echoed=echoed),),
+        model=reply.model,
+        request_id=reply.request_id,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+    )
+
+
+def read_batch(content: bytes) -> BatchRecord:
+    """A batch's record.
+
+    Raises:
+        MalformedError: it is none.
+    """
+    found: BatchRecord = _checked(_BATCH, _object(loads(content)), "batch")
+    return found
+
+
+def read_batch_list(content: bytes) -> list[BatchRecord]:
+    """The batches of a list; invalid records are left out.
+
+    Raises:
+        MalformedError: it is not a list.
+    """
+    listed = _object(loads(content)).get("data")
+    if not isinstance(listed, list):
+        raise MalformedError("it has no list of batches")
+    found = []
+    for record in listed:
+        try:
+            found.append(_BATCH.validate_python(record))
+        except ValidationError:
+            continue
+    return found
+
+
+def read_model_list(content: bytes) -> list[str]:
+    """The names of a list of models; invalid records are left out.
+
+    Raises:
+        MalformedError: it is not a list.
+    """
+    listed = _object(loads(content)).get("data")
+    if not isinstance(listed, list):
+        raise MalformedError("it has no list of models")
+    names = [record.get("id") for record in listed if isinstance(record, dict)]
+    return [name for name in names if isinstance(name, str) and 0 < len(name) <= 200]
+
+
+def read_id(content: bytes) -> str:
+    """The id of a record, such as an uploaded file.
+
+    Raises:
+        MalformedError: it has none.
+    """
+    found = _object(loads(content)).get("id")
+    if not isinstance(found, str) or not found:
+        raise MalformedError("it has no id")
+    return found
+
+
+def _object(found: Any) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise MalformedError("it is not a JSON object")
+    return found
+
+
+def loads(content: bytes) -> Any:
+    r"""JSON as servers really write it: NaN, control characters and half of a "\ud83d\ude00" are
+    read as well.
+
+    Texts are cleaned of what PostgreSQL cannot hold.
+
+    Raises:
+        MalformedError: it is no JSON, or nested so deeply that Python cannot walk through it.
+    """
+    try:
+        found = orjson.loads(content)
+        is_clean = b"\\u0000" not in content
+    except orjson.JSONDecodeError:
+        is_clean = False
+        try:
+            found = json.loads(content.decode("utf-8", "replace"), strict=False)
+        except (ValueError, RecursionError):
+            raise MalformedError("it is no JSON") from None
+    try:
+        return found if is_clean else _cleaned(found)
+    except RecursionError:
+        raise MalformedError("its JSON is nested too deeply") from None
+
+
+def _cleaned(found: Any) -> Any:
+    if isinstance(found, str):
+        return storable(found)
+    if isinstance(found, list):
+        return [_cleaned(one) for one in found]
+    if isinstance(found, dict):
+        return {storable(name): _cleaned(one) for name, one in found.items()}
+    return found
+
+
+def _checked(adapter: TypeAdapter[Any], found: Any, where: str) -> Any:
+    try:
+        return adapter.validate_python(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in (where, *first["loc"]))
+        raise MalformedError(f"{place[:200]}: {first['msg']}") from None
+
+
+def _reply(answer: dict[str, Any], request_id: str, choices: tuple[ReplyChoice, ...]) -> Reply:
+    usage = answer.get("usage")
+    counted: _Usage = _USAGE.validate_python(usage) if isinstance(usage, dict) else {}
+    return Reply(
+        choices=choices,
+        model=_name(answer.get("model")),
+        request_id=storable(request_id)[:LONGEST_NAME] or _name(answer.get("id")),
+        prompt_tokens=counted.get("prompt_tokens"),
+        completion_tokens=counted.get("completion_tokens"),
+    )
+
+
+def _choice(choice: _Choice, most_tokens: int) -> ReplyChoice:
+    message, logprobs = choice["message"], choice.get("logprobs") or {}
+    listed = logprobs.get("content")
+    content = message.get("content", _Content())
+    thought = (
+        content.thought or message.get("reasoning_content", "") or message.get("reasoning", "")
+    )
+    most_characters = most_tokens * MOST_CHARACTERS_A_TOKEN
+    is_cut = len(content.text) > most_characters or len(listed or ()) > most_tokens
+    return without_thoughts(
+        ReplyChoice(
+            text=content.text[:most_characters],
+            finish_reason="length" if is_cut else choice.get("finish_reason") or "stop",
+            refusal=message.get("refusal", ""),
+            thought=thought[:most_characters].strip(),
+            tokens=None if listed is None else tuple(map(_token, listed[:most_tokens])),
+        )
+    )
+
+
+def _token(token: _Token) -> Token:
+    alternatives = token.get("top_logprobs") or ()
+    return Token(
+        text=token["token"],
+        logprob=token["logprob"],
+        alternatives=tuple(
+            (other["token"], other["logprob"]) for other in alternatives[:MOST_ALTERNATIVES]
+        ),
+    )

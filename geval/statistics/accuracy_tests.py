@@ -1,0 +1,229 @@
+"""Whether one of two judges has the higher soft pairwise or tie-calibrated accuracy.
+
+Permutation tests under the hypothesis that the two are alike: which of them gave a score, or an
+order of two outputs, is drawn anew. Soft pairwise accuracy (Thompson et al., 2024) swaps
+standardized scores (PERM-BOTH: Deutsch, Dror and Roth, 2021); tie-calibrated accuracy (Deutsch,
+Foster and Freitag, 2023) swaps comparisons, each judge at its own threshold for ties, which
+therefore need not be found anew for each draw. Both are as in mt-metrics-eval, to which tests hold
+them; only where a draw gives exactly the observed difference it always counts here, and there as
+rounding has it.
+
+Where documents stand for different numbers of others, their weights count as in the accuracies:
+sums over documents are weighted, in what is observed and in every draw.
+
+Use them to say which judge is better on the systems and documents at hand. Whether that holds for
+other documents is another question, which the tests in significance.py answer for correlations.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geval.statistics.layout import Block, Outputs, complete
+from geval.statistics.pairwise import (
+    shares_of_pairs,
+    tie_calibrated_accuracy,
+    whole_documents,
+)
+from geval.statistics.types import DIGITS, FloatArray
+
+SIGNS, ORDERINGS = 1000, 1000
+# A sum that differs by less is the same.
+_SAME = 1e-9
+_BLOCK = 2_000_000
+
+
+@dataclass(frozen=True)
+class AccuracyTest:
+    """The accuracy of each of two judges, and tests of the second less the first.
+
+    `p_better` is of the hypothesis that the second is not better (one-sided: the share of orderings
+    with at least the observed difference, as mt-metrics-eval has it), `p` of the one that they are
+    alike (two-sided, with the observed ordering counted, so it is never 0).
+    """
+
+    first: float | None
+    second: float | None
+    p_better: float | None
+    p: float | None
+    orderings: int = 0
+    reason: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """The second less the first."""
+        return None if self.first is None or self.second is None else self.second - self.first
+
+
+def soft_pairwise_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    signs: FloatArray,
+    swaps: np.ndarray,
+) -> AccuracyTest:
+    """Compare two judges by soft pairwise accuracy, on the documents that have a rating and both
+    scores for every system.
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing.
+        signs: 1 or -1, by which documents are flipped for the certainty about two systems; shape
+            (draws, documents that count).
+        swaps: where the judges change places; shape (orderings, documents that count, systems).
+    """
+    kept = _whole(outputs, human, first, second)
+    if isinstance(kept, str):
+        return AccuracyTest(None, None, None, None, reason=kept)
+    people, one, other = (values.astype(float) for values in kept.sides)
+    weight = kept.weight
+    if not all(map(np.ptp, (one, other))):
+        return AccuracyTest(None, None, None, None, reason="a judge gives every output the same")
+    one, other = (_standardised(side, weight) for side in (one, other))
+    sure = _certainty(people, signs, weight)
+
+    def accuracy(judge: FloatArray) -> float:
+        return float(1 - np.abs(sure - _certainty(judge, signs, weight)).mean())
+
+    values = accuracy(one), accuracy(other)
+    drawn = np.empty(len(swaps))
+    for at, swap in enumerate(swaps):
+        drawn[at] = accuracy(np.where(swap, one, other)) - accuracy(np.where(swap, other, one))
+    return _test(values, drawn)
+
+
+def documents_that_count(
+    outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
+) -> int:
+    """How many documents have a rating and both scores for every system."""
+    kept = _whole(outputs, human, first, second)
+    return 0 if isinstance(kept, str) else len(kept.sides[0])
+
+
+class _Whole(NamedTuple):
+    """Values of people and both judges, shape (documents, systems) each, and the weights of
+    documents, shape (documents, 1); None where all stand for as many."""
+
+    sides: tuple[FloatArray, ...]
+    weight: FloatArray | None
+
+
+def _whole(
+    outputs: Outputs, human: FloatArray, first: FloatArray, second: FloatArray
+) -> _Whole | str:
+    """Tables of documents by systems, or why there are none."""
+    outputs, sides = complete(outputs, human, first, second)
+    if outputs.systems < 2:
+        return "fewer than two systems"
+    found = whole_documents(outputs)
+    if found is None:
+        return "no document has a rating and both scores for every system"
+    members, weight = found
+    own = None if weight is None else (weight / weight.mean())[:, None]
+    return _Whole(tuple(side[members] for side in sides), own)
+
+
+def _standardised(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Values less their mean, by their standard deviation; shape (documents, systems)."""
+    if weight is None:
+        standard: FloatArray = (values - values.mean()) / values.std()
+        return standard
+    centred = values - (values * weight).mean()
+    weighted: FloatArray = centred / np.sqrt((centred**2 * weight).mean())
+    return weighted
+
+
+def _certainty(
+    values: FloatArray, signs: FloatArray, weight: FloatArray | None = None
+) -> FloatArray:
+    """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
+
+    Args:
+        values: shape (documents, systems).
+        signs: shape (draws, documents).
+        weight: shape (documents, 1).
+    """
+    if weight is not None:
+        values = values * weight
+    drawn, seen = signs @ values, values.sum(axis=0)
+    first, second = np.triu_indices(values.shape[1], k=1)
+    least = seen[first] - seen[second] - _SAME
+    return np.asarray((drawn[:, first] - drawn[:, second] >= least).mean(axis=0))
+
+
+def tie_calibrated_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    swaps: np.ndarray | None = None,
+    rng: np.random.Generator | None = None,
+    orderings: int = ORDERINGS,
+) -> AccuracyTest:
+    """Compare two judges by pairwise accuracy with ties calibrated, on outputs with a rating and
+    both scores.
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing.
+        swaps: where the judges' comparisons stay as they are (1) or change places (0); shape
+            (orderings, pairs), pairs by document. Or else they are drawn by `rng`.
+    """
+    outputs, (human, first, second) = complete(outputs, human, first, second)
+    found = [tie_calibrated_accuracy(outputs, human, side) for side in (first, second)]
+    if found[0].epsilon is None or found[1].epsilon is None:
+        return AccuracyTest(None, None, None, None, reason=found[0].calibrated.reason)
+    one: list[np.ndarray] = []
+    other: list[np.ndarray] = []
+    weight: list[FloatArray] = []
+    of_documents = []
+    for members in _by_document(outputs):
+        a, b = np.triu_indices(len(members), k=1)
+        people = np.sign(np.round(human[members[a]] - human[members[b]], DIGITS))
+        for side, calibrated, agree in ((first, found[0], one), (second, found[1], other)):
+            gap = side[members[a]] - side[members[b]]
+            order = np.where(np.abs(gap) <= (calibrated.epsilon or 0.0), 0, np.sign(gap))
+            agree.append(order == people)
+        document = outputs.document[members[:1]]
+        (share,) = shares_of_pairs(outputs, [Block(document, members[None])])
+        weight.append(np.broadcast_to(share, len(a)))
+        if outputs.document_weight is not None:
+            of_documents.append(float(outputs.document_weight[document[0]]))
+            weight[-1] = weight[-1] * of_documents[-1]
+    agrees, weights = (np.concatenate(one), np.concatenate(other)), np.concatenate(weight)
+    weights = weights / (sum(of_documents) or len(weight))
+    # Sums of weights are off 1 by rounding.
+    values = float(np.round(weights @ agrees[0], 12)), float(np.round(weights @ agrees[1], 12))
+    gain = weights * (agrees[1].astype(float) - agrees[0])
+    drawn = [
+        (2.0 * block - 1) @ gain
+        for block in _swapped(len(gain), swaps, rng or np.random.default_rng(0), orderings)
+    ]
+    return _test(values, np.concatenate(drawn))
+
+
+def _by_document(outputs: Outputs) -> list[np.ndarray]:
+    """The outputs of each document that has two or more, in the order of documents."""
+    order = np.argsort(outputs.document, kind="stable")
+    starts = np.flatnonzero(np.diff(outputs.document[order], prepend=-1))
+    return [members for members in np.split(order, starts[1:]) if len(members) > 1]
+
+
+def _swapped(
+    pairs: int, swaps: np.ndarray | None, rng: np.random.Generator, orderings: int
+) -> list[np.ndarray]:
+    if swaps is not None:
+        return [swaps]
+    each = max(1, _BLOCK // max(1, pairs))
+    counts = [min(each, orderings - begin) for begin in range(0, orderings, each)]
+    return [rng.integers(0, 2, (count, pairs), dtype=np.int8) for count in counts]
+
+
+def _test(values: tuple[float, float], drawn: FloatArray) -> AccuracyTest:
+    observed = values[1] - values[0]
+    above = int((drawn >= observed - _SAME).sum())
+    far = int((np.abs(drawn) >= abs(observed) - _SAME).sum())
+    n = len(drawn)
+    return AccuracyTest(*values, above / n, (far + 1) / (n + 1), n)

@@ -1,0 +1,480 @@
+"""Agreement of annotators: Krippendorff's alpha, and each annotator compared with the others'
+mean."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.correlation import (
+    Coefficient,
+    Level,
+    coefficient_of,
+    coefficients_by_document,
+    system_means,
+)
+from geval.statistics.jackknife import (
+    TOO_FEW,
+    LeftOut,
+    mapped,
+    mean_of_rows,
+    no_interval,
+    within,
+)
+from geval.statistics.layout import Outputs, Ratings, mean_of, sums
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray, IntArray
+from geval.thresholds import (
+    ALPHA_SKEWNESS,
+    EQUAL_VALUES,
+    INTERVAL_DOCUMENTS,
+    INTERVAL_SYSTEMS,
+)
+
+Measurement = Literal["nominal", "ordinal", "interval"]
+MANY_VALUES = (
+    f"there are more than {EQUAL_VALUES} different ratings, and a few documents decide how many are"
+    " equal"
+)
+SKEWED = (
+    f"the ratings are skewed ({ALPHA_SKEWNESS:g} or more), so a few documents decide how much they"
+    " vary; see Gwet's AC2"
+)
+MEASUREMENTS: tuple[Measurement, ...] = ("nominal", "ordinal", "interval")
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """One annotator's summary-level correlation with the others' mean, and the documents used."""
+
+    estimate: Estimate
+    documents_used: int
+
+
+@dataclass(frozen=True, eq=False)
+class Coincidences:
+    """The coincidence matrix (Krippendorff, 2011) by group of documents, as its cells above 0.
+
+    `values` are the distinct ratings of outputs that were rated twice; `group`, `first`, `second`
+    (positions in `values`) and `weight` have shape (cells,). `documents` have such outputs.
+    """
+
+    values: FloatArray
+    groups: int
+    group: IntArray
+    first: IntArray
+    second: IntArray
+    weight: FloatArray
+    documents: int
+
+    def alpha(self, measurement: Measurement) -> Estimate:
+        """Krippendorff's alpha."""
+        if not self.weight.size:
+            return Estimate.undefined("no output has ratings by two annotators")
+        if len(self.values) < 2:
+            return Estimate.undefined(
+                "all ratings are the same, so agreement cannot be distinguished from chance"
+            )
+        return Estimate(float(1 - self.disagreements(measurement)[-1]))
+
+    def interval(self, measurement: Measurement, documents: LeftOut) -> Interval:
+        """An interval of alpha over documents, on the logarithm of the disagreement 1 - alpha."""
+        if len(self.values) < 2:
+            return no_interval("all ratings are the same, or there are none")
+        if measurement == "nominal":
+            if len(self.values) > EQUAL_VALUES:
+                return no_interval(MANY_VALUES)
+        elif abs(self._skewness()) >= ALPHA_SKEWNESS:
+            return no_interval(SKEWED)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            logs = np.log(self.disagreements(measurement))
+        found = documents.interval(float(logs[-1]), logs[:-1], counting=self.documents)
+        return mapped(found, lambda end: 1 - np.exp(end))
+
+    def _skewness(self) -> float:
+        """Of all ratings, the third moment over the power 3/2 of the second."""
+        weight = sums(self.first, self.weight, len(self.values))
+        apart = self.values - np.average(self.values, weights=weight)
+        second, third = (float(np.average(apart**power, weights=weight)) for power in (2, 3))
+        return third / float(np.power(second, 1.5))
+
+    def disagreements(self, measurement: Measurement) -> FloatArray:
+        """Observed by expected disagreement without each group, and last of everything; shape
+        (groups + 1,), NaN where none is to be expected."""
+        shape = (self.groups + 1, len(self.values))
+        at = self.group * shape[1] + self.first
+        of_group = sums(at, self.weight, shape[0] * shape[1]).reshape(shape)
+        kept = of_group.sum(axis=0) - of_group  # the last group is empty, so nothing is left out
+        total = kept.sum(axis=1)
+        points = np.broadcast_to(self._points(measurement, kept), shape)
+        observed = self._observed(measurement, points)
+        if measurement == "nominal":
+            expected = total**2 - (kept**2).sum(axis=1)
+        else:
+            expected = 2 * (
+                total * (kept * points**2).sum(axis=1) - (kept * points).sum(axis=1) ** 2
+            )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = (observed / total) / (expected / (total * (total - 1)))
+        return np.where(expected > 1e-9 * total, ratio, np.nan)
+
+    def _points(self, measurement: Measurement, kept: FloatArray) -> FloatArray:
+        """Where values lie, so that disagreement is their squared distance; for ordinal ones it is
+        how many ratings are below, half of the equal ones among them."""
+        if measurement == "ordinal":
+            return np.asarray(np.cumsum(kept, axis=1) - kept / 2)
+        return np.asarray(self.values - self.values.mean())
+
+    def _observed(self, measurement: Measurement, points: FloatArray) -> FloatArray:
+        """The sum of weighted distances without each group; shape (groups + 1,)."""
+        if measurement == "ordinal":  # whose points differ by which group is left out
+            apart = (
+                ((at[self.first] - at[self.second]) ** 2)[self.group != group]
+                @ self.weight[self.group != group]
+                for group, at in enumerate(points)
+            )
+            return np.fromiter(apart, dtype=float)
+        at = points[0]
+        distance = (
+            self.first != self.second
+            if measurement == "nominal"
+            else (at[self.first] - at[self.second]) ** 2
+        )
+        of_group = sums(self.group, self.weight * distance, self.groups + 1)
+        return np.asarray(of_group.sum() - of_group)
+
+
+def coincidences(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Coincidences:
+    """Which ratings coincide on the same outputs, by the groups in which documents are left out."""
+    of_output = documents.group[outputs.document]
+    values = np.unique(ratings.value[ratings.count[ratings.output] > 1])
+    code = np.searchsorted(values, ratings.value).astype(np.int64)
+    keys, weights = [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    for block in ratings.blocks:
+        apart = ~np.eye(block.size, dtype=bool)
+        for part in block.parts():
+            own = code[part.members]
+            cell = own[:, :, None] * len(values) + own[:, None, :]
+            cell += of_output[part.groups][:, None, None] * len(values) ** 2
+            found, count = np.unique(cell[:, apart], return_counts=True)
+            keys.append(found)
+            weights.append(count / (block.size - 1))
+    key, place = np.unique(np.concatenate(keys), return_inverse=True)
+    weight = sums(place, np.concatenate(weights), len(key))
+    rest, second = np.divmod(key, len(values))
+    group, first = np.divmod(rest, len(values))
+    twice = int(outputs.documents_with(ratings.count > 1).sum())
+    return Coincidences(values, documents.groups, group, first, second, weight, twice)
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The mean of annotators' summary-level correlations with the others' mean, with its
+    interval."""
+
+    estimate: Estimate
+    interval: Interval
+    by_rater: tuple[LeaveOneOut, ...]
+
+
+NOBODY = "no two annotators rated the same outputs of a document"
+NOBODY_SCORED = "no two annotators rated outputs that the judge scored"
+NO_RANKS = (
+    "in no document do this annotator's ratings and the others' both vary over the same outputs"
+)
+
+
+def human_ceiling(
+    outputs: Outputs, ratings: Ratings, coefficient: Coefficient, documents: LeftOut
+) -> Ceiling:
+    """The human ceiling: every annotator compared with the mean of the others, averaged over
+    annotators."""
+    found = _against_others(outputs, ratings, ratings.value, coefficient)
+    each = tuple(
+        LeaveOneOut(Estimate(value), count)
+        if count
+        else LeaveOneOut(Estimate.undefined(NO_RANKS), 0)
+        for value, count in zip(found.means().tolist(), found.documents.tolist(), strict=True)
+    )
+    estimate = found.estimate(NOBODY)
+    if estimate.value is None:
+        return Ceiling(estimate, no_interval(NOBODY), each if ratings.raters > 1 else ())
+    interval = documents.interval(
+        estimate.value, found.means_without(documents), counting=len(np.unique(found.document))
+    )
+    return Ceiling(estimate, within(interval, -1.0, 1.0), each)
+
+
+def judge_as_a_rater(
+    outputs: Outputs,
+    ratings: Ratings,
+    judge: FloatArray,
+    coefficient: Coefficient = "spearman",
+    level: Level = "summary",
+) -> Estimate:
+    """What a judge reaches where it stands in for each annotator in turn: its correlation with the
+    mean of the others, on the outputs that the annotator rated, averaged over annotators.
+
+    This is what compares with the human ceiling: both face the mean of the same people. A judge
+    compared with everybody's mean faces one more, which alone makes an annotator's equal look
+    better than an annotator.
+
+    Args:
+        judge: shape (outputs,), NaN for missing.
+    """
+    values = judge[ratings.output]
+    if level == "summary":
+        return _against_others(outputs, ratings, values, coefficient).estimate(NOBODY_SCORED)
+    return _at_level(outputs, ratings, values, coefficient, level)
+
+
+def rater_at(
+    outputs: Outputs, ratings: Ratings, coefficient: Coefficient, level: Level
+) -> Estimate:
+    """What one annotator reaches at any level: each compared with the mean of the others, averaged.
+
+    At summary level it is the estimate of `human_ceiling`.
+    """
+    if level == "summary":
+        return _against_others(outputs, ratings, ratings.value, coefficient).estimate(NOBODY)
+    return _at_level(outputs, ratings, ratings.value, coefficient, level)
+
+
+@dataclass(frozen=True)
+class BehindARater:
+    """A judge's correlation in a rater's place minus the rater's own, averaged over raters.
+
+    `error` is its standard error over documents (at system level over systems) with so many degrees
+    of freedom, raters taken as given; None with the reason where there is none.
+    """
+
+    value: float | None
+    error: float | None = None
+    freedom: int = 0
+    reason: str = ""
+
+    def low(self, confidence: float) -> float | None:
+        """The lower end of the one-sided interval; None where there is none.
+
+        Args:
+            confidence: such as 0.95.
+        """
+        if self.value is None or self.error is None:
+            return None
+        return self.value - float(stats.t.ppf(confidence, self.freedom)) * self.error
+
+
+def judge_minus_a_rater(
+    outputs: Outputs,
+    ratings: Ratings,
+    judge: FloatArray,
+    coefficient: Coefficient = "spearman",
+    level: Level = "summary",
+) -> BehindARater:
+    """How far a judge in each rater's place is behind that rater, both compared with the mean of
+    the others on the same outputs.
+
+    A side that ties all outputs of a document (of everything, at other levels) ranks nothing there
+    and counts as 0; where the others' mean ties them too, the document does not count.
+
+    Args:
+        judge: shape (outputs,), NaN for missing.
+    """
+    values = judge[ratings.output]
+    if level == "summary":
+        return _behind_in_documents(outputs, ratings, values, coefficient)
+    return _behind_at_level(outputs, ratings, values, coefficient, level)
+
+
+def _behind_in_documents(
+    outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient
+) -> BehindARater:
+    order, pairs, within_pairs = _by_rater_and_document(outputs, ratings)
+    known = ~np.isnan(values[order])
+    others = np.where(known, ratings.others[order], np.nan)
+    sides = [
+        coefficients_by_document(within_pairs, np.where(known, side, np.nan), others, coefficient)
+        for side in (values[order], ratings.value[order])
+    ]
+    some = ~np.isnan(sides[0]) | ~np.isnan(sides[1])
+    rater, at = np.divmod(pairs[some], outputs.documents)
+    behind = np.nan_to_num(sides[0][some]) - np.nan_to_num(sides[1][some])
+    found = _AgainstOthers(ratings.raters, rater, at, behind)
+    estimate = found.estimate(NOBODY_SCORED)
+    if estimate.value is None:
+        return BehindARater(None, reason=estimate.reason)
+    documents = LeftOut.each(outputs.documents)
+    counting = len(np.unique(at))
+    if counting < INTERVAL_DOCUMENTS:
+        reason = TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
+        return BehindARater(estimate.value, reason=reason)
+    return _behind(estimate.value, found.means_without(documents), documents, counting)
+
+
+def _behind_at_level(
+    outputs: Outputs,
+    ratings: Ratings,
+    values: FloatArray,
+    coefficient: Coefficient,
+    level: Level,
+) -> BehindARater:
+    known = ~np.isnan(ratings.others) & ~np.isnan(values)
+
+    def behind(kept: np.ndarray) -> float | None:
+        sides = [
+            _each_at_level(outputs, ratings, side, kept, coefficient, level)
+            for side in (values, ratings.value)
+        ]
+        each = [
+            (mine or 0.0) - (own or 0.0)
+            for mine, own in zip(*sides, strict=True)
+            if mine is not None or own is not None
+        ]
+        return float(np.mean(each)) if each else None
+
+    estimate = behind(known)
+    if estimate is None:
+        return BehindARater(None, reason=f"no annotator can be compared with the others at {level}"
+                            " level")  # fmt: skip
+    by_system = level == "system"
+    unit = outputs.system if by_system else outputs.document
+    units = LeftOut.each(
+        outputs.systems if by_system else outputs.documents, "systems" if by_system else "documents"
+    )
+    of_rating = unit[ratings.output]
+    counting, least = (
+        len(np.unique(of_rating[known])),
+        INTERVAL_SYSTEMS if by_system else INTERVAL_DOCUMENTS,
+    )
+    if counting < least:
+        return BehindARater(estimate, reason=TOO_FEW.format(least, units.unit))
+    left_out = [behind(known & stay[of_rating]) for stay in units.without_each()]
+    return _behind(
+        estimate, np.array([np.nan if one is None else one for one in left_out]), units, counting
+    )
+
+
+def _behind(estimate: float, left_out: FloatArray, units: LeftOut, counting: int) -> BehindARater:
+    if not np.isfinite(left_out).all():
+        return BehindARater(estimate, reason=f"without some {units.unit} there is no value")
+    error = float(np.sqrt(units.variance(left_out)))
+    return BehindARater(estimate, error, units.freedom(counting))
+
+
+def _at_level(
+    outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient, level: Level
+) -> Estimate:
+    """
+    Args:
+        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+    """
+    known = ~np.isnan(ratings.others) & ~np.isnan(values)
+    found = _each_at_level(outputs, ratings, values, known, coefficient, level)
+    each = [one for one in found if one is not None]
+    if not each:
+        return Estimate.undefined(f"no annotator can be compared with the others at {level} level")
+    return Estimate(float(np.mean(each)))
+
+
+def _each_at_level(
+    outputs: Outputs,
+    ratings: Ratings,
+    values: FloatArray,
+    kept: np.ndarray,
+    coefficient: Coefficient,
+    level: Level,
+) -> list[float | None]:
+    """Each annotator's coefficient with the mean of the others, None where it has none.
+
+    Args:
+        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+        kept: a mask of shape (ratings,), which count.
+    """
+    others = ratings.others
+    order = np.flatnonzero(kept)[np.argsort(ratings.rater[kept], kind="stable")]
+    ends = np.cumsum(np.bincount(ratings.rater[order], minlength=ratings.raters))
+    each: list[float | None] = []
+    for mine in np.split(order, ends[:-1]) if len(ends) else []:
+        own, rest = values[mine], others[mine]
+        at = ratings.output[mine]
+        rated = Outputs(
+            outputs.document[at], outputs.system[at], outputs.documents, outputs.systems
+        )
+        if level == "system":
+            own, rest = system_means(rated, own, rest)
+        elif level == "session":
+            _sessions, (own, rest) = rated.in_sessions(own, rest)
+        each.append(coefficient_of(own, rest, coefficient).value)
+    return each
+
+
+@dataclass(frozen=True, eq=False)
+class _AgainstOthers:
+    """Coefficients with the mean of the other annotators, one for each annotator and document that
+    has one; arrays of shape (coefficients,)."""
+
+    raters: int
+    rater: IntArray
+    document: IntArray
+    value: FloatArray
+
+    @property
+    def documents(self) -> IntArray:
+        """How many documents each annotator has a coefficient in; shape (raters,)."""
+        return np.bincount(self.rater, minlength=self.raters)
+
+    def means(self) -> FloatArray:
+        """Each annotator's mean over documents; shape (raters,), NaN where there is none."""
+        return mean_of(sums(self.rater, self.value, self.raters), self.documents)
+
+    def estimate(self, why_none: str) -> Estimate:
+        """The mean over annotators."""
+        if not len(self.value):
+            return Estimate.undefined(why_none)
+        return Estimate(float(np.nanmean(self.means())))
+
+    def means_without(self, documents: LeftOut) -> FloatArray:
+        """The mean over annotators without each group of documents; shape (groups,)."""
+        shape = (documents.groups, self.raters)
+        at = documents.group[self.document] * self.raters + self.rater
+        total, count = (
+            sums(at, values, shape[0] * shape[1]).reshape(shape) for values in (self.value, None)
+        )
+        means = mean_of(total.sum(axis=0) - total, count.sum(axis=0) - count)
+        return mean_of_rows(means)
+
+
+def _against_others(
+    outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient
+) -> _AgainstOthers:
+    """
+    Args:
+        values: shape (ratings,), what is compared with the mean of the output's other ratings.
+    """
+    order, pairs, within_pairs = _by_rater_and_document(outputs, ratings)
+    found = coefficients_by_document(
+        within_pairs, values[order], ratings.others[order], coefficient
+    )
+    some = ~np.isnan(found)
+    rater, at = np.divmod(pairs[some], outputs.documents)
+    return _AgainstOthers(ratings.raters, rater, at, found[some])
+
+
+@lru_cache(maxsize=1)
+def _by_rater_and_document(
+    outputs: Outputs, ratings: Ratings
+) -> tuple[IntArray, IntArray, Outputs]:
+    """The ratings ordered by annotator and document; which pairs of these there are, as annotator
+    times documents plus document; and the ratings as outputs of these pairs, in their order. All
+    judges on a criterion share it."""
+    key = ratings.rater * np.int64(outputs.documents) + outputs.document[ratings.output]
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    begins = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    group = np.cumsum(begins) - 1
+    pairs = ordered[begins]
+    # A pair of annotator and document takes the place of the document.
+    return order, pairs, Outputs(group, np.zeros_like(group), len(pairs), 1)

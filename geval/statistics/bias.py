@@ -1,0 +1,353 @@
+"""Biases of judges: towards long texts, LLM-written texts, and texts of their own family.
+
+Outputs that were drawn with different probabilities count by their weights: ranks, correlations and
+least squares are those of a population in which each occurs as often as it stands for.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.correlation import Coefficient, ranks
+from geval.statistics.jackknife import LeftOut, documents_counting, mapped, no_interval
+from geval.statistics.layout import Outputs, complete, mean_of
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.statistics.weighted import weighted_pearson, weighted_ranks
+
+
+@dataclass(frozen=True)
+class PreferenceGroup:
+    """Mean scores of human- and LLM-written texts among pairs that people judged alike."""
+
+    human_written: float
+    llm_written: float
+    pairs: int
+
+    @property
+    def gap(self) -> float:
+        """How much higher the judge scores the LLM's text."""
+        return self.llm_written - self.human_written
+
+
+def partial_correlation(
+    judge: FloatArray,
+    feature: FloatArray,
+    human: FloatArray,
+    coefficient: Coefficient = "pearson",
+    weight: FloatArray | None = None,
+) -> Estimate:
+    """Correlation of scores with a feature (length, …) at equal human ratings: the partial
+    correlation.
+
+    Args:
+        judge, feature, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
+    """
+    if len(judge) < 4 or any(np.ptp(side) == 0 for side in (judge, feature, human)):
+        return Estimate.undefined(
+            "fewer than four outputs, or one of the three is the same for all"
+        )
+    sides = (
+        [_ranks(side, weight) for side in (judge, feature, human)]
+        if coefficient == "spearman"
+        else ([judge, feature, human])
+    )
+    r = _correlated(sides, weight)
+    denominator = np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
+    if denominator < 1e-12:
+        return Estimate.undefined("people's ratings explain one of the two completely")
+    return Estimate(float((r[0, 1] - r[0, 2] * r[1, 2]) / denominator))
+
+
+def _ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    return ranks(values) if weight is None else weighted_ranks(values, weight)
+
+
+def _correlated(sides: Sequence[FloatArray], weight: FloatArray | None) -> FloatArray:
+    """Pearson's r of each two; shape (sides, sides)."""
+    if weight is None:
+        found: FloatArray = np.corrcoef(sides)
+        return found
+    return np.array([[weighted_pearson(a, b, weight) for b in sides] for a in sides])
+
+
+FAMILIES = (
+    "gpt",
+    "claude",
+    "gemini",
+    "llama",
+    "mistral",
+    "mixtral",
+    "qwen",
+    "deepseek",
+    "gemma",
+    "phi",
+    "command",
+)
+
+
+def family_of(name: str) -> str:
+    """The family of models in a name, such as "gpt" for gpt-4o and ChatGPT; empty if there is none.
+    Whole words count: a dolphin is no phi."""
+    words = re.findall("[a-z]+", name.lower())
+    found = {word.removeprefix("chat").removeprefix("code") for word in words}
+    return next((family for family in FAMILIES if family in found), "")
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of models; `is_given` where somebody named it, not guessed from a name."""
+
+    name: str
+    is_given: bool
+
+    @classmethod
+    def of(cls, given: str, name: str) -> "Family":
+        """The family that was given, or else the one in a name."""
+        given = given.strip().lower()
+        return cls(given or family_of(name), bool(given))
+
+    def __str__(self) -> str:
+        if not self.name:
+            return "family not known"
+        return f"{self.name}, {'given' if self.is_given else 'guessed from the name'}"
+
+
+def self_preference(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, own: np.ndarray
+) -> Estimate:
+    """How much higher than people the judge rates its own family's texts than others' (Panickssery
+    et al., 2024).
+
+    Args:
+        human, judge: shape (outputs,), complete.
+        own: a mask of shape (outputs,), which are of the judge's family.
+    """
+    if own.all() or not own.any():
+        return Estimate.undefined("texts of the judge's own family and of others are needed")
+    of_own, of_others = (outputs.part(side).mean((judge - human)[side]) for side in (own, ~own))
+    return Estimate(of_own - of_others)
+
+
+@dataclass(frozen=True)
+class FamilyBias:
+    """How much higher a judge rates its own family's texts than others'.
+
+    `plain` is how much more it exceeds people on them, which a judge that only narrows the scale
+    does as well where its family writes better or worse texts; `partial` is at equal human rating,
+    with its interval.
+    """
+
+    plain: Estimate
+    partial: Estimate
+    interval: Interval
+
+    @classmethod
+    def undefined(cls, reason: str) -> "FamilyBias":
+        nothing = Estimate.undefined(reason)
+        return cls(nothing, nothing, no_interval(reason))
+
+
+def family_bias(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    own: np.ndarray,
+    others: np.ndarray,
+    documents: LeftOut,
+) -> FamilyBias:
+    """The judge's scores regressed on the human mean and on whose text it is (analysis of
+    covariance), with an interval over documents.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+        own, others: shape (systems,), which systems are of the judge's family and which of another.
+    """
+    compared = (own | others)[outputs.system]
+    outputs, human, judge = outputs.part(compared), human[compared], judge[compared]
+    outputs, (human, judge) = complete(outputs, human, judge)
+    mine = own[outputs.system]
+    plain = self_preference(outputs, human, judge, mine)
+    if plain.value is None:
+        return FamilyBias.undefined(plain.reason)
+    if np.ptp(human) == 0:
+        return FamilyBias.undefined("people gave all these outputs the same rating")
+    # Centred, so that sums of squares keep their digits.
+    columns = [np.ones(len(human)), human - human.mean(), mine.astype(float)]
+    normal = [[_without(outputs, documents, a * b) for b in columns] for a in columns]
+    target = [_without(outputs, documents, a * (judge - judge.mean())) for a in columns]
+    found = _solved(np.moveaxis(np.array(normal), 2, 0), np.array(target).T)[:, 2]
+    if np.isnan(found[-1]):
+        return FamilyBias.undefined("people's ratings tell the families apart completely")
+    counting = documents_counting(outputs)
+    interval = documents.interval(float(found[-1]), found[:-1], counting=counting)
+    return FamilyBias(plain, Estimate(float(found[-1])), interval)
+
+
+def _solved(normal: FloatArray, target: FloatArray) -> FloatArray:
+    """Solutions of normal equations; NaN where they have none.
+
+    Args:
+        normal: shape (groups, columns, columns).
+        target: shape (groups, columns).
+    """
+    solvable = np.linalg.cond(normal) < 1e12
+    found = np.full(target.shape, np.nan)
+    found[solvable] = np.linalg.solve(normal[solvable], target[solvable][:, :, None])[:, :, 0]
+    return found
+
+
+@dataclass(frozen=True)
+class WriterBias:
+    """Figure 2 of Liu et al. (2023) with intervals over documents: the gap is LLM-written minus
+    human-written.
+
+    `groups` are by which text people prefer ("human", "equal", "llm"), each with its interval of
+    the gap.
+    """
+
+    groups: dict[str, tuple[PreferenceGroup, Interval]]
+
+
+def writer_bias(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    by_human: np.ndarray,
+    by_llm: np.ndarray,
+    documents: LeftOut,
+) -> WriterBias | None:
+    """How a judge scores human- and LLM-written texts of the same document, by which of them people
+    prefer. Pairs count by `Outputs.weights_of_pairs`.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+        by_human, by_llm: shape (systems,), which systems are people and which are language models.
+
+    Returns:
+        None if there are no such pairs.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    document, first, second = _pairs(outputs, by_human[outputs.system], by_llm[outputs.system])
+    preference = np.sign(np.round(human[second] - human[first], DIGITS))
+    groups: dict[str, tuple[PreferenceGroup, Interval]] = {}
+    for name, sign in (("human", -1), ("equal", 0), ("llm", 1)):
+        mine = preference == sign
+        if not mine.any():
+            continue
+        pairs = Outputs(
+            document[mine],
+            outputs.system[second[mine]],
+            outputs.documents,
+            outputs.systems,
+            outputs.weights_of_pairs(first[mine], second[mine]),
+        )
+        of_human, of_llm = judge[first[mine]], judge[second[mine]]
+        group = PreferenceGroup(pairs.mean(of_human), pairs.mean(of_llm), len(pairs))
+        left_out = mean_of(
+            documents.sums(pairs.weighing(of_llm - of_human)), documents.sums(pairs.weighing())
+        )
+        counting = documents_counting(pairs)
+        groups[name] = (group, documents.interval(group.gap, left_out, counting=counting))
+    return WriterBias(groups) if groups else None
+
+
+def _pairs(
+    outputs: Outputs, first: np.ndarray, second: np.ndarray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Every pair of a first and a second output of the same document, and which document it is.
+
+    Args:
+        first, second: masks of shape (outputs,).
+    """
+    found = [(np.empty(0, dtype=np.int64),) * 3]
+    for block in outputs.blocks:
+        for part in block.parts():
+            mine = first[part.members][:, :, None] & second[part.members][:, None, :]
+            row, a, b = np.nonzero(mine)
+            found.append((part.groups[row], part.members[row, a], part.members[row, b]))
+    document, one, other = (np.concatenate(side) for side in zip(*found, strict=True))
+    return document, one, other
+
+
+@dataclass(frozen=True)
+class LengthBias:
+    """A judge's length bias: correlation of score and length, also at equal human rating.
+
+    `per_hundred_words` is the points gained per hundred more words at equal human rating (least
+    squares).
+    """
+
+    plain: Estimate
+    partial: Estimate
+    interval: Interval
+    per_hundred_words: Estimate
+
+
+def length_bias(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    words: FloatArray,
+    documents: LeftOut,
+) -> LengthBias:
+    """Spearman's correlations over all outputs, the interval over documents (on ranks of the
+    whole).
+
+    Args:
+        human, judge, words: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, judge, words) = complete(outputs, human, judge, words)
+    weight = outputs.weight
+    partial = partial_correlation(judge, words, human, "spearman", weight)
+    if partial.value is None:
+        nothing = no_interval(partial.reason)
+        return LengthBias(partial, partial, nothing, partial)
+    plain = _correlated([_ranks(side, weight) for side in (judge, words)], weight)[0, 1]
+    design = np.column_stack([np.ones(len(judge)), words / 100, human])
+    root = 1.0 if weight is None else np.sqrt(weight / weight.max())
+    slope = np.linalg.lstsq((design.T * root).T, judge * root, rcond=None)[0][1]
+    interval = _partial_interval(outputs, [judge, words, human], documents)
+    return LengthBias(Estimate(float(plain)), partial, interval, Estimate(float(slope)))
+
+
+def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: LeftOut) -> Interval:
+    """Sums of ranks' products by document give the correlations without each group of them."""
+    centred = [_centred_ranks(side, outputs.weight) for side in sides]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        count = _without(outputs, documents, None)
+        means = [_without(outputs, documents, side) / count for side in centred]
+        covariance = {
+            (i, j): _without(outputs, documents, centred[i] * centred[j]) / count
+            - means[i] * means[j]
+            for i in range(3)
+            for j in range(i, 3)
+        }
+        r = {
+            (i, j): covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j])
+            for i, j in covariance
+        }
+        partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
+        on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
+    counting = documents_counting(outputs)
+    found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
+    return mapped(found, np.tanh)
+
+
+def _centred_ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Ranks less their mean; of a sample as shares of its whole weight."""
+    if weight is None:
+        return ranks(values) - (len(values) + 1) / 2
+    centred: FloatArray = weighted_ranks(values, weight) / weight.sum() - 0.5
+    return centred
+
+
+def _without(outputs: Outputs, documents: LeftOut, values: FloatArray | None) -> FloatArray:
+    """A weighted sum over outputs without each group of documents, and last of all; shape
+    (groups + 1,)."""
+    by_document = outputs.weighing(values)
+    return np.append(documents.sums(by_document), by_document.sum())

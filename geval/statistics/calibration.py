@@ -1,0 +1,264 @@
+"""Map a judge's scores to the human scale, and compare their distributions.
+
+Outputs that were drawn with different probabilities count by their weights: maps, errors and means
+are those of a population in which each occurs as often as it stands for.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+
+from geval.statistics.jackknife import LeftOut, counting_by
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.resampling import Interval
+from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.weighted import weighted_mean
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """A monotonic map: at each distinct score `x` the calibrated value `fit`."""
+
+    x: FloatArray
+    fit: FloatArray
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Calibrated scores, by linear interpolation; constant beyond the ends."""
+        return np.interp(scores, self.x, self.fit)
+
+
+@dataclass(frozen=True)
+class CalibrationError:
+    """Mean absolute distance to people before, after the isotonic, and after the ordinal map, and
+    that of the best constant, which reads nothing; by cross-validation over documents."""
+
+    before: float
+    after: float
+    folds: int
+    ordinal: float | None = None
+    constant: float | None = None
+
+    @property
+    def is_worth_a_map(self) -> bool:
+        """Whether the isotonic map comes nearer to people than the best constant does: else all
+        that it does is to draw scores towards the middle."""
+        return self.constant is None or self.after < self.constant
+
+
+def isotonic(judge: FloatArray, human: FloatArray, weight: FloatArray | None = None) -> Isotonic:
+    """The monotonic map closest to the ratings (pool adjacent violators; Barlow et al., 1972),
+    equal scores pooled.
+
+    Args:
+        judge, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
+    """
+    x, place = np.unique(judge, return_inverse=True)
+    count = np.bincount(place, weight)
+    mean = np.bincount(place, human if weight is None else human * weight) / count
+    return _monotonic(x, mean, count)
+
+
+def _monotonic(x: FloatArray, mean: FloatArray, count: FloatArray | IntArray) -> Isotonic:
+    """The monotonic map closest to mean ratings, each of so many outputs with a score of `x`."""
+    return Isotonic(x, np.asarray(optimize.isotonic_regression(mean, weights=count).x))
+
+
+def cross_validated_error(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    *,
+    folds: int = 5,
+    rng: np.random.Generator,
+) -> CalibrationError | None:
+    """Distance of scores from people before and after calibration, cross-validated over documents.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    documents = np.flatnonzero(outputs.documents_with())
+    folds = min(folds, len(documents))
+    if folds < 2:
+        return None
+    fold = np.full(outputs.documents, -1)
+    for number, held_out in enumerate(np.array_split(rng.permutation(documents), folds)):
+        fold[held_out] = number
+    # Sorted once; the folds are told apart in tables of how often each score occurs in them.
+    scores, place = np.unique(judge, return_inverse=True)
+    of_output = fold[outputs.document]
+    cell = of_output * len(scores) + place
+    own = outputs.weight
+    count, total = (
+        np.bincount(cell, values, folds * len(scores)).reshape(folds, -1).astype(float)
+        for values in (own, human if own is None else human * own)
+    )
+    by_rating = np.argsort(human)
+    rating, fold_of_rating = human[by_rating], of_output[by_rating]
+    of_rating = None if own is None else own[by_rating]
+    after, ordinal = np.empty((folds, len(scores))), np.empty((folds, len(scores)))
+    constant = np.empty(folds)
+    for number in range(folds):
+        others = np.arange(folds) != number
+        kept, sum_of = count[others].sum(axis=0), total[others].sum(axis=0)
+        there = kept > 0
+        x, kept, sum_of = scores[there], kept[there], sum_of[there]
+        after[number] = _monotonic(x, sum_of / kept, kept)(scores)
+        rest = fold_of_rating != number
+        weight = None if of_rating is None else of_rating[rest]
+        ordinal[number] = _linked(x, kept, rating[rest], weight)(scores)
+        constant[number] = nearest_to_all(rating[rest], weight)
+    after, ordinal = after.ravel()[cell], ordinal.ravel()[cell]
+    first, second, third, fourth = (
+        outputs.mean(np.abs(scores - human))
+        for scores in (judge, after, ordinal, constant[of_output])
+    )
+    return CalibrationError(first, second, folds, third, fourth)
+
+
+def nearest_to_all(ratings: FloatArray, weight: FloatArray | None = None) -> float:
+    """The best constant: a rating with the smallest mean absolute distance from all of them, which
+    is the lower median.
+
+    Args:
+        ratings: shape (n,), complete, at least one.
+        weight: shape (n,), for how many outputs each stands.
+    """
+    order = np.argsort(ratings)
+    below = np.arange(1, len(order) + 1) if weight is None else np.cumsum(weight[order])
+    return float(ratings[order[np.searchsorted(below, below[-1] / 2)]])
+
+
+def equipercentile(
+    judge: FloatArray, human: FloatArray, weight: FloatArray | None = None
+) -> Isotonic:
+    """The ordinal map: a score becomes the rating with the same percentile rank.
+
+    Equipercentile linking (Kolen and Brennan, 2014). It uses the order of scores only and keeps the
+    spread of ratings, while the isotonic map moves outputs that the judge cannot distinguish
+    towards the middle.
+
+    Args:
+        judge, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
+    """
+    if weight is None:
+        x, counts = np.unique(judge, return_counts=True)
+        return _linked(x, counts, np.sort(human))
+    x, place = np.unique(judge, return_inverse=True)
+    order = np.argsort(human)
+    return _linked(x, np.bincount(place, weight), human[order], weight[order])
+
+
+def _linked(
+    x: FloatArray,
+    count: FloatArray | IntArray,
+    ratings: FloatArray,
+    weight: FloatArray | None = None,
+) -> Isotonic:
+    """The ordinal map of scores `x`, which so many outputs have, to the sorted ratings of these
+    outputs, of which each stands for `weight`."""
+    if weight is not None:
+        below: FloatArray = np.cumsum(count, dtype=float) - count / 2
+        return Isotonic(x, _hazen(below, ratings, weight))
+    # Hazen's quantiles; numpy's own take time with the square of how many are asked for.
+    at = np.clip(np.cumsum(count) - count / 2 - 0.5, 0, len(ratings) - 1)
+    low = np.floor(at).astype(np.int64)
+    high = np.minimum(low + 1, len(ratings) - 1)
+    return Isotonic(x, ratings[low] + (ratings[high] - ratings[low]) * (at - low))
+
+
+def _hazen(at: FloatArray, ratings: FloatArray, weight: FloatArray) -> FloatArray:
+    """Hazen's quantiles of ratings that occur as often as they stand for: between the middle of the
+    first and that of the last of equal ones nothing rises.
+
+    Args:
+        at: shape (quantiles,), how many ratings lie below.
+        ratings: shape (n,), rising.
+    """
+    above = np.cumsum(weight)
+    half = np.minimum(weight / 2, 0.5)
+    knots = np.stack([above - weight + half, above - half], axis=1).ravel()
+    return np.interp(at, knots, np.repeat(ratings, 2))
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Outputs with similar scores: their mean score, their mean rating, and how many there are."""
+
+    score: float
+    rating: float
+    outputs: int
+
+
+def reliability(
+    judge: FloatArray, human: FloatArray, weight: FloatArray | None = None, *, bins: int = 10
+) -> tuple[ReliabilityBin, ...]:
+    """People's ratings of outputs with similar scores, in bins of about as many rated ones (equal
+    scores together); of a judge with few values, in a bin for each.
+
+    Args:
+        judge, human: shape (n,), complete.
+        weight: shape (n,), for how many outputs each stands.
+    """
+    place = _bins(judge, bins)
+    return tuple(_bin(judge, human, weight, place == at) for at in np.unique(place))
+
+
+def reliability_intervals(
+    outputs: Outputs, judge: FloatArray, human: FloatArray, *, bins: int = 10
+) -> tuple[tuple[ReliabilityBin, Interval], ...]:
+    """The same bins, each with the 95 % interval of its mean rating over documents.
+
+    Outputs of one document are alike, so documents are what is left out: the delete-one-group
+    jackknife with Student's t (Efron and Tibshirani, 1993), from ten documents up.
+
+    Args:
+        judge, human: shape (outputs,), NaN for missing.
+    """
+    outputs, (judge, human) = complete(outputs, judge, human)
+    place = _bins(judge, bins)
+    return tuple(
+        (
+            _bin(judge, human, outputs.weight, place == at),
+            _mean_interval(outputs.part(place == at), human[place == at]),
+        )
+        for at in np.unique(place)
+    )
+
+
+def _bins(judge: FloatArray, bins: int) -> IntArray:
+    """The bin of each score; shape (n,)."""
+    edges = np.unique(judge)
+    if len(edges) > bins:
+        edges = np.unique(np.quantile(judge, np.linspace(0, 1, bins + 1)[1:-1]))
+    return np.searchsorted(edges, judge, side="right")
+
+
+def _bin(
+    judge: FloatArray, human: FloatArray, weight: FloatArray | None, inside: np.ndarray
+) -> ReliabilityBin:
+    own = None if weight is None else weight[inside]
+    mean_score, mean_rating = (
+        float(side[inside].mean()) if own is None else weighted_mean(side[inside], own)
+        for side in (judge, human)
+    )
+    return ReliabilityBin(mean_score, mean_rating, int(inside.sum()))
+
+
+def _mean_interval(outputs: Outputs, human: FloatArray) -> Interval:
+    """The interval over documents of the mean rating of some outputs."""
+    found, place = np.unique(outputs.document, return_inverse=True)
+    own, of_documents = outputs.weight, outputs.document_weight
+    totals = np.bincount(place, human if own is None else human * own)
+    counts = np.bincount(place, own)
+    rest = counts.sum() - counts
+    with np.errstate(invalid="ignore"):
+        left_out = (totals.sum() - totals) / np.where(rest, rest, np.nan)
+    mean = float(totals.sum() / counts.sum())
+    counting = counting_by(
+        np.ones(len(found), dtype=bool), None if of_documents is None else of_documents[found]
+    )
+    return LeftOut.each(len(found)).interval(mean, left_out, counting=counting)

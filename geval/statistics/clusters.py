@@ -1,0 +1,210 @@
+"""What large gaps have in common: a system, a rater, a word of the source, a length.
+
+Outputs of one document are alike: a difficult document can fill the list of large gaps by itself.
+So a group that varies within documents (a system) is compared within them, and one that does not
+(the word of a source) is compared over documents, each counted once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special, stats
+
+from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.significance import holm
+from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.thresholds import (
+    GAP_DOCUMENTS,
+    GAP_LARGE,
+    GAP_MEMBERS,
+    GAP_MOST_LARGE,
+    GAP_MOST_SHARE,
+    GAP_MOST_TIED,
+    GAP_OUTPUTS,
+    GAP_SHARE,
+    SIGNIFICANCE,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Outputs that may have more than their share of the large gaps, such as those of a system.
+
+    `members` is a mask of shape (outputs,), and so is `known` where it is not known of all.
+    """
+
+    kind: str
+    name: str
+    members: np.ndarray
+    known: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A group and the large gaps: `inside` of `large` gaps are in it, and `members` of `total`
+    outputs are; in documents where `over` says so, which have one large gap at least.
+
+    `adjusted` is Holm's p over all that was tested for the same list. For kind "length", `inside`
+    and `members` are the median words of the outputs with large gaps and of the rest.
+    """
+
+    kind: str
+    name: str
+    inside: float
+    large: int
+    members: float
+    total: int
+    p: float
+    adjusted: float = 1.0
+    over: str = "outputs"
+
+
+def largest(values: FloatArray) -> np.ndarray:
+    """Which values count as large: about the largest 30, or the largest tenth, ties together.
+
+    Nothing is large in fewer than GAP_OUTPUTS values, or where ties would make it more than a
+    quarter or GAP_MOST_TIED, or fewer than GAP_LARGE.
+
+    Args:
+        values: shape (outputs,), not negative, complete.
+    """
+    rounded = np.round(values, DIGITS)
+    none = np.zeros(len(values), dtype=bool)
+    if len(values) < GAP_OUTPUTS:
+        return none
+    distinct, counts = np.unique(rounded, return_counts=True)
+    reached = np.cumsum(counts[::-1])
+    usable = (reached >= GAP_LARGE) & (reached <= min(GAP_MOST_TIED, GAP_MOST_SHARE * len(values)))
+    if not usable.any():
+        return none
+    sought = max(GAP_LARGE, min(GAP_MOST_LARGE, int(GAP_SHARE * len(values))))
+    best = int(np.argmin(np.where(usable, np.abs(reached - sought), np.inf)))
+    return np.asarray(rounded >= distinct[::-1][best])
+
+
+def stratified_test(stratum: IntArray, member: np.ndarray, hit: np.ndarray) -> float | None:
+    """How likely at least so many hits fall on members by chance, within strata; None where no
+    stratum leaves room for chance.
+
+    The one-sided exact test: in each stratum the number is hypergeometric (with one stratum this is
+    Fisher's exact test), and strata are independent.
+
+    Args:
+        stratum, member, hit: shape (units,); strata are numbered from 0.
+    """
+    sizes, members, hits = (
+        np.bincount(stratum, weights).astype(int)
+        for weights in (None, member.astype(float), hit.astype(float))
+    )
+    if not ((members > 0) & (members < sizes) & (hits > 0) & (hits < sizes)).any():
+        return None
+    found = int((member & hit).sum())
+    chances = np.ones(1)
+    for n, m, k in zip(sizes, members, hits, strict=True):
+        chances = np.convolve(chances, _hypergeometric(n, m, k))
+    return float(min(1.0, chances[found:].sum()))
+
+
+def _hypergeometric(size: int, members: int, hits: int) -> FloatArray:
+    """The chances of 0, 1, … of the hits being members; shape (hits + 1,)."""
+    x = np.arange(hits + 1)
+    chances: FloatArray = np.exp(
+        _log_choose(members, x)
+        + _log_choose(size - members, hits - x)
+        - _log_choose(size, np.array(hits))
+    )
+    return chances
+
+
+def _log_choose(n: int, k: np.ndarray) -> FloatArray:
+    """The logarithm of how many ways there are, minus infinity where there is none."""
+    found: FloatArray = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    return found
+
+
+def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | None:
+    """Whether a group has more than its share of the large gaps; None where that cannot be asked.
+
+    Args:
+        outputs: those with a gap.
+        large: a mask of shape (outputs,).
+    """
+    members = group.members
+    if group.known is not None:
+        outputs, members, large = (
+            outputs.part(group.known),
+            members[group.known],
+            large[group.known],
+        )
+    document = outputs.document
+    mine, size = (
+        outputs.by_document(values) for values in (members.astype(float), np.ones(len(outputs)))
+    )
+    varies = (mine > 0) & (mine < size)
+    if varies[document].mean() >= 0.5:
+        p = stratified_test(document, members, large)
+        if p is None or members.sum() < GAP_MEMBERS:
+            return None
+        inside, of = int((members & large).sum()), int(members.sum())
+        return Cluster(group.kind, group.name, inside, int(large.sum()), of, len(outputs), p)
+    there = size > 0
+    belongs = (2 * mine >= size)[there]
+    hit = (outputs.by_document(large.astype(float)) > 0)[there]
+    # Documents with more outputs have a large gap more easily.
+    _, stratum = np.unique(size[there], return_inverse=True)
+    if there.sum() < GAP_DOCUMENTS or belongs.sum() < GAP_MEMBERS:
+        return None
+    p = stratified_test(stratum, belongs, hit)
+    if p is None:
+        return None
+    return Cluster(
+        group.kind, group.name, int((belongs & hit).sum()), int(hit.sum()), int(belongs.sum()),
+        int(there.sum()), p, over="documents",
+    )  # fmt: skip
+
+
+def length_test(outputs: Outputs, words: FloatArray, large: np.ndarray) -> Cluster | None:
+    """Whether outputs with large gaps are longer or shorter than the rest (Mann-Whitney, two
+    sides).
+
+    Where most documents have several outputs, lengths are taken relative to the mean of their
+    document, so that a difficult document with long outputs is no evidence by itself.
+    """
+    count = outputs.by_document()
+    relative = words
+    if (count[outputs.document] > 1).mean() >= 0.5:
+        relative = words - mean_of(outputs.by_document(words), count)[outputs.document]
+    if not large.any() or large.all() or np.ptp(relative) == 0:
+        return None
+    p = float(stats.mannwhitneyu(relative[large], relative[~large], method="asymptotic").pvalue)
+    middle, rest = float(np.median(words[large])), float(np.median(words[~large]))
+    return Cluster("length", "", middle, int(large.sum()), rest, len(outputs), p)
+
+
+def find_clusters(
+    outputs: Outputs, large: np.ndarray, groups: Sequence[Group], words: FloatArray
+) -> tuple[Cluster, ...]:
+    """What the large gaps have in common, the least likely by chance first.
+
+    In at most 5 % of lists without any pattern something is found: p-values are adjusted by Holm's
+    method over all groups and the length.
+
+    Args:
+        outputs: those with a gap.
+        large: a mask of shape (outputs,), from `largest`.
+        words: shape (outputs,), the length of each.
+    """
+    if len(outputs) < GAP_OUTPUTS or large.sum() < GAP_LARGE:
+        return ()
+    tested = [group_test(outputs, group, large) for group in groups]
+    known = [one for one in (*tested, length_test(outputs, words, large)) if one is not None]
+    if not known:
+        return ()
+    adjusted = holm([one.p for one in known])
+    found = [
+        replace(one, adjusted=p)
+        for one, p in zip(known, adjusted, strict=True)
+        if p <= SIGNIFICANCE
+    ]
+    return tuple(sorted(found, key=lambda one: one.p))

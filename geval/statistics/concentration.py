@@ -1,0 +1,38 @@
+"""How much of the scale values use: many ties inflate tau."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.types import FloatArray
+from geval.thresholds import TIES_MISLEAD
+
+
+@dataclass(frozen=True)
+class Concentration:
+    """Entropy in bits, effective number of levels, share of the most common value, share of tied
+    pairs."""
+
+    entropy_bits: float
+    effective_levels: float
+    modal_share: float
+    tie_rate: float
+
+    @property
+    def ties_mislead(self) -> bool:
+        """Whether ties are so frequent that tau-b should be read together with pairwise
+        accuracy."""
+        return self.tie_rate >= TIES_MISLEAD
+
+
+def concentration(values: FloatArray) -> Concentration | None:
+    """The distribution of values, as reports read them; None for fewer than two."""
+    values = values[~np.isnan(values)]
+    if len(values) < 2:
+        return None
+    _, counts = np.unique(values, return_counts=True)
+    entropy = float(stats.entropy(counts, base=2))
+    n = len(values)
+    tied = float((counts * (counts - 1)).sum() / (n * (n - 1)))
+    return Concentration(entropy, 2.0**entropy, float(counts.max() / n), tied)

@@ -1,0 +1,56 @@
+"""One value of each output from what several people gave it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.latent_classes import latent_classes
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.mace import mace
+from geval.statistics.severity import many_facets
+from geval.statistics.types import FloatArray
+
+HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "mace"]
+# To so many decimals, results of iterations do not depend on the machine.
+STABLE = 4
+NO_RATINGS = "no ratings of single people are known, only means"
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """`values` has shape (outputs,), NaN for an output that has none; `reason` says why no output
+    has one."""
+
+    values: FloatArray
+    reason: str = ""
+
+
+def consensus(kind: HumanScore, outputs: Outputs, ratings: Ratings) -> Consensus:
+    """The human score of each output.
+
+    Mean and median say what people gave. Ratings adjusted for severity are what an average
+    annotator would give, which matters where annotators rated different outputs. By Dawid and
+    Skene's model and by MACE each value counts by how far an annotator's ratings can be trusted,
+    and the score is the posterior mean of the class.
+    """
+    if not len(ratings):
+        return Consensus(np.full(ratings.outputs, np.nan), NO_RATINGS)
+    if kind == "median":
+        return Consensus(_medians(ratings))
+    if kind == "severity-adjusted":
+        facets = many_facets(outputs, ratings, has_intervals=False)
+        return Consensus(np.round(facets.adjusted, STABLE), facets.reason)
+    if kind == "mean":
+        return Consensus(ratings.means())
+    model = dawid_skene if kind == "dawid-skene" else mace
+    found = latent_classes(outputs, ratings, model, has_intervals=False)
+    return Consensus(np.round(found.expected, STABLE), found.reason)
+
+
+def _medians(ratings: Ratings) -> FloatArray:
+    found = np.full(ratings.outputs, np.nan)
+    for block in ratings.blocks:
+        found[block.groups] = np.median(ratings.value[block.members], axis=1)
+    return found

@@ -1,0 +1,109 @@
+"""Whether a judge has drifted: scores of the same items, asked again and again, against earlier
+ones, by a test that may be looked at after every asking.
+
+Without drift the scores of an item are exchangeable: none of them is remarkable for its date. So
+the rank of a new score among the item's earlier ones (ties broken at random) is uniform and
+independent of all ranks before it, whatever the scores are distributed as: a smoothed conformal
+p-value (Vovk, Gammerman and Shafer, 2005, "Algorithmic learning in a random world", theorem 8.1).
+A bet against that multiplies capital by a density f(p) on [0, 1], so that capital is a test
+martingale, and the chance that it ever reaches 1 / alpha is at most alpha (Ville, 1939; Vovk, 2021,
+"Testing randomness online"). Of a tie the mean of f over its ranks is taken, which is what it is on
+average over the draws: the capital stays a martingale, and nothing is random. Half of the capital
+bets from the first asking on, the rest starts later, by a geometric prior (Shiryaev, 1963), so that
+a late drift is found too.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.types import FloatArray
+from geval.thresholds import SIGNIFICANCE
+
+# The chance that capital which sleeps starts to bet at an asking: once a year, if asked daily.
+STARTS = 1 / 365
+AT_ONCE = 0.5
+SLOPES = (0.3, 0.6, 0.95)
+SPREADS = (0.4, 0.8)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence of drift after each asking.
+
+    `scores` is the capital that bets that scores rise, fall or move apart, `agreement` the one that
+    bets that they move away from people's ratings (ones where nobody rated); shape (askings,).
+    Either is evidence at level alpha once it has reached `bound`.
+    """
+
+    scores: FloatArray
+    agreement: FloatArray
+    bound: float
+
+    @property
+    def scores_at(self) -> int | None:
+        """The first asking at which the scores have drifted, None if they have not."""
+        return _first(self.scores, self.bound)
+
+    @property
+    def agreement_at(self) -> int | None:
+        """The first asking at which agreement with people has fallen, None if it has not."""
+        return _first(self.agreement, self.bound)
+
+
+def drift(frozen: FloatArray, asked: FloatArray, ratings: FloatArray | None = None) -> Evidence:
+    """Evidence that later scores are not as the frozen ones.
+
+    It answers whether a judge still scores as it did, however often that is looked at. An item
+    without a frozen score, and a missing score, say nothing. Replies must be drawn anew each time:
+    a stored reply that is used again is no score of today.
+
+    Args:
+        frozen: the scores at the start; shape (items, replies), NaN for missing.
+        asked: the scores since, each asking later than the one before; shape (items, askings).
+        ratings: people's mean rating of each item; shape (items,), NaN for unrated.
+    """
+    rated = ratings is not None and bool((~np.isnan(ratings)).any())
+    low, high = _ranks(frozen, asked)
+    up, squared = low + high - 1, 4 * (low**2 + low * high + high**2) / 3 - 2 * (low + high) + 1
+    bets = [1 + slope * up for size in SLOPES for slope in (size, -size)]
+    bets += [1 + size * (3 * squared - 1) for size in SPREADS]
+    bound = (2 if rated else 1) / SIGNIFICANCE
+    scores = np.mean([_capital(bet) for bet in bets], axis=0)
+    if not rated or ratings is None:
+        return Evidence(scores, np.ones(asked.shape[1]), bound)
+    people = ratings[:, None]
+    low, high = _ranks(abs(frozen - people), abs(asked - people))
+    bets = [1 + slope * (low + high - 1) for slope in SLOPES]
+    return Evidence(scores, np.mean([_capital(bet) for bet in bets], axis=0), bound)
+
+
+def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Between which ranks each score lies among the item's earlier ones and itself, from 0 to 1;
+    NaN where there is no score, or none before it. Shape (items, askings) each."""
+    low, high = np.full(asked.shape, np.nan), np.full(asked.shape, np.nan)
+    for at in range(asked.shape[1]):
+        earlier, now = np.hstack([frozen, asked[:, :at]]), asked[:, at : at + 1]
+        there = (~np.isnan(earlier)).sum(axis=1)
+        below, same = (earlier < now).sum(axis=1), (earlier == now).sum(axis=1)
+        known = ~np.isnan(now[:, 0]) & (there > 0)
+        low[known, at] = (below / (there + 1))[known]
+        high[known, at] = ((below + same + 1) / (there + 1))[known]
+    return low, high
+
+
+def _capital(bets: FloatArray) -> FloatArray:
+    """The capital after each asking, from the factor of each score; shape (askings,)."""
+    found = np.empty(bets.shape[1])
+    asleep, awake = 1.0 - AT_ONCE, AT_ONCE
+    with np.errstate(over="ignore"):
+        for at, factor in enumerate(np.exp(np.nansum(np.log(bets), axis=0))):
+            awake = min((awake + STARTS * asleep) * factor, 1e300)
+            asleep *= 1 - STARTS
+            found[at] = awake + asleep
+    return found
+
+
+def _first(capital: FloatArray, bound: float) -> int | None:
+    reached = np.flatnonzero(capital >= bound)
+    return int(reached[0]) if len(reached) else None

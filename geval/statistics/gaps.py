@@ -1,0 +1,78 @@
+"""The gaps between a judge's scores and people's mean ratings: their mean, and how they go with
+length."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.jackknife import LeftOut, interval_of_mean
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.resampling import Interval
+from geval.statistics.types import FloatArray
+
+BINS = 4
+
+
+@dataclass(frozen=True)
+class MeanGap:
+    """The mean over outputs with its interval over documents. A judge whose mean gap is below 0 is
+    strict."""
+
+    mean: float
+    interval: Interval
+    outputs: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the whole interval lies on one side of 0."""
+        return self.interval.leaves_out_zero
+
+
+@dataclass(frozen=True)
+class LengthBin:
+    """Outputs of similar length, from `shortest` to `longest` words, and their gap."""
+
+    shortest: int
+    longest: int
+    gap: MeanGap
+
+
+def mean_gap(outputs: Outputs, gaps: FloatArray) -> MeanGap:
+    """The mean of some outputs' gaps, which count by their weights; documents are left out in turn
+    for its interval.
+
+    Args:
+        gaps: shape (outputs,), complete, one at least.
+    """
+    interval = interval_of_mean(outputs, gaps, LeftOut.each(outputs.documents))
+    return MeanGap(outputs.mean(gaps), interval, len(gaps))
+
+
+def gaps_by_length(
+    outputs: Outputs, gaps: FloatArray, words: FloatArray, *, bins: int = BINS
+) -> tuple[LengthBin, ...]:
+    """Mean gaps of outputs of similar length, about as many rated ones in each bin; equal lengths
+    stay together.
+
+    Args:
+        gaps, words: shape (outputs,), complete.
+    """
+    if not len(words):
+        return ()
+    edges = np.unique(np.quantile(words, np.linspace(0, 1, bins + 1)))
+    place = np.clip(np.searchsorted(edges, words, side="right") - 1, 0, max(0, len(edges) - 2))
+    found = []
+    for at in np.unique(place):
+        mine = place == at
+        gap = mean_gap(outputs.part(mine), gaps[mine])
+        found.append(LengthBin(int(words[mine].min()), int(words[mine].max()), gap))
+    return tuple(found)
+
+
+def spreads(ratings: Ratings) -> FloatArray:
+    """How far the highest rating of each output is from the lowest; 0 with fewer than two; shape
+    (outputs,)."""
+    high, low = (np.full(ratings.outputs, end) for end in (-np.inf, np.inf))
+    np.maximum.at(high, ratings.output, ratings.value)
+    np.minimum.at(low, ratings.output, ratings.value)
+    return np.where(ratings.count > 1, high - low, 0.0)

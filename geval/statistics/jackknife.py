@@ -1,0 +1,429 @@
+"""95 % intervals from leaving documents, systems or both out in turn, with Student's t.
+
+The jackknife (Tukey, 1958; Efron and Stein, 1981) of a mean over documents is the t interval of
+that mean, which holds for few documents where the percentile bootstrap is too narrow. Both
+directions at once follow the decomposition of Owen (2007), "The pigeonhole bootstrap": the
+variances over documents and over systems are added, and what both contain is taken off once.
+At system level, Pearson's r has Fisher's z interval, Spearman's rho the jackknife on Fisher's z,
+and Kendall's tau the plain jackknife.
+
+`make bench-coverage` measures how often the intervals hold the true value. Below the sizes stated
+here they did not reach 93 %, and none is given.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.correlation import (
+    Coefficient,
+    Level,
+    coefficient_of,
+    coefficients_by_document,
+    mean_of_documents,
+    system_means,
+)
+from geval.statistics.layout import EQUAL, Outputs, complete, mean_of, sums
+from geval.statistics.resampling import Interval, Over
+from geval.statistics.same_documents import SameDocuments, ranked_by_document
+from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.weighted import kish
+from geval.thresholds import (
+    CONFIDENCE,
+    INTERVAL_DOCUMENTS,
+    INTERVAL_OUTPUTS,
+    INTERVAL_SYSTEMS,
+    PEARSON_DOCUMENTS,
+)
+
+# More documents or systems are left out in this many groups, which costs no precision that matters.
+MOST_GROUPS = 100
+NEARLY_1 = 0.999
+TOO_FEW = "fewer than {} {} count, too few for an interval"
+ALL_THE_SAME = "every {} gives the same value, so nothing is known of how much it varies"
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Units (documents, systems) left out in turn, singly or in groups.
+
+    `group` has shape (units,): with which group each is left out, of `groups`.
+    """
+
+    group: IntArray
+    groups: int
+    unit: str = "documents"
+
+    @classmethod
+    def each(cls, units: int, unit: str = "documents") -> "LeftOut":
+        groups = min(units, MOST_GROUPS)
+        return cls(np.arange(units) % groups, groups, unit)
+
+    def sums(self, by_unit: FloatArray) -> FloatArray:
+        """The sum over units with each group left out; shape (groups,) for (units,)."""
+        left_out: FloatArray = by_unit.sum() - sums(self.group, by_unit, self.groups)
+        return left_out
+
+    def without_each(self) -> Iterator[np.ndarray]:
+        """Which units stay when each group is left out; masks of shape (units,)."""
+        for group in range(self.groups):
+            yield self.group != group
+
+    def interval(
+        self,
+        estimate: float,
+        left_out: FloatArray,
+        *,
+        counting: int,
+        least: int = INTERVAL_DOCUMENTS,
+        confidence: float = CONFIDENCE,
+        by_influence: bool = False,
+    ) -> Interval:
+        """The interval of a value.
+
+        Args:
+            left_out: shape (groups,), the value with each group left out.
+            counting: how many units enter the value.
+            by_influence: for a value that few units may decide: the variance is known as well as
+                from so many units as it rests on, which are fewer where some weigh more.
+        """
+        if counting < least:
+            return no_interval(TOO_FEW.format(least, self.unit))
+        if not np.isfinite(left_out).all():
+            return no_interval(f"without some {self.unit} there is no value")
+        variance = self.variance(left_out)
+        if not variance:
+            return no_interval(ALL_THE_SAME.format(self.unit.removesuffix("s")))
+        freedom: float = self.freedom(counting)
+        if by_influence:
+            rests_on = kish((left_out - left_out.mean()) ** 2)
+            freedom = max(1.0, min(freedom, rests_on - 1))
+        return t_interval(estimate, variance, freedom, confidence)
+
+    def variance(self, left_out: FloatArray) -> float:
+        """The jackknife's variance; 0 if the value is the same whatever is left out."""
+        groups = len(left_out)
+        squared = float(((left_out - left_out.mean()) ** 2).sum())
+        return (groups - 1) / groups * squared if squared > 1e-20 else 0.0
+
+    def freedom(self, counting: int) -> int:
+        """Degrees of freedom: units without a value tell nothing."""
+        return max(1, min(self.groups, counting) - 1)
+
+    def mean_interval(
+        self,
+        by_unit: FloatArray,
+        confidence: float = CONFIDENCE,
+        weight: FloatArray | None = None,
+    ) -> Interval:
+        """The interval of a mean over units; shape (units,), NaN where a unit has no value.
+
+        Args:
+            weight: shape (units,), for how many units each stands; None where all stand for as
+                many.
+        """
+        present = ~np.isnan(by_unit)
+        if not present.any():
+            return no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, self.unit))
+        return self.interval(
+            mean_of_documents(by_unit, weight),
+            self.means(by_unit, weight),
+            counting=counting_by(present, weight),
+            confidence=confidence,
+        )
+
+    def means(self, by_unit: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+        """The mean with each group left out; shape (groups,), NaN where nothing is left."""
+        present = ~np.isnan(by_unit)
+        counted = present.astype(float) if weight is None else np.where(present, weight, 0.0)
+        total = np.where(present, by_unit if weight is None else by_unit * weight, 0.0)
+        return mean_of(self.sums(total), self.sums(counted))
+
+
+def counting_by(present: np.ndarray, weight: FloatArray | None) -> int:
+    """How many units count; of those with weights, how many equal ones tell as much.
+
+    Args:
+        present: a mask of shape (units,), as is `weight`.
+    """
+    if weight is None:
+        return int(present.sum())
+    return int(kish(weight[present]) * (1 + EQUAL))  # ten nearly equal ones are ten, not nine
+
+
+def documents_counting(outputs: Outputs) -> int:
+    """How many documents a statistic over outputs rests on, by the same rule."""
+    return counting_by(outputs.documents_with(), outputs.document_weight)
+
+
+def interval_of_mean(outputs: Outputs, values: FloatArray, documents: LeftOut) -> Interval:
+    """The interval over documents of `Outputs.mean`, a ratio of two sums of which whole documents
+    are left out.
+
+    Args:
+        values: shape (outputs,), complete, one at least.
+    """
+    left_out = mean_of(documents.sums(outputs.weighing(values)), documents.sums(outputs.weighing()))
+    return documents.interval(outputs.mean(values), left_out, counting=documents_counting(outputs))
+
+
+def no_interval(reason: str) -> Interval:
+    return Interval(None, None, 0, reason)
+
+
+def t_interval(
+    estimate: float, variance: float, freedom: float, confidence: float = CONFIDENCE
+) -> Interval:
+    """Estimate plus and minus Student's t times the standard error."""
+    half = _t(freedom, confidence) * float(np.sqrt(variance))
+    return Interval(estimate - half, estimate + half)
+
+
+@lru_cache(maxsize=1024)
+def _t(freedom: float, confidence: float) -> float:
+    """Student's t with so much in the middle."""
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+
+
+def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
+    """An interval with both ends mapped by a monotonic function, such as back from Fisher's z."""
+    if interval.ends is None:
+        return interval
+    low, high = sorted(float(back(end)) for end in interval.ends)
+    return Interval(low, high)
+
+
+def within(interval: Interval, low: float, high: float) -> Interval:
+    """An interval cut at the ends of what is possible."""
+    return mapped(interval, lambda end: min(max(end, low), high))
+
+
+def correlation_interval(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    coefficient: Coefficient,
+    level: Level,
+    over: Over,
+) -> Interval:
+    """The interval of a correlation at a level: what other documents, systems or both would give.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    if level == "session":
+        outputs, (human, judge) = outputs.in_sessions(human, judge)
+    compute = {
+        "summary": _summary, "session": _dataset, "system": _system, "dataset": _dataset
+    }[level]  # fmt: skip
+    return within(compute(outputs, human, judge, coefficient, over), -1.0, 1.0)
+
+
+def interval_of_difference(same: SameDocuments, confidence: float = CONFIDENCE) -> Interval:
+    """The interval over documents of the first judge's summary-level correlation minus the
+    second's, on the same documents and with ties counted."""
+    used = ~np.isnan(same.difference)
+    if used.any() and same.counts[used].sum() < INTERVAL_OUTPUTS:
+        return no_interval(TOO_FEW.format(INTERVAL_OUTPUTS, "outputs"))
+    documents = LeftOut.each(len(same.difference))
+    return documents.mean_interval(same.difference, confidence, same.weight)
+
+
+def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
+    """The interval over documents of a summary-level correlation.
+
+    Args:
+        outputs: those with both a rating and a score.
+        by_document: shape (documents,), the coefficient of each; NaN where it has none.
+    """
+    documents = LeftOut.each(outputs.documents)
+    found = documents.mean_interval(by_document, weight=outputs.document_weight)
+    used = ~np.isnan(by_document)
+    if found.low is not None and outputs.by_document()[used].sum() < INTERVAL_OUTPUTS:
+        return no_interval(TOO_FEW.format(INTERVAL_OUTPUTS, "outputs"))
+    return within(found, -1.0, 1.0)
+
+
+def _summary(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
+) -> Interval:
+    by_document = coefficients_by_document(outputs, human, judge, coefficient)
+    of_documents = summary_interval(outputs, by_document)
+    if over == "documents" or of_documents.low is None:
+        return of_documents
+    found = over_systems(outputs, human, [judge], [by_document], coefficient, over)
+    if isinstance(found, str):
+        return no_interval(found)
+    return t_interval(found.estimate, found.variance, found.freedom)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much an estimate would vary with other units: its variance and degrees of freedom."""
+
+    estimate: float
+    variance: float
+    freedom: float
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of Student's t test that the true value is 0."""
+        t = abs(self.estimate) / float(np.sqrt(self.variance))
+        return float(2 * stats.t.sf(t, self.freedom))
+
+
+def over_systems(
+    outputs: Outputs,
+    human: FloatArray,
+    judges: Sequence[FloatArray],
+    by_document: Sequence[FloatArray],
+    coefficient: Coefficient,
+    over: Over,
+) -> Spread | str:
+    """A summary-level correlation with other systems, or with other systems and documents; of two
+    judges, that of the first minus that of the second, ties counted.
+
+    Args:
+        human, judges: shape (outputs,) each, complete; one judge or two.
+        by_document: the judges' coefficients, of shape (documents,) each; of two judges as
+            `ranked_by_document` has them.
+        over: "systems" or "both".
+
+    Returns:
+        A text says why there is none.
+    """
+    documents = LeftOut.each(outputs.documents)
+    systems = LeftOut.each(outputs.systems, "systems")
+    counting = int((outputs.by_system() > 0).sum())
+    if counting < INTERVAL_SYSTEMS:
+        return TOO_FEW.format(INTERVAL_SYSTEMS, "systems")
+    measured = coefficients_by_document if len(judges) == 1 else ranked_by_document
+    without = [
+        np.stack(
+            [
+                measured(outputs.part(kept), human[kept], judge[kept], coefficient)
+                for kept in (stay[outputs.system] for stay in systems.without_each())
+            ]
+        )
+        for judge in judges
+    ]  # (groups of systems, documents) each
+    weight = outputs.document_weight
+    estimate = _difference([mean_of_documents(side, weight) for side in by_document])
+    left_out = _difference([mean_of_rows(side, weight) for side in without])
+    if not np.isfinite(left_out).all():
+        return "without some systems there is no value"
+    of_systems = systems.variance(left_out)
+    if over == "systems":
+        if not of_systems:
+            return ALL_THE_SAME.format("system")
+        return Spread(estimate, of_systems, systems.freedom(counting))
+    values = _difference(by_document)
+    used = ~np.isnan(values)
+    of_documents = documents.variance(
+        _difference([documents.means(side, weight) for side in by_document])
+    )
+    groups, n = len(left_out), counting_by(used, weight)
+    shifts = _difference(without)[:, used] - values[used] - (left_out - estimate)[:, None]
+    if weight is not None:
+        shifts = shifts * weight[used] / np.sqrt((weight[used] ** 2).mean())
+    shared = (groups - 1) / groups * np.nansum(shifts**2) / (used.sum() * (n - 1))
+    variance = max(of_documents + of_systems - shared, of_documents, of_systems)
+    if not variance:
+        return ALL_THE_SAME.format("document")
+    freedom = variance**2 / (
+        of_documents**2 / documents.freedom(n) + of_systems**2 / systems.freedom(counting)
+    )
+    return Spread(estimate, float(variance), float(freedom))
+
+
+def _difference(sides: Sequence[Any]) -> Any:
+    """The only one, or the first minus the second."""
+    return sides[0] if len(sides) == 1 else sides[0] - sides[1]
+
+
+def _dataset(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
+) -> Interval:
+    """The interval over documents, on Fisher's z. Outputs of a document are alike, so documents are
+    left out whole."""
+    if over != "documents":
+        return no_interval("intervals at this level are given over documents")
+    counting = int(outputs.documents_with().sum())
+    least = PEARSON_DOCUMENTS if coefficient == "pearson" else INTERVAL_DOCUMENTS
+    if counting < least:
+        return no_interval(TOO_FEW.format(least, "documents"))
+    weight = outputs.weight
+    found = coefficient_of(human, judge, coefficient, weight=weight).value
+    if found is None or abs(found) >= NEARLY_1:
+        return no_interval("the values are on one line, so nothing is known of how much they vary")
+    documents = LeftOut.each(outputs.documents)
+    without = [
+        coefficient_of(
+            human[kept], judge[kept], coefficient, weight=None if weight is None else weight[kept]
+        ).value
+        for kept in (stay[outputs.document] for stay in documents.without_each())
+    ]
+    if outputs.document_weight is not None:
+        counting = counting_by(outputs.documents_with(), outputs.document_weight)
+    of_z = documents.interval(
+        float(_z(found)),
+        _z(_numbers(without)),
+        counting=counting,
+        least=least,
+        # Outputs far from the mean decide r, and they may all be of a few documents.
+        by_influence=coefficient == "pearson",
+    )
+    return mapped(of_z, np.tanh)
+
+
+def _system(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient, over: Over
+) -> Interval:
+    """Systems are left out in turn; with other documents, their means would differ as they do
+    here, so that "both" is the same."""
+    if over == "documents":
+        return no_interval("intervals at system level are given over systems")
+    x, y = system_means(outputs, human, judge)
+    units = LeftOut.each(len(x), "systems")
+    found = coefficient_of(x, y, coefficient).value
+    if found is None or len(x) < INTERVAL_SYSTEMS:
+        return no_interval(TOO_FEW.format(INTERVAL_SYSTEMS, "systems"))
+    if abs(found) >= NEARLY_1:
+        return no_interval("the order is the same, so nothing is known of how much it varies")
+    left_out = _numbers(
+        [coefficient_of(x[kept], y[kept], coefficient).value for kept in units.without_each()]
+    )
+    if coefficient == "kendall":
+        return units.interval(found, left_out, counting=len(x), least=INTERVAL_SYSTEMS)
+    if coefficient == "pearson":
+        error = 1 / np.sqrt(len(x) - 3)
+    else:
+        error = np.sqrt(units.variance(_z(left_out)))
+    half = float(stats.norm.ppf((1 + CONFIDENCE) / 2) * error)
+    return Interval(float(np.tanh(_z(found) - half)), float(np.tanh(_z(found) + half)))
+
+
+def mean_of_rows(rows: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """The mean of what is there of each row; NaN for a row without anything.
+
+    Args:
+        weight: shape (columns,), how much each column counts.
+    """
+    if weight is None:
+        return mean_of(np.nansum(rows, axis=1), (~np.isnan(rows)).sum(axis=1))
+    return mean_of(np.nansum(rows * weight, axis=1), (~np.isnan(rows)) @ weight)
+
+
+def _numbers(values: list[float | None]) -> FloatArray:
+    return np.array([np.nan if value is None else value for value in values])
+
+
+def _z(correlation: FloatArray | float) -> FloatArray:
+    """Fisher's z; a perfect correlation is taken as a nearly perfect one."""
+    z: FloatArray = np.arctanh(np.clip(correlation, -NEARLY_1, NEARLY_1))
+    return z

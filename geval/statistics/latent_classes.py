@@ -1,0 +1,281 @@
+"""What Dawid and Skene's model and MACE share: ratings as labels of an unknown class of each
+output, EM, and intervals of annotators' competence.
+
+Both take the values of the scale as categories without order, and annotators as independent given
+the class of an output.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from geval.statistics.jackknife import (
+    TOO_FEW,
+    LeftOut,
+    mapped,
+    no_interval,
+)
+from geval.statistics.layout import Outputs, Ratings, sums
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray, IntArray
+from geval.thresholds import (
+    COMPETENCE_OUTPUTS,
+    COMPETENCE_RATERS,
+    COMPETENCE_SHARED,
+    INTERVAL_DOCUMENTS,
+    RATING_VALUES,
+    SPLIT,
+)
+
+# Documents are left out in so many groups, as each takes the EM algorithm once more.
+GROUPS = 20
+MOST_ROUNDS, CHANGE = 300, 1e-5
+# Competences nearer to 0 and 1 are no further apart on the log-odds scale: this, or half a rating
+# where that is less.
+EDGE = 1e-3
+# With less than this many ratings that are (or are not) of the class, smoothing alone moves a
+# competence when documents are left out.
+LEAST_EITHER = 0.5
+FEW_RATERS = (
+    f"fewer than {COMPETENCE_RATERS} annotators share {COMPETENCE_SHARED} outputs with others"
+)
+FEW_OUTPUTS = f"fewer than {COMPETENCE_OUTPUTS} outputs have ratings by two annotators"
+FEW_SHARED = f"shares fewer than {COMPETENCE_SHARED} outputs with others"
+ONE_PREVAILS = "nearly all outputs are of one class, and too few that were rated of another"
+NEVER_WRONG = "always gives the likely class, so nothing is known of how much competence varies"
+NEVER_RIGHT = "gives no sign of knowing a class, so nothing is known of how much competence varies"
+ONE_VALUE = "all ratings are the same"
+MANY_VALUES = f"ratings take more than {RATING_VALUES} values, too many for categories"
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Ratings as labels. `item`, `rater` and `code` have shape (ratings,), items rise; `values`
+    are the categories."""
+
+    item: IntArray
+    rater: IntArray
+    code: IntArray
+    values: FloatArray
+    items: int
+    raters: int
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> "Labels":
+        values, code = np.unique(ratings.value, return_inverse=True)
+        rated, item = np.unique(ratings.output, return_inverse=True)
+        return cls(item, ratings.rater, code, values, len(rated), ratings.raters)
+
+    def only(self, ratings: np.ndarray) -> "Labels":
+        """Some of the ratings, by a mask; items take new positions, categories stay."""
+        kept, item = np.unique(self.item[ratings], return_inverse=True)
+        return Labels(
+            item, self.rater[ratings], self.code[ratings], self.values, len(kept), self.raters
+        )
+
+    @property
+    def classes(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """Rater and code of each rating as one number."""
+        return self.rater * self.classes + self.code
+
+    @cached_property
+    def _first(self) -> IntArray:
+        return np.searchsorted(self.item, np.arange(self.items))
+
+    def over_items(self, of_rating: FloatArray) -> FloatArray:
+        """Sums over the ratings of each item; shape (items, ...) for (ratings, ...)."""
+        found: FloatArray = np.add.reduceat(of_rating, self._first, axis=0)
+        return found
+
+    def counts(self, posterior: FloatArray) -> FloatArray:
+        """How often each rater gave each code to items of each class; shape (raters, codes,
+        classes)."""
+        columns = [
+            sums(self.cell, posterior[self.item, at], self.raters * self.classes)
+            for at in range(self.classes)
+        ]
+        return np.stack(columns, axis=-1).reshape(self.raters, self.classes, self.classes)
+
+    def majority(self) -> FloatArray:
+        """The share of each item's ratings that are of each class; shape (items, classes)."""
+        share = self.over_items(np.eye(self.classes)[self.code])
+        found: FloatArray = share / share.sum(axis=1, keepdims=True)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model: of each item the probability of each class, shape (items, classes); of each
+    rater the competence, and whether one class prevails so far that an interval would hold it less
+    often than it says, shape (raters,); None where it never does."""
+
+    posterior: FloatArray
+    competence: FloatArray
+    prevails: np.ndarray | None = None
+
+
+# Fits labels, from probabilities of their classes to begin with.
+Model = Callable[[Labels, FloatArray], Fit]
+
+
+def normalized(logs: FloatArray) -> FloatArray:
+    """Probabilities from logarithms, over the last axis."""
+    found: FloatArray = special.softmax(logs, axis=-1)
+    return found
+
+
+@dataclass(frozen=True)
+class RaterCompetence:
+    """How competent an annotator is by a model, with an interval over documents."""
+
+    estimate: Estimate
+    interval: Interval
+
+    @classmethod
+    def undefined(cls, reason: str) -> "RaterCompetence":
+        return cls(Estimate.undefined(reason), no_interval(reason))
+
+
+@dataclass(frozen=True, eq=False)
+class LatentClasses:
+    """What a model says of annotators and outputs.
+
+    `raters` are parallel to the raters of the ratings; `expected` has shape (outputs,): the
+    posterior mean of the class's value, NaN for an output without ratings; `surest` the probability
+    of its most likely class, and `likeliest` that class's value. `reason` says why there is no
+    model.
+    """
+
+    raters: tuple[RaterCompetence, ...]
+    expected: FloatArray
+    surest: FloatArray
+    likeliest: FloatArray
+    reason: str = field(default="")
+
+    @property
+    def split(self) -> IntArray:
+        """Outputs whose class is not clear, the least clear first."""
+        found = np.flatnonzero(self.surest < SPLIT)
+        return found[np.argsort(self.surest[found], kind="stable")]
+
+
+def latent_classes(
+    outputs: Outputs, ratings: Ratings, model: Model, *, has_intervals: bool = True
+) -> LatentClasses:
+    """A model of all ratings.
+
+    Args:
+        outputs: their documents are the units of the intervals.
+        has_intervals: whether competence has intervals, which take most of the time.
+    """
+    reason = why_not(ratings)
+    nowhere = np.full(ratings.outputs, np.nan)
+    if reason:
+        nobody = (RaterCompetence.undefined(reason),) * ratings.raters
+        return LatentClasses(nobody, nowhere, nowhere, nowhere, reason)
+    labels = Labels.of(ratings)
+    fit = model(labels, labels.majority())
+    rated = np.flatnonzero(ratings.count > 0)
+    expected, surest, likeliest = (nowhere.copy() for _ in range(3))
+    expected[rated] = fit.posterior @ labels.values
+    surest[rated] = fit.posterior.max(axis=1)
+    likeliest[rated] = labels.values[fit.posterior.argmax(axis=1)]
+    documents = _groups(outputs, ratings)
+    left_out = None
+    if has_intervals and documents.groups >= INTERVAL_DOCUMENTS:
+        left_out = _left_out(documents.group[outputs.document[ratings.output]], labels, fit, model)
+    wrong = sums(labels.rater, 1 - fit.posterior[labels.item, labels.code], labels.raters)
+    enough = ratings.shared >= COMPETENCE_SHARED
+    return LatentClasses(
+        tuple(
+            _rater(fit, left_out, documents, at, outputs, ratings, float(wrong[at]))
+            if enough[at]
+            else RaterCompetence.undefined(FEW_SHARED)
+            for at in range(ratings.raters)
+        ),
+        expected,
+        surest,
+        likeliest,
+    )
+
+
+def why_not(ratings: Ratings) -> str:
+    """Why such models say nothing of some ratings; empty if they do."""
+    values = len(np.unique(ratings.value))
+    if np.count_nonzero(ratings.shared >= COMPETENCE_SHARED) < COMPETENCE_RATERS:
+        return FEW_RATERS
+    if np.count_nonzero(ratings.count > 1) < COMPETENCE_OUTPUTS:
+        return FEW_OUTPUTS
+    if values < 2:
+        return ONE_VALUE
+    return MANY_VALUES if values > RATING_VALUES else ""
+
+
+def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatArray:
+    """Competences without each group of documents; shape (groups, raters).
+
+    Args:
+        group: shape (ratings,), two groups or more, each with ratings.
+    """
+    rows = []
+    for one in np.unique(group):
+        part = labels.only(group != one)
+        begin = fit.posterior[np.unique(labels.item[group != one])]
+        rows.append(model(part, begin).competence)
+    return np.array(rows)
+
+
+def _groups(outputs: Outputs, ratings: Ratings) -> LeftOut:
+    """Groups of the documents that have ratings, so that without each there are ratings left; those
+    without any belong to the last."""
+    is_rated = outputs.documents_with(ratings.count > 0)
+    groups = min(int(is_rated.sum()), GROUPS)
+    return LeftOut(np.where(is_rated, np.cumsum(is_rated) - 1, groups - 1) % groups, groups)
+
+
+def _rater(
+    fit: Fit,
+    left_out: FloatArray | None,
+    groups: LeftOut,
+    at: int,
+    outputs: Outputs,
+    ratings: Ratings,
+    wrong: float,
+) -> RaterCompetence:
+    """
+    Args:
+        wrong: how many of the annotator's ratings are likely not of the class.
+    """
+    competence = float(fit.competence[at])
+    own, _values = ratings.of(at)
+    documents = len(np.unique(outputs.document[own]))
+    if left_out is None or documents < INTERVAL_DOCUMENTS:
+        few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, "documents"))
+        return RaterCompetence(Estimate(competence), few)
+    if fit.prevails is not None and fit.prevails[at]:
+        return RaterCompetence(Estimate(competence), no_interval(ONE_PREVAILS))
+    if wrong < LEAST_EITHER:
+        return RaterCompetence(Estimate(competence), no_interval(NEVER_WRONG))
+    if max(competence, left_out[:, at].max()) * len(own) < LEAST_EITHER:
+        return RaterCompetence(Estimate(competence), no_interval(NEVER_RIGHT))
+    edge = min(EDGE, LEAST_EITHER / len(own))
+    inside = float(np.clip(competence, edge, 1 - edge))
+    odds = float(special.logit(inside))
+    # By the slope of the log-odds: their own jackknife, from few documents, is too wide.
+    moved = odds + (left_out[:, at] - competence) / (inside * (1 - inside))
+    interval = groups.interval(odds, moved, counting=documents)
+    ends = mapped(interval, lambda end: float(special.expit(end))).ends
+    if ends is None:
+        return RaterCompetence(Estimate(competence), interval)
+    # A competence beyond the edges is in its interval, too.
+    return RaterCompetence(
+        Estimate(competence), Interval(min(ends[0], competence), max(ends[1], competence))
+    )

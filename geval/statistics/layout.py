@@ -1,0 +1,381 @@
+"""Outputs and ratings as long arrays: memory grows with how many there are, not with documents
+times systems times annotators."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.statistics.weighted import weighted_mean
+
+# Weights that differ by less than this share of themselves are equal.
+EQUAL = 1e-9
+# Pairs within a document are compared in blocks of so many.
+BLOCK_CELLS = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Groups (documents, outputs) with the same number of members.
+
+    `groups` has shape (groups,), which they are; `members` (groups, size), where their members are.
+    """
+
+    groups: IntArray
+    members: IntArray
+
+    @property
+    def size(self) -> int:
+        return int(self.members.shape[1])
+
+    def parts(self) -> Iterator["Block"]:
+        """The same in parts whose pairs of members fill no more than a block."""
+        step = max(1, BLOCK_CELLS // (self.size * self.size))
+        for start in range(0, len(self.groups), step):
+            yield Block(self.groups[start : start + step], self.members[start : start + step])
+
+
+def sums(group: IntArray, values: FloatArray | None, groups: int) -> FloatArray:
+    """Sums of values by group, or counts without them; shape (groups,).
+
+    Args:
+        group: shape (members,), which group each belongs to.
+    """
+    found: FloatArray = np.bincount(group, values, minlength=groups).astype(float)
+    return found
+
+
+def blocks_of(group: IntArray, groups: int) -> tuple[Block, ...]:
+    """Members by the size of their group, so that groups of one size form a table without gaps.
+
+    Args:
+        group: shape (members,), rising: which group each belongs to, out of `groups`.
+    """
+    size = np.bincount(group, minlength=groups)
+    begin = np.cumsum(size) - size
+    found = []
+    for members in np.unique(size[size > 0]).tolist():
+        mine = np.flatnonzero(size == members)
+        found.append(Block(mine, begin[mine][:, None] + np.arange(members)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Which document and which system each output belongs to.
+
+    `document` and `system` have shape (outputs,): positions, documents rising. `documents` and
+    `systems` say how many there are, also of those without outputs. A value for each output (a mean
+    rating, a score) is an array of shape (outputs,), NaN where it is missing.
+
+    `weight` has shape (outputs,): for how many outputs each rated one stands, which is one by its
+    probability of being rated. None where all of them stand for as many.
+    """
+
+    document: IntArray
+    system: IntArray
+    documents: int
+    systems: int
+    weight: FloatArray | None = None
+
+    @classmethod
+    def full(cls, documents: int, systems: int) -> "Outputs":
+        """An output for every document and system, in the order of a table's cells."""
+        document, system = np.indices((documents, systems)).reshape(2, -1)
+        return cls(document, system, documents, systems)
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Outputs of documents with the same number of them."""
+        return blocks_of(self.document, self.documents)
+
+    @cached_property
+    def has_cells(self) -> bool:
+        """Whether no system has two outputs in a document, so that they form a table."""
+        cells = self.document.astype(np.int64) * self.systems + self.system
+        return len(np.unique(cells)) == len(cells)
+
+    def part(self, chosen: np.ndarray) -> "Outputs":
+        """Some of the outputs, by a mask; documents and systems keep their positions."""
+        if chosen.all():
+            return self
+        return Outputs(self.document[chosen], self.system[chosen], self.documents, self.systems,
+                       None if self.weight is None else self.weight[chosen])  # fmt: skip
+
+    def weighted(self, weight: FloatArray | None) -> "Outputs":
+        """The same outputs, standing for others as `weight` says; shape (outputs,)."""
+        if weight is self.weight:
+            return self
+        return Outputs(self.document, self.system, self.documents, self.systems, weight)
+
+    @property
+    def unweighted(self) -> "Outputs":
+        """The same outputs, each standing for itself."""
+        return self.weighted(None)
+
+    @cached_property
+    def document_weight(self) -> FloatArray | None:
+        """For how many documents each stands: the mean of the weights of its outputs, 0 without
+        any; shape (documents,). None where all stand for as many."""
+        if self.weight is None:
+            return None
+        count = self.by_document()
+        weight = np.where(count > 0, self.by_document(self.weight) / np.maximum(count, 1), 0.0)
+        some = weight[count > 0]
+        return weight if len(some) and np.ptp(some) > EQUAL * some.max() else None
+
+    @cached_property
+    def weight_in_documents(self) -> FloatArray | None:
+        """The weights, where they differ within a document; None where documents were drawn
+        whole."""
+        if self.weight is None:
+            return None
+        first = np.full(self.documents, np.nan)
+        first[self.document[::-1]] = self.weight[::-1]
+        apart = np.abs(self.weight - first[self.document])
+        return self.weight if (apart > EQUAL * self.weight).any() else None
+
+    def among(self, documents: np.ndarray, systems: np.ndarray) -> "Outputs":
+        """The outputs of some documents and systems, which take new positions.
+
+        Args:
+            documents, systems: masks of shape (documents,) and (systems,).
+        """
+        chosen = documents[self.document] & systems[self.system]
+        return Outputs(
+            (np.cumsum(documents) - 1)[self.document[chosen]],
+            (np.cumsum(systems) - 1)[self.system[chosen]],
+            int(documents.sum()),
+            int(systems.sum()),
+            None if self.weight is None else self.weight[chosen],
+        )
+
+    def by_document(self, values: FloatArray | None = None) -> FloatArray:
+        """Sums of values (counts, without them) by document; shape (documents,)."""
+        return sums(self.document, values, self.documents)
+
+    def weighing(self, values: FloatArray | None = None) -> FloatArray:
+        """Sums by document of values times their weights (of weights, without values); as
+        `by_document` where all outputs stand for as many. Shape (documents,)."""
+        if self.weight is None:
+            return self.by_document(values)
+        return self.by_document(self.weight if values is None else values * self.weight)
+
+    def mean(self, values: FloatArray) -> float:
+        """The mean over outputs, of a sample Hájek's (1971).
+
+        Args:
+            values: shape (outputs,), complete, one at least.
+        """
+        return float(values.mean()) if self.weight is None else weighted_mean(values, self.weight)
+
+    def weights_of_pairs(self, first: IntArray, second: IntArray) -> FloatArray | None:
+        """For how many pairs each pair of outputs of one document stands, one by the probability
+        that both are rated; None where all stand for as many.
+
+        That is the document's weight where documents were drawn whole, and the product of both
+        weights where outputs were drawn one by one: then one is drawn independently of the other,
+        or nearly so in samples of a fixed size.
+
+        Args:
+            first, second: shape (pairs,), positions of outputs.
+        """
+        if self.weight is None:
+            return None
+        if self.weight_in_documents is None:
+            return self.weight[first]
+        return self.weight[first] * self.weight[second]
+
+    def documents_with(self, chosen: np.ndarray | None = None) -> np.ndarray:
+        """Which documents have an output, of those that a mask chooses; shape (documents,)."""
+        some = self.document if chosen is None else self.document[chosen]
+        return np.asarray(np.bincount(some, minlength=self.documents) > 0)
+
+    def documents_ranked(self, values: FloatArray) -> np.ndarray:
+        """In which documents not all outputs have the same value; shape (documents,).
+
+        Args:
+            values: shape (outputs,), complete.
+        """
+        any_of_document = np.zeros(self.documents)
+        any_of_document[self.document] = values
+        return self.documents_with(values != any_of_document[self.document])
+
+    def by_system(self, values: FloatArray | None = None) -> FloatArray:
+        """Sums of values (counts, without them) by system; shape (systems,)."""
+        return sums(self.system, values, self.systems)
+
+    def at(self, document: IntArray, system: IntArray) -> IntArray:
+        """The outputs of some documents by some systems; -1 for one that there is not.
+
+        Args:
+            document, system: shape (n,), positions; -1 for one that is not known.
+        """
+        own, sought = (
+            d.astype(np.int64) * self.systems + s
+            for d, s in ((self.document, self.system), (document, system))
+        )
+        order = np.argsort(own, kind="stable")
+        place = np.minimum(np.searchsorted(own, sought, sorter=order), max(0, len(own) - 1))
+        if not len(own):
+            return np.full(len(sought), -1)
+        is_there = (own[order[place]] == sought) & (document >= 0) & (system >= 0)
+        return np.where(is_there, order[place], -1)
+
+    def means_by_system(self, values: FloatArray) -> FloatArray:
+        """Each system's mean, of a sample the Hájek mean (1971): the weighted sum by the sum of
+        weights; shape (systems,), NaN where it has no outputs.
+
+        Args:
+            values: shape (outputs,), complete.
+        """
+        if self.weight is None:
+            return mean_of(self.by_system(values), self.by_system())
+        return mean_of(self.by_system(values * self.weight), self.by_system(self.weight))
+
+    def in_sessions(self, *values: FloatArray) -> tuple["Outputs", list[FloatArray]]:
+        """One output for each document and system, with the means of theirs; the outputs
+        themselves where none has a second one. A document is a session where there are any.
+
+        Args:
+            values: shape (outputs,) each, complete.
+        """
+        if self.has_cells:
+            return self, list(values)
+        cells = self.document.astype(np.int64) * self.systems + self.system
+        own, at = np.unique(cells, return_inverse=True)
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        total, count = sums(at, weight, len(own)), sums(at, None, len(own))
+        means = [np.round(sums(at, side * weight, len(own)) / total, DIGITS) for side in values]
+        document, system = np.divmod(own, self.systems)
+        return Outputs(document, system, self.documents, self.systems,
+                       None if self.weight is None else total / count), means  # fmt: skip
+
+    def table(self, values: FloatArray) -> FloatArray:
+        """Values as a table of shape (documents, systems), NaN where there is none."""
+        filled = np.full((self.documents, self.systems), np.nan)
+        filled[self.document, self.system] = values
+        return filled
+
+
+def complete(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
+    """The outputs that have all of some values, and these values of them."""
+    present = ~np.isnan(np.sum(values, axis=0))
+    if present.all():
+        return outputs, list(values)
+    return outputs.part(present), [side[present] for side in values]
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """People's ratings of outputs.
+
+    `output`, `rater` and `value` have shape (ratings,); outputs rise, and a rater has at most one
+    rating of an output. `outputs` and `raters` say how many there are, also of those without any.
+    """
+
+    output: IntArray
+    rater: IntArray
+    value: FloatArray
+    outputs: int
+    raters: int
+
+    @classmethod
+    def of_table(cls, ratings: FloatArray) -> "Ratings":
+        """From shape (raters, outputs), NaN for missing."""
+        output, rater = np.nonzero(~np.isnan(ratings.T))
+        raters, outputs = ratings.shape
+        return cls(output, rater, ratings[rater, output], outputs, raters)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @cached_property
+    def count(self) -> IntArray:
+        """How many ratings each output has; shape (outputs,)."""
+        return np.bincount(self.output, minlength=self.outputs)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """The sum of each output's ratings; shape (outputs,)."""
+        return sums(self.output, self.value, self.outputs)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Ratings of outputs with the same number of them."""
+        return blocks_of(self.output, self.outputs)
+
+    def means(self) -> FloatArray:
+        """The mean rating of each output over those who rated it; shape (outputs,), NaN where
+        nobody did.
+
+        Means are rounded to 10 decimals, so that those which are equal as fractions are equal.
+        """
+        return np.round(mean_of(self.total, self.count), DIGITS)
+
+    @cached_property
+    def others(self) -> FloatArray:
+        """For each rating the mean of the other ratings of its output; NaN where there is none."""
+        total, count = self.total[self.output], self.count[self.output]
+        return np.round(mean_of(total - self.value, count - 1), DIGITS)
+
+    def among(self, outputs: np.ndarray, raters: np.ndarray) -> "Ratings":
+        """The ratings of some outputs by some raters, which take new positions.
+
+        Args:
+            outputs, raters: masks of shape (outputs,) and (raters,).
+        """
+        chosen = outputs[self.output] & raters[self.rater]
+        return Ratings(
+            (np.cumsum(outputs) - 1)[self.output[chosen]],
+            (np.cumsum(raters) - 1)[self.rater[chosen]],
+            self.value[chosen],
+            int(outputs.sum()),
+            int(raters.sum()),
+        )
+
+    @property
+    def shared(self) -> FloatArray:
+        """How many outputs each rater rated that others rated too; shape (raters,)."""
+        return sums(self.rater[self.count[self.output] > 1], None, self.raters)
+
+    @property
+    def active(self) -> np.ndarray:
+        """Which raters have a rating; shape (raters,)."""
+        return np.bincount(self.rater, minlength=self.raters) > 0
+
+    def of(self, rater: int) -> tuple[IntArray, FloatArray]:
+        """What one rater rated, and how: outputs and values."""
+        mine = self.rater == rater
+        return self.output[mine], self.value[mine]
+
+    def values_of(self, rater: int) -> FloatArray:
+        """One rater's rating of each output; shape (outputs,), NaN where there is none."""
+        values = np.full(self.outputs, np.nan)
+        output, value = self.of(rater)
+        values[output] = value
+        return values
+
+
+def mean_of(total: FloatArray, count: IntArray | FloatArray) -> FloatArray:
+    """Totals by their counts; NaN where nothing is counted."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(count > 0, total / count, np.nan)
+
+
+def equal_pairs(rows: FloatArray) -> FloatArray:
+    """How many pairs of each row are equal; shape (rows,).
+
+    Args:
+        rows: shape (rows, columns), rising in each row.
+    """
+    equal, run = np.zeros(len(rows)), np.zeros(len(rows))
+    for column in range(1, rows.shape[1]):
+        run = np.where(rows[:, column] == rows[:, column - 1], run + 1, 0.0)
+        equal += run
+    return equal

@@ -1,0 +1,88 @@
+"""How a summary-level correlation becomes known as documents come in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.anytime import Ends, confidence_sequence
+from geval.statistics.correlation import mean_of_documents
+from geval.statistics.jackknife import LeftOut, within
+from geval.statistics.types import FloatArray
+from geval.thresholds import INTERVAL_DOCUMENTS
+
+MOST_STEPS = 30
+
+
+@dataclass(frozen=True)
+class Step:
+    """The mean over the first `documents` with a coefficient, its 95 % interval, and the ends that
+    hold at all steps together."""
+
+    documents: int
+    value: float
+    low: float
+    high: float
+    anytime: Ends
+
+
+def narrowing(
+    by_document: FloatArray,
+    weight: FloatArray | None = None,
+    *,
+    largest: float | None = None,
+    most: int = MOST_STEPS,
+) -> tuple[Step, ...]:
+    """The correlation after ten documents and more, with the interval that a report would give it.
+
+    Each interval is of its own number of documents: who stops at the first one they like is wrong
+    more often than one time in twenty, but not with the ends that are valid at any time.
+
+    Args:
+        by_document: shape (documents,), in the order in which they came; NaN for one without a
+            coefficient, which does not count.
+        weight: shape (documents,), for how many documents each stands.
+        largest: the largest weight of any document that can come; None where these are all.
+        most: how many steps to take at most; the last is of all documents.
+    """
+    counts = ~np.isnan(by_document)
+    known, own = by_document[counts], None if weight is None else weight[counts]
+    if len(known) < INTERVAL_DOCUMENTS:
+        return ()
+    at = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(known), most).round().astype(int))
+    found = []
+    always = anytime_mean(known, at.tolist(), own, largest=largest)
+    for count, anytime in zip(at.tolist(), always, strict=True):
+        first, of_first = known[:count], None if own is None else own[:count]
+        interval = LeftOut.each(count).mean_interval(first, weight=of_first)
+        if interval.ends is not None:
+            low, high = within(interval, -1.0, 1.0).ends or interval.ends
+            found.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
+    # The last says what is known now; without it the others would.
+    return tuple(found) if found and found[-1].documents == len(known) else ()
+
+
+def anytime_mean(
+    known: FloatArray,
+    at: Sequence[int],
+    weight: FloatArray | None,
+    *,
+    largest: float | None = None,
+    most: float = 1.0,
+) -> tuple[Ends, ...]:
+    """The ends of a mean of coefficients after some numbers of documents.
+
+    What people rated was drawn before any of it is judged, so the largest weight is known before
+    the first bet. Bets by the largest one that has come so far would be too bold before the first
+    document that stands for many: they left the truth out in 8 % of runs with weights of 1 and 100.
+
+    Args:
+        known: shape (documents,), complete; `weight` as well, None where all stand for as many.
+        largest: the largest weight of all rated documents; None where these are all.
+        most: how far from 0 a value can be.
+    """
+    if weight is not None and largest is None:
+        largest = float(weight.max())
+    return confidence_sequence(
+        known, at, lowest=-most, highest=most, weight=weight, largest=largest or 1.0
+    )

@@ -1,0 +1,54 @@
+"""What several judges on a criterion share, such as the ranks of people's mean ratings: computed
+for the first of them and kept for the next."""
+
+import hashlib
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import numpy as np
+from cachetools import LRUCache
+
+from geval.statistics.digests import digest_of_array
+
+Inputs = ParamSpec("Inputs")
+Result = TypeVar("Result")
+# Few, as each may be as large as what a project holds of outputs.
+MOST_KEPT = 8
+
+
+def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
+    """A function that keeps its last results, by the contents of its arrays and the `repr` of its
+    other arguments.
+
+    It must depend on nothing else, and the arrays must not change afterwards. Those that it returns
+    cannot be changed.
+    """
+    kept: LRUCache[bytes, Result] = LRUCache(MOST_KEPT)
+    lock = threading.Lock()
+
+    @wraps(compute)
+    def found(*args: Inputs.args, **kwargs: Inputs.kwargs) -> Result:
+        key = _key((*args, *sorted(kwargs.items())))
+        with lock:
+            if key in kept:
+                return kept[key]
+        result = compute(*args, **kwargs)
+        if isinstance(result, np.ndarray):
+            result.flags.writeable = False
+        with lock:
+            kept[key] = result
+        return result
+
+    return found
+
+
+def _key(arguments: tuple[object, ...]) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for one in arguments:
+        if isinstance(one, np.ndarray):
+            digest.update(digest_of_array(one))
+        else:
+            digest.update(repr(one).encode())
+    return digest.digest()

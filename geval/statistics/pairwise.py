@@ -1,0 +1,340 @@
+"""Agreement on pairs of outputs, including ties.
+
+Deutsch, Foster and Freitag (2023), "Ties Matter": pairwise accuracy counts a tie as right where
+people tie too, and tie calibration finds the difference below which a judge's scores count as tied.
+Soft pairwise accuracy at system level after Thompson et al. (2024).
+
+Outputs that were drawn with different probabilities count by their weights, as in coefficients of
+documents: a pair by the product of both, as a share of the products in its document, and a document
+by its own weight. Of documents drawn whole only the latter matters.
+"""
+
+import itertools
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from cachetools import LRUCache
+
+from geval.statistics.correlation import concordance
+from geval.statistics.layout import Block, Outputs, complete
+from geval.statistics.once import once
+from geval.statistics.resampling import MOST_GROUPS, in_groups
+from geval.statistics.results import Estimate
+from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.statistics.weighted import surplus_of
+
+MOST_PAIRS = 50_000_000
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Numbers of pairs by the order that people and the judge give them."""
+
+    concordant: int
+    discordant: int
+    tied_human_only: int
+    tied_judge_only: int
+    tied_both: int
+
+    @property
+    def pairs(self) -> int:
+        return (
+            self.concordant
+            + self.discordant
+            + self.tied_human_only
+            + self.tied_judge_only
+            + self.tied_both
+        )
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of pairs on which both agree, ties included (acc_eq)."""
+        return (self.concordant + self.tied_both) / self.pairs if self.pairs else None
+
+    @property
+    def gamma(self) -> float | None:
+        """Goodman and Kruskal's gamma: leaves ties out, which favours a judge with many ties."""
+        ordered = self.concordant + self.discordant
+        return (self.concordant - self.discordant) / ordered if ordered else None
+
+
+@dataclass(frozen=True)
+class TieCalibration:
+    """Pairwise accuracy before and after tie calibration, and the threshold that does it."""
+
+    accuracy: Estimate
+    calibrated: Estimate
+    epsilon: float | None
+
+
+def count_pairs(human: FloatArray, judge: FloatArray, *, epsilon: float = 0.0) -> PairCounts:
+    """Count the pairs of two complete vectors; differences of the judge up to `epsilon` are
+    ties."""
+    first, second = np.triu_indices(len(human), k=1)
+    of_human = np.sign(np.round(human[first] - human[second], DIGITS))
+    gap = judge[first] - judge[second]
+    of_judge = np.where(np.abs(gap) <= epsilon, 0, np.sign(gap))
+    return PairCounts(
+        concordant=int((of_human * of_judge > 0).sum()),
+        discordant=int((of_human * of_judge < 0).sum()),
+        tied_human_only=int(((of_human == 0) & (of_judge != 0)).sum()),
+        tied_judge_only=int(((of_human != 0) & (of_judge == 0)).sum()),
+        tied_both=int(((of_human == 0) & (of_judge == 0)).sum()),
+    )
+
+
+def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None) -> Estimate:
+    """Stuart's tau-c (1953) of two complete vectors, as scipy has it.
+
+    Args:
+        weight: shape (values,), for how many outputs each stands.
+    """
+    if not len(human) or np.ptp(human) == 0 or np.ptp(judge) == 0:
+        return Estimate.undefined(
+            "fewer than two outputs, or all have the same score or the same rating"
+        )
+    if weight is not None:
+        levels = min(len(np.unique(side)) for side in (human, judge))
+        most = float(weight.sum()) ** 2 * (levels - 1) / levels
+        return Estimate(float(np.clip(2 * surplus_of(human, judge, weight) / most, -1.0, 1.0)))
+    pairs = concordance(human, judge)
+    most = len(human) ** 2 * (pairs.levels - 1) / pairs.levels
+    return Estimate(2 * pairs.surplus / most)
+
+
+def tie_calibrated_accuracy(
+    outputs: Outputs, human: FloatArray, judge: FloatArray
+) -> TieCalibration:
+    """Mean pairwise accuracy over documents, with the threshold for ties that makes it largest.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    blocks = [block for block in outputs.blocks if block.size > 1]
+    if not blocks:
+        nothing = Estimate.undefined("no document has two outputs with both a rating and a score")
+        return TieCalibration(nothing, nothing, None)
+    pairs = sum(len(block.groups) * block.size**2 / 2 for block in blocks)  # about as many
+    if pairs > MOST_PAIRS:
+        many = Estimate.undefined(f"more than {MOST_PAIRS:,} pairs of outputs")
+        return TieCalibration(many, many, None)
+    shares = shares_of_pairs(outputs, blocks)
+    levels, code = np.unique(judge, return_inverse=True)
+    if len(levels) ** 2 <= pairs:
+        gap, kept, change = _by_scores(blocks, human, levels, code, shares)
+    else:
+        gap, kept, change = _by_pair(blocks, human, judge, shares)
+    sort = np.argsort(gap)
+    gap = gap[sort]
+    # With a threshold at the k-th smallest gap, the first k pairs are ties and the others keep
+    # their order.
+    by_ties = float(kept.sum()) + np.append(0.0, np.cumsum(change[sort]))
+    last_of_gap = np.flatnonzero(np.append(gap[1:] != gap[:-1], True)) + 1
+    zeros = int(np.searchsorted(gap, 0.0, side="right"))
+    candidates = np.concatenate([[zeros], last_of_gap[last_of_gap > zeros]])
+    accuracy = by_ties[candidates]
+    best = int(np.argmax(np.round(accuracy, 12)))
+    epsilon = float(gap[candidates[best] - 1]) if candidates[best] else 0.0
+    return TieCalibration(Estimate(float(accuracy[0])), Estimate(float(accuracy[best])), epsilon)
+
+
+def shares_of_pairs(outputs: Outputs, blocks: Sequence[Block]) -> list[float | FloatArray]:
+    """What each pair counts in the mean over documents, by block: one number, or shape (pairs *
+    documents,) in the order of `_pairs_of`.
+
+    Args:
+        blocks: of the documents that count, with two outputs at least.
+    """
+    of_document, within = outputs.document_weight, outputs.weight_in_documents
+    if of_document is None:
+        documents = float(sum(len(block.groups) for block in blocks))
+    else:
+        documents = float(sum(of_document[block.groups].sum() for block in blocks))
+    found: list[float | FloatArray] = []
+    for block in blocks:
+        pairs = block.size * (block.size - 1) / 2
+        if of_document is None and within is None:
+            found.append(1 / documents / pairs)
+            continue
+        own = np.ones(len(block.groups)) if of_document is None else of_document[block.groups]
+        products = (
+            np.ones((int(pairs), len(own)))
+            if within is None
+            else np.multiply(*_pairs_of(block, within))
+        )
+        found.append((products / products.sum(axis=0) * own / documents).ravel())
+    return found
+
+
+def _pairs_of(block: Block, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values of the first and of the second output of each pair within a document; shape
+    (pairs, documents) each."""
+    columns = np.ascontiguousarray(values[block.members].T)
+    first, second = np.triu_indices(block.size, k=1)
+    return columns[first], columns[second]
+
+
+def _human_order(block: Block, human: FloatArray) -> np.ndarray:
+    """How people order each pair: -1, 0 or 1."""
+    return _signs(np.round(np.subtract(*_pairs_of(block, human)), DIGITS)).ravel()
+
+
+def _by_pair(
+    blocks: list[Block],
+    human: FloatArray,
+    judge: FloatArray,
+    shares: Sequence[float | FloatArray],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of each pair: how far the judge's scores are apart, what it adds to accuracy where it keeps
+    its order, and what it changes to count it as a tie."""
+    gaps, kept, change = [], [], []
+    for block, share in zip(blocks, shares, strict=True):
+        gap = np.subtract(*_pairs_of(block, judge)).ravel()
+        order = _human_order(block, human)
+        agree = order == _signs(gap)
+        gaps.append(np.abs(gap))
+        kept.append(share * agree)
+        change.append(share * ((order == 0).view(np.int8) - agree.view(np.int8)))
+    return np.concatenate(gaps), np.concatenate(kept), np.concatenate(change)
+
+
+def _by_scores(
+    blocks: list[Block],
+    human: FloatArray,
+    levels: FloatArray,
+    code: IntArray,
+    shares: Sequence[float | FloatArray],
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same of all pairs with the same two scores together, where a judge gives few different
+    ones.
+
+    Args:
+        levels: the distinct scores, rising.
+        code: shape (outputs,), which of them each output has.
+    """
+    shape = (len(levels), len(levels))
+    kept, tied = np.zeros((2, *shape))
+    # How a judge orders two scores, in the codes of people's orders.
+    own = np.sign(np.subtract.outer(np.arange(len(levels)), np.arange(len(levels)))) + 1
+    for block, share in zip(blocks, shares, strict=True):
+        first, second = _pairs_of(block, code)
+        cell = (first * len(levels) + second).ravel()
+        order = _human_order(block, human) + 1
+        each, weight = (None, share) if isinstance(share, float) else (share, 1.0)
+        counts = np.bincount(cell * 3 + order, each, 3 * kept.size).reshape(*shape, 3)
+        kept += weight * np.take_along_axis(counts, own[:, :, None], axis=2).squeeze(2)
+        tied += weight * counts[:, :, 1]
+    gap = np.abs(np.subtract.outer(levels, levels))
+    return gap.ravel(), kept.ravel(), (tied - kept).ravel()
+
+
+def soft_pairwise_accuracy(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    *,
+    rng: np.random.Generator | None = None,
+    permutations: int = 1000,
+) -> Estimate:
+    """Agreement of judge and people on which system is better, by their certainty (Thompson et al.,
+    2024), on the documents that have a rating and a score for every system and count by their
+    weights.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+        rng: for random sign flips; None, or few documents, takes all of them.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    systems = outputs.systems
+    if systems < 2:
+        return Estimate.undefined("fewer than two systems")
+    found = whole_documents(outputs)
+    if found is None:
+        return Estimate.undefined("no document has a rating and a score for every system")
+    members, weight = found
+    documents = min(len(members), MOST_GROUPS)
+    signs = (
+        np.array(list(itertools.product((1, -1), repeat=documents)), dtype=np.int8)
+        if rng is None or 2**documents <= permutations
+        else _drawn_signs(rng, permutations, documents)
+    )
+    p_human, p_judge = (_certainty(side[members], signs, weight) for side in (human, judge))
+    return Estimate(float((1 - np.abs(p_human - p_judge)).mean()))
+
+
+def whole_documents(outputs: Outputs) -> tuple[IntArray, FloatArray | None] | None:
+    """The outputs of documents that have one of every system, shape (documents, systems), and the
+    weights of these documents, shape (documents,); None without any."""
+    for block in outputs.blocks:
+        if block.size == outputs.systems:
+            columns = np.argsort(outputs.system[block.members], axis=1)
+            weight = outputs.document_weight
+            return (
+                np.take_along_axis(block.members, columns, axis=1),
+                None if weight is None else weight[block.groups],
+            )
+    return None
+
+
+# The signs that were drawn last, and the generator's state after them: all judges of a report are
+# compared by the same ones.
+_last_signs: LRUCache[tuple[str, int, int], tuple[np.ndarray, Any]] = LRUCache(2)
+_signs_lock = threading.Lock()
+
+
+def _drawn_signs(rng: np.random.Generator, permutations: int, documents: int) -> np.ndarray:
+    """`rng.choice((1, -1), (permutations, documents))`, drawn once for each state of `rng`."""
+    key = (repr(rng.bit_generator.state), permutations, documents)
+    with _signs_lock:
+        if key not in _last_signs:
+            signs = rng.choice((1, -1), (permutations, documents)).astype(np.int8)
+            _last_signs[key] = (signs, rng.bit_generator.state)
+        signs, rng.bit_generator.state = _last_signs[key]
+    return signs
+
+
+@once
+def _certainty(
+    values: FloatArray, signs: np.ndarray, weight: FloatArray | None = None
+) -> FloatArray:
+    """How sure it is which of each two systems is better, as one-sided p; shape (pairs,).
+
+    Args:
+        values: shape (documents, systems).
+        weight: shape (documents,), for how many each stands, None where all stand for as many.
+        signs: shape (assignments, documents or groups of them).
+    """
+    first, second = np.triu_indices(values.shape[1], k=1)
+    differences = values[:, first] - values[:, second]
+    if weight is not None:
+        differences = differences * (weight / weight.mean())[:, None]
+    return _one_sided_p(_summed(differences, signs.shape[1]), signs.astype(float))
+
+
+def _summed(differences: FloatArray, groups: int) -> FloatArray:
+    """Sums over groups of documents, which are flipped together where there are many; shape
+    (groups, pairs)."""
+    return np.stack([in_groups(column, groups) for column in differences.T], axis=1)
+
+
+def _one_sided_p(differences: FloatArray, signs: FloatArray) -> FloatArray:
+    """How often a random assignment of the two systems gives at least the observed difference;
+    shape (pairs,).
+
+    Args:
+        differences: shape (documents, pairs).
+        signs: shape (assignments, documents).
+    """
+    differences = np.round(differences, DIGITS)
+    # A little less, in place of rounding as many sums as there are assignments.
+    least = differences.sum(axis=0) - 1e-9
+    return np.asarray((signs @ differences >= least).mean(axis=0))
+
+
+def _signs(values: np.ndarray) -> np.ndarray:
+    """-1, 0 or 1 of each value."""
+    return (values > 0).view(np.int8) - (values < 0).view(np.int8)

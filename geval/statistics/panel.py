@@ -1,0 +1,175 @@
+"""A panel: judges' scores weighed so that they rank outputs as people do, or the best single one,
+whichever cross-validation over documents prefers.
+
+Weights are those of ridge regression (Hoerl and Kennard, 1970) within documents: of people's ranks,
+which have the same spread in every document, on scores less their document's mean. How much is
+shrunk, and whether a panel is better than its best member at all, is chosen by cross-validation;
+what the choice is worth comes from a second one around it (Stone, 1974; Varma and Simon, 2006),
+because the best of several looks better than it is on the documents that it was chosen by.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from geval.statistics.correlation import ranks_by_document
+from geval.statistics.jackknife import mean_of_rows
+from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.same_documents import ranked_by_document
+from geval.statistics.types import FloatArray, IntArray
+
+FOLDS = 5
+# As shares of a score's variance; None is the best single arm.
+RIDGES: tuple[float | None, ...] = (None, 0.3, 1.0, 3.0)
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A weight for each arm, shape (arms,); `ridge` is None for a single one."""
+
+    weights: FloatArray
+    ridge: float | None = None
+
+    @property
+    def members(self) -> list[int]:
+        """The arms that count."""
+        return [int(arm) for arm in np.flatnonzero(self.weights)]
+
+    def of(self, scores: FloatArray) -> FloatArray:
+        """The panel's score of each output; shape (outputs,) for (arms, outputs)."""
+        value: FloatArray = self.weights @ scores
+        return value
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A formula, and what choosing one so is worth: Spearman's rho in each document by formulas
+    chosen without it, shape (documents,), NaN where there is none."""
+
+    formula: Formula
+    by_document: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Arms:
+    """What may be on a panel: `scores` of shape (arms, outputs) and people's mean ratings `human`
+    of shape (outputs,), all complete."""
+
+    outputs: Outputs
+    human: FloatArray
+    scores: FloatArray
+
+    @cached_property
+    def centred(self) -> FloatArray:
+        """Scores less the mean of their document; shape (arms, outputs)."""
+        return np.stack([_centred(self.outputs, one) for one in self.scores])
+
+    @cached_property
+    def rho(self) -> FloatArray:
+        """Spearman's rho of each arm in each document that people rank, 0 where it ties all
+        outputs; shape (arms, documents)."""
+        return np.stack([ranked_by_document(self.outputs, self.human, one) for one in self.scores])
+
+    @cached_property
+    def _products(self) -> tuple[FloatArray, FloatArray]:
+        """Sums over each document's outputs: scores times scores, shape (documents, arms, arms),
+        and scores times people's ranks, shape (documents, arms)."""
+        ranks = _centred(self.outputs, ranks_by_document(self.outputs, self.human))
+        spread = np.sqrt(mean_of(self.outputs.by_document(ranks**2), self.outputs.by_document()))
+        of_output = np.nan_to_num(spread)[self.outputs.document]
+        people = np.where(of_output > _TINY, ranks / np.maximum(of_output, _TINY), 0.0)
+        arms, documents = len(self.scores), self.outputs.documents
+        scores, target = np.zeros((documents, arms, arms)), np.zeros((documents, arms))
+        for block in self.outputs.blocks:
+            own = self.centred[:, block.members]  # (arms, groups, size)
+            scores[block.groups] = np.einsum("ags,bgs->gab", own, own)
+            target[block.groups] = np.einsum("ags,gs->ga", own, people[block.members])
+        return scores, target
+
+    def best(self, documents: IntArray) -> Formula:
+        """The arm with the highest mean rho over some documents."""
+        means = mean_of_rows(self.rho[:, documents])
+        weights = np.zeros(len(self.scores))
+        weights[int(np.argmax(np.nan_to_num(means, nan=-2.0)))] = 1.0
+        return Formula(weights)
+
+    def fitted(self, documents: IntArray, ridge: float | None) -> Formula:
+        """The formula that some documents give."""
+        if ridge is None:
+            return self.best(documents)
+        products, target = (side[documents].sum(axis=0) for side in self._products)
+        spread = np.sqrt(np.diag(products))
+        scale = np.where(spread > _TINY, spread, np.inf)
+        correlations = products / np.outer(scale, scale) + ridge * np.eye(len(scale))
+        return Formula(np.linalg.solve(correlations, target / scale) / scale, ridge)
+
+    def rho_of(self, formula: Formula, documents: IntArray) -> FloatArray:
+        """Spearman's rho of a formula in some documents; shape (documents given,)."""
+        chosen = np.isin(self.outputs.document, documents)
+        part = self.outputs.part(chosen)
+        values = formula.of(self.centred[:, chosen])
+        return ranked_by_document(part, self.human[chosen], values)[documents]
+
+
+def choose(
+    arms: Arms, documents: IntArray, *, seed: int, ridges: Sequence[float | None] = RIDGES
+) -> Chosen:
+    """The formula that ranks outputs most as people do, and an honest value of the choice.
+
+    Args:
+        documents: positions of the documents to learn from, at least two.
+    """
+    rng = np.random.default_rng(seed)
+    by_document = np.full(len(documents), np.nan)
+    for held_out in _folds(len(documents), rng):
+        rest = np.delete(documents, held_out)
+        by_document[held_out] = arms.rho_of(_selected(arms, rest, rng, ridges), documents[held_out])
+    return Chosen(_selected(arms, documents, rng, ridges), by_document)
+
+
+def _selected(
+    arms: Arms, documents: IntArray, rng: np.random.Generator, ridges: Sequence[float | None]
+) -> Formula:
+    """The formula of the procedure that does best on documents that it has not seen."""
+    if len(ridges) == 1:
+        return arms.fitted(documents, ridges[0])
+    values = np.full((len(ridges), len(documents)), np.nan)
+    for held_out in _folds(len(documents), rng):
+        rest = np.delete(documents, held_out)
+        for row, ridge in zip(values, ridges, strict=True):
+            row[held_out] = arms.rho_of(arms.fitted(rest, ridge), documents[held_out])
+    best = int(np.argmax(np.nan_to_num(mean_of_rows(values), nan=-2.0)))
+    return arms.fitted(documents, ridges[best])
+
+
+def effective_votes(arms: Arms, members: Sequence[int]) -> float | None:
+    """How many judges that err independently the members are worth: k / (1 + (k - 1) r), r the mean
+    correlation of their errors (Kish's design effect). None where errors do not vary."""
+    k = len(members)
+    if k < 2:
+        return float(k)
+    people = _standardised(_centred(arms.outputs, arms.human))
+    errors = np.stack([_standardised(arms.centred[arm]) - people for arm in members])
+    if (errors.std(axis=1) < _TINY).any():
+        return None
+    r = np.corrcoef(errors)
+    mean = (r.sum() - k) / (k * (k - 1))
+    return float(min(k, max(1.0, k / max(_TINY, 1 + (k - 1) * mean))))
+
+
+def _folds(count: int, rng: np.random.Generator) -> list[IntArray]:
+    return list(np.array_split(rng.permutation(count), min(FOLDS, count)))
+
+
+def _centred(outputs: Outputs, values: FloatArray) -> FloatArray:
+    mean = mean_of(outputs.by_document(values), outputs.by_document())
+    centred: FloatArray = values - mean[outputs.document]
+    return centred
+
+
+def _standardised(values: FloatArray) -> FloatArray:
+    spread = values.std()
+    return values / spread if spread > _TINY else values

@@ -1,0 +1,424 @@
+"""Criteria that an output passes or fails: how often a judge's verdict is people's, and what share
+of each system's outputs really passes.
+
+A judge's own pass rate mixes true and false passes. With its sensitivity and specificity on the
+outputs that people rated, the true rate of a system is (p + specificity - 1) / (sensitivity +
+specificity - 1), where p is the share of all its outputs that the judge passes (Rogan and Gladen,
+1978). Intervals draw documents anew and choose the thresholds anew for each draw, so they contain
+the uncertainty of all of them and know that outputs of one document are not independent; leaving
+out documents in turn is too narrow for a choice that jumps. The standard error over draws goes into
+Student's t interval; the corrected rate, a ratio whose draws have long tails, has its percentiles.
+Where people rated some outputs with other probabilities than others, shares are of weighted
+outputs; the four counts are of outputs as rated.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geval.statistics.jackknife import (
+    ALL_THE_SAME,
+    TOO_FEW,
+    counting_by,
+    no_interval,
+    t_interval,
+    within,
+)
+from geval.statistics.layout import Outputs, complete, mean_of, sums
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray, IntArray
+from geval.thresholds import (
+    CONFIDENCE,
+    INTERVAL_DOCUMENTS,
+    PASS_FAIL_OUTPUTS,
+    PASS_FAIL_YOUDEN,
+)
+
+FOLDS = 5
+# The standard error over so many draws is known to 5 %.
+DRAWS = 200
+# Numbers that are held at once, so that large projects fit into memory.
+MOST_AT_ONCE = 4_000_000
+_FEW = (
+    f"it takes {PASS_FAIL_OUTPUTS} outputs that people pass and {PASS_FAIL_OUTPUTS} that they fail,"
+    " with scores"
+)
+_OTHERWISE = (
+    "the judge errs otherwise on this system than on all, as its corrected rate would lie beyond 0"
+    " to 1"
+)
+_CHANCE = (
+    "the judge's verdict says too little: sensitivity and specificity sum to less than"
+    f" {1 + PASS_FAIL_YOUDEN:g}"
+)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share with its interval."""
+
+    estimate: Estimate
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class SystemRate:
+    """A system's pass rate as the judge gives it over all `outputs`, and corrected."""
+
+    outputs: int
+    judged: float | None
+    corrected: Share
+
+
+@dataclass(frozen=True)
+class Majority:
+    """A judge that reads nothing: it passes all outputs where people pass most of them, and else
+    none. Its kappa is 0; its AC1 is high where nearly all have the same verdict."""
+
+    passes: bool
+    share: float
+    ac1: float
+    kappa: float = 0.0
+
+    @property
+    def sensitivity(self) -> float:
+        return float(self.passes)
+
+    @property
+    def specificity(self) -> float:
+        return float(not self.passes)
+
+
+@dataclass(frozen=True)
+class PassFail:
+    """A judge on a criterion with two points.
+
+    An output passes if its score is at least `threshold`. The four counts are over outputs with
+    people's verdict (a mean of half of the scale or more passes), each judged with the threshold
+    that documents of other folds chose. `kappa` is Cohen's, `ac1` Gwet's (2008). `majority` is what
+    reading nothing would reach on the same outputs.
+    """
+
+    threshold: float
+    both_pass: int
+    false_pass: int
+    false_fail: int
+    both_fail: int
+    sensitivity: Share
+    specificity: Share
+    kappa: Share
+    ac1: Share
+    systems: tuple[SystemRate, ...]
+    majority: Majority
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """Sensitivity, specificity, kappa and AC1."""
+        return self.sensitivity, self.specificity, self.kappa, self.ac1
+
+    @property
+    def beside_majority(self) -> tuple[tuple[Share, bool], ...]:
+        """The same shares, and of each whether it is no claim, because it is not shown to be higher
+        than that of the majority. Of sensitivity and specificity the majority has one whole and
+        none of the other, so they are compared together, by kappa and AC1."""
+        both = ((self.kappa, self.majority.kappa), (self.ac1, self.majority.ac1))
+        return (
+            (self.sensitivity, False),
+            (self.specificity, False),
+            *((share, _is_not_above(share, value)) for share, value in both),
+        )
+
+    @property
+    def outputs(self) -> int:
+        return self.both_pass + self.false_pass + self.false_fail + self.both_fail
+
+
+def _is_not_above(share: Share, value: float) -> bool:
+    ends = share.interval.ends
+    return ends is not None and ends[0] <= value
+
+
+def majority_of(people: np.ndarray, weight: FloatArray | None = None) -> Majority:
+    """The verdict that most outputs have from people; where as many pass as fail, they pass.
+
+    Args:
+        people: shape (outputs,), at least one: whether people pass it.
+        weight: shape (outputs,), for how many each stands.
+    """
+    own = np.ones(len(people)) if weight is None else weight
+    passed, failed = float(own[people].sum()), float(own[~people].sum())
+    passes = passed >= failed
+    cells = np.array([passed, failed, 0, 0] if passes else [0, 0, passed, failed])
+    share = max(passed, failed) / (passed + failed)
+    return Majority(passes, share, float(_ac1(cells)))
+
+
+def pass_fail(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, *, middle: float
+) -> PassFail | None:
+    """How a judge passes and fails; None where nobody rated what it scored.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+        middle: of the scale; people pass an output from there on.
+    """
+    both, (rated, scored) = complete(outputs, human, judge)
+    if not len(both):
+        return None
+    people = rated >= middle
+    fitted = _cross_validated(both, people, scored)
+    verdict, counts, redrawn = fitted.verdict, fitted.counts, fitted.redrawn
+    both_pass, false_pass, false_fail, both_fail = (
+        int(cell.sum())
+        for cell in (people & verdict, ~people & verdict, people & ~verdict, ~people & ~verdict)
+    )
+    counting = counting_by(both.documents_with(), both.document_weight)
+    enough = min(both_pass + false_fail, false_pass + both_fail) >= PASS_FAIL_OUTPUTS
+
+    def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> Share:
+        if not enough:
+            return Share(Estimate.undefined(_FEW), no_interval(_FEW))
+        found = fitted.interval(float(of), each, counting)
+        return Share(Estimate(float(of)), within(found, low, 1.0))
+
+    return PassFail(
+        fitted.threshold,
+        both_pass,
+        false_pass,
+        false_fail,
+        both_fail,
+        share(_sensitivity(counts), _sensitivity(redrawn)),
+        share(_specificity(counts), _specificity(redrawn)),
+        share(_kappa(counts), _kappa(redrawn), -1.0),
+        share(_ac1(counts), _ac1(redrawn), -1.0),
+        _rates(outputs, judge, fitted, counting) if enough else (),
+        majority_of(people, both.weight),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """Verdicts by thresholds that documents of other folds chose.
+
+    `verdict` has shape (outputs,); `threshold` is the one that all documents choose, `fold` has
+    each document's, and `thresholds` are those of the folds. `counts` are the four counts, shape
+    (4,). For each draw of documents `drawn` says how often each is in it, shape (draws, documents),
+    `redrawn` are the four counts with all thresholds chosen anew, shape (4, draws), and
+    `redrawn_thresholds` these, shape (draws, folds).
+    """
+
+    verdict: np.ndarray
+    threshold: float
+    counts: FloatArray
+    drawn: FloatArray
+    redrawn: FloatArray
+    fold: IntArray
+    thresholds: FloatArray
+    redrawn_thresholds: FloatArray
+
+    def interval(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
+        """The interval of a value over documents.
+
+        Args:
+            redrawn: shape (draws,), the value of each draw; NaN where it has none.
+            counting: how many documents enter the value.
+        """
+        if why_not := _why_none(redrawn, counting):
+            return no_interval(why_not)
+        # A draw's variance is by 1 / counting too small, as of a mean.
+        variance = float(redrawn.var()) * counting / (counting - 1)
+        if not variance:
+            return no_interval(ALL_THE_SAME.format("document"))
+        return t_interval(estimate, variance, counting - 1)
+
+    def percentiles(self, estimate: float, redrawn: FloatArray, counting: int) -> Interval:
+        """The interval of a ratio, whose draws have long tails: between their percentiles (Efron,
+        1979), as their variance says more of the tails than of the middle."""
+        if why_not := _why_none(redrawn, counting):
+            return no_interval(why_not)
+        if not redrawn.var():
+            return no_interval(ALL_THE_SAME.format("document"))
+        low, high = np.quantile(redrawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+        return Interval(min(float(low), estimate), max(float(high), estimate))
+
+
+def _why_none(redrawn: FloatArray, counting: int) -> str:
+    """Why draws give no interval; empty if they do."""
+    if counting < INTERVAL_DOCUMENTS:
+        return TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
+    return "" if np.isfinite(redrawn).all() else "some draws of documents have no value"
+
+
+def _cross_validated(outputs: Outputs, people: np.ndarray, scores: FloatArray) -> _Fitted:
+    is_rated = outputs.documents_with()
+    rated_and_not = np.flatnonzero(is_rated), np.flatnonzero(~is_rated)
+    fold = np.zeros(outputs.documents, dtype=int)
+    # Also those that nobody rated, so that each fold's threshold passes its share of them.
+    for part in rated_and_not:
+        fold[part] = np.arange(len(part)) % FOLDS
+    of_output = fold[outputs.document]
+    values, place = np.unique(scores, return_inverse=True)
+    own = np.ones(len(scores)) if outputs.weight is None else outputs.weight
+    at = (of_output * 2 + ~people) * len(values) + place
+
+    def judged(times: FloatArray) -> tuple[FloatArray, IntArray]:
+        """The four counts of draws, and each fold's cut.
+
+        Args:
+            times: shape (draws, documents), how often each document is in a draw.
+        """
+        draws, size = len(times), FOLDS * 2 * len(values)
+        where = np.arange(draws)[:, None] * size + at
+        counted = sums(where.ravel(), (own * times[:, outputs.document]).ravel(), draws * size)
+        tables = counted.reshape(draws, FOLDS, 2, len(values))
+        others = tables.sum(axis=1, keepdims=True) - tables
+        cuts = _best_cuts(others[:, :, 0], others[:, :, 1])
+        passes = (np.arange(len(values)) > cuts[..., None])[:, :, None]
+        counts = [(tables * side).sum(axis=(1, 3)) for side in (passes, ~passes)]
+        return np.hstack(counts).T, cuts
+
+    counts, (cuts,) = judged(np.ones((1, outputs.documents)))
+    rng = np.random.default_rng(0)  # the same data have the same interval
+    drawn = np.zeros((DRAWS, outputs.documents))
+    # Documents that nobody rated tell a system's own rate, those that people rated the errors.
+    for part in rated_and_not:
+        if len(part):
+            drawn[:, part] = rng.multinomial(len(part), np.full(len(part), 1 / len(part)), DRAWS)
+    at_once = max(1, MOST_AT_ONCE // max(len(scores), FOLDS * 2 * len(values)))
+    parts = [judged(drawn[first : first + at_once]) for first in range(0, DRAWS, at_once)]
+    redrawn_cuts = np.concatenate([fold_cuts for _, fold_cuts in parts])
+    at_cut = np.array([_threshold_at(values, each) for each in range(-1, len(values) - 1)])
+    return _Fitted(
+        place > cuts[of_output],
+        best_threshold(people, scores, outputs.weight),
+        counts[:, 0],
+        drawn,
+        np.hstack([redrawn for redrawn, _ in parts]),
+        fold,
+        at_cut[cuts + 1],
+        at_cut[redrawn_cuts + 1],
+    )
+
+
+def best_threshold(
+    people: np.ndarray, scores: FloatArray, weight: FloatArray | None = None
+) -> float:
+    """The score from which on outputs pass that makes sensitivity plus specificity greatest
+    (Youden, 1950), halfway to the next lower score; the middle one of several.
+
+    Args:
+        weight: shape (outputs,), for how many each stands.
+    """
+    values, place = np.unique(scores, return_inverse=True)
+    own = np.ones(len(scores)) if weight is None else weight
+    passed = sums(place, people * own, len(values))
+    failed = sums(place, ~people * own, len(values))
+    return _threshold_at(values, int(_best_cuts(passed, failed)))
+
+
+def _threshold_at(values: FloatArray, cut: int | np.integer[Any]) -> float:
+    """Halfway between the value of a cut and the next; below all values for -1."""
+    if cut < 0:
+        return float(values[0]) if len(values) else 0.0
+    return float((values[cut] + values[cut + 1]) / 2)
+
+
+def _best_cuts(passed: FloatArray, failed: FloatArray) -> IntArray:
+    """The position of the value up to which outputs fail, -1 where there is but one value; shape
+    (...).
+
+    Args:
+        passed, failed: shape (..., values), how many outputs people pass and fail at each value.
+    """
+    if passed.shape[-1] < 2:
+        return np.full(passed.shape[:-1], -1)
+    # By threshold below each value but the first: what lies at or above it passes.
+    at_least = np.cumsum(passed[..., ::-1], axis=-1)[..., ::-1]
+    below = np.cumsum(failed, axis=-1)
+    sensitivity = mean_of(at_least[..., 1:], at_least[..., :1])
+    specificity = mean_of(below[..., :-1], below[..., -1:])
+    youden = np.nan_to_num(sensitivity) + np.nan_to_num(specificity)
+    best = youden >= youden.max(axis=-1, keepdims=True) - 1e-12
+    middle = best.sum(axis=-1, keepdims=True) // 2 + 1
+    return np.asarray(np.argmax(np.cumsum(best, axis=-1) == middle, axis=-1))
+
+
+def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(upper / lower)
+
+
+def _sensitivity(cells: np.ndarray) -> np.ndarray:
+    """Of counts in shape (4, ...): both pass, false pass, false fail, both fail."""
+    return _ratio(cells[0], cells[0] + cells[2])
+
+
+def _specificity(cells: np.ndarray) -> np.ndarray:
+    return _ratio(cells[3], cells[1] + cells[3])
+
+
+def _kappa(cells: np.ndarray) -> np.ndarray:
+    """Cohen (1960)."""
+    total = cells.sum(axis=0)
+    agreed = _ratio(cells[0] + cells[3], total)
+    judge, people = _ratio(cells[0] + cells[1], total), _ratio(cells[0] + cells[2], total)
+    chance = judge * people + (1 - judge) * (1 - people)
+    return _ratio(agreed - chance, 1 - chance)
+
+
+def _ac1(cells: np.ndarray) -> np.ndarray:
+    """Gwet (2008)."""
+    total = cells.sum(axis=0)
+    agreed = _ratio(cells[0] + cells[3], total)
+    passing = _ratio(2 * cells[0] + cells[1] + cells[2], 2 * total)
+    chance = 2 * passing * (1 - passing)
+    return _ratio(agreed - chance, 1 - chance)
+
+
+def _rates(
+    outputs: Outputs,
+    scores: FloatArray,
+    fitted: _Fitted,
+    counting: int,
+) -> tuple[SystemRate, ...]:
+    """The pass rates of all systems; what people rated of any system tells the judge's errors."""
+    found = []
+    youden = _sensitivity(fitted.counts) + _specificity(fitted.counts) - 1
+    for system in range(outputs.systems):
+        mine = (outputs.system == system) & ~np.isnan(scores)
+        own, document = scores[mine], outputs.document[mine]
+        raw = float((own >= fitted.threshold).mean()) if len(own) else np.nan
+        if not len(own):
+            found.append(SystemRate(0, None, _without("the judge scored none of its outputs")))
+            continue
+        if youden < PASS_FAIL_YOUDEN:
+            found.append(SystemRate(len(own), raw, _without(_CHANCE)))
+            continue
+        # By the thresholds that gave the judge's errors: those of others are not its own.
+        fold = fitted.fold[document]
+        passed = (own >= fitted.thresholds[fold]).mean()
+        estimate = _corrected(np.asarray(passed), fitted.counts)
+        rates = [
+            mean_of(times[document] @ (own >= thresholds[fold]), times[document].sum())
+            for times, thresholds in zip(fitted.drawn, fitted.redrawn_thresholds, strict=True)
+        ]
+        each = _corrected(np.array(rates), fitted.redrawn)
+        interval = fitted.percentiles(float(estimate), each, counting)
+        if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
+            found.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
+            continue
+        interval = within(interval, 0.0, 1.0)
+        share = Share(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
+        found.append(SystemRate(len(own), raw, share))
+    return tuple(found)
+
+
+def _corrected(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    specificity = _specificity(cells)
+    return _ratio(rate + specificity - 1, _sensitivity(cells) + specificity - 1)
+
+
+def _without(reason: str) -> Share:
+    return Share(Estimate.undefined(reason), no_interval(reason))

@@ -1,0 +1,157 @@
+"""Before a campaign: how many documents it takes, from what a pilot's documents tell.
+
+Three ways to stop, each with a number that likely does, and one that does in nine of ten cases:
+
+- one look at the end, at a 95 % interval that is narrow enough (`projection`);
+- one look at the end, at a paired t test that finds a difference with some power (Cohen, 1988);
+- looks after every document, at an interval that holds at any time (`anytime`).
+
+The second number takes the variance as large as the pilot leaves it possible: that of documents to
+come, by that of the pilot's, is Fisher's F (Wang and Kupper, 1997), at the quantile `PROMISE`;
+at a higher one for looks after every document, as the moment at which these stop varies as well.
+`make bench-measure` holds both numbers to campaigns on recorded judges: plan again at 60 documents
+(`PROMISE_DOCUMENTS`), as a promise from 20 asks for half as many again as are needed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.anytime import expected_half_width
+from geval.statistics.projection import documents_for, least
+from geval.statistics.types import FloatArray
+from geval.thresholds import (
+    CONFIDENCE,
+    PILOT_DOCUMENTS,
+    PLAN_DOCUMENTS,
+    POWER,
+    PROMISE,
+    PROMISE_AT_ANY_TIME,
+    SIGNIFICANCE,
+)
+
+TOO_FEW = f"fewer than {PILOT_DOCUMENTS} documents of the pilot have a value; rate more first"
+NO_SPREAD = "the pilot's documents all say the same, so nothing is known of how they vary"
+TOO_MANY = f"more than {PLAN_DOCUMENTS:,} documents would be needed"
+
+
+@dataclass(frozen=True)
+class Needed:
+    """How many documents that count; None with the reason. `promised` does in nine of ten cases."""
+
+    likely: int | None
+    promised: int | None
+    reason: str = ""
+
+
+def for_width(values: FloatArray, width: float) -> Needed:
+    """One look at the end: the 95 % interval of the mean is at most plus or minus `width`.
+
+    Args:
+        values: shape (documents,), NaN where a document does not count.
+    """
+    known = values[~np.isnan(values)]
+    if reason := _why_not(known):
+        return Needed(None, None, reason)
+    half = (
+        stats.t.ppf((1 + CONFIDENCE) / 2, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))
+    )
+    likely, promised = (
+        documents_for(float(half), documents=len(known), goal=width, assurance=assurance)
+        for assurance in (None, PROMISE)
+    )
+    return _needed(likely, promised)
+
+
+def for_power(values: FloatArray, difference: float, *, power: float = POWER) -> Needed:
+    """One look at the end: a t test finds that the mean is not 0, where it is `difference`.
+
+    Args:
+        values: shape (documents,), differences, NaN where a document does not count.
+        power: in which share of such campaigns.
+    """
+    known = values[~np.isnan(values)]
+    if reason := _why_not(known):
+        return Needed(None, None, reason)
+    if not difference:
+        return Needed(None, None, "no test finds a difference of 0; say which one matters")
+    spread = float(known.std(ddof=1))
+
+    def enough(spread: float) -> Callable[[int], bool]:
+        return lambda count: power_of(abs(difference) / spread, count) >= power
+
+    # Of a large campaign the variance is the true one, which the pilot knows up to chi squared.
+    most = spread * float(np.sqrt((len(known) - 1) / stats.chi2.ppf(1 - PROMISE, len(known) - 1)))
+    return _needed(_least(enough(spread), 3), _least(enough(most), 3))
+
+
+def for_any_time(
+    values: FloatArray,
+    width: float,
+    *,
+    lowest: float,
+    highest: float,
+    now: float | None = None,
+) -> Needed:
+    """Looks after every document: the interval that holds at any time becomes at most plus or minus
+    `width`.
+
+    Args:
+        values: shape (documents,), NaN where a document does not count.
+        lowest, highest: what a value can be.
+        now: how wide plus or minus the interval of these documents is, where that is known; it is
+            taken to narrow from there.
+    """
+    known = values[~np.isnan(values)]
+    if len(known) < (PILOT_DOCUMENTS if now is None else 2):
+        return Needed(None, None, TOO_FEW)
+    reach = highest - lowest
+    spread, pilot = float(known.std(ddof=1)) / reach, len(known)
+    if now is not None:
+        reach *= now / (expected_half_width(spread, pilot) * reach)
+
+    def likely(count: int) -> bool:
+        return expected_half_width(spread, count) * reach <= width
+
+    def promised(count: int) -> bool:
+        times = stats.f.ppf(PROMISE_AT_ANY_TIME, count, pilot - 1)
+        return expected_half_width(spread * float(np.sqrt(times)), count) * reach <= width
+
+    # Nothing can be promised of how documents vary that all say the same.
+    return _needed(_least(likely, 2), _least(promised, 2) if spread else None)
+
+
+def power_of(effect: float, count: int) -> float:
+    """The power of a two-sided paired t test at 5 %.
+
+    Args:
+        effect: the mean difference by the standard deviation of differences.
+    """
+    freedom, shift = count - 1, effect * np.sqrt(count)
+    critical = stats.t.ppf(1 - SIGNIFICANCE / 2, freedom)
+    above = stats.nct.sf(critical, freedom, abs(shift))
+    below = stats.nct.sf(critical, freedom, -abs(shift))
+    # Where the shift is large, scipy may find neither: then the test is sure to find the effect.
+    return float(np.nan_to_num(above + below, nan=1.0))
+
+
+def _why_not(known: FloatArray) -> str:
+    if len(known) < PILOT_DOCUMENTS:
+        return TOO_FEW
+    return "" if np.ptp(known) > 0 else NO_SPREAD
+
+
+def _needed(likely: int | None, promised: int | None) -> Needed:
+    return Needed(likely, promised, TOO_MANY if likely is None else "")
+
+
+def _least(is_enough: Callable[[int], bool], low: int) -> int | None:
+    """The least count that is enough, where more than enough is enough; None for too many."""
+    high = low
+    while not is_enough(high):
+        if high >= PLAN_DOCUMENTS:
+            return None
+        low, high = high, min(2 * high, PLAN_DOCUMENTS)
+    return least(is_enough, low, high)

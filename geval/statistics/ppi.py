@@ -1,0 +1,348 @@
+"""Prediction-powered inference: a mean human rating from few ratings and many scores.
+
+Angelopoulos et al. (2023), "Prediction-powered inference"; Angelopoulos, Duchi and Zrnic (2023),
+"PPI++", whose lambda weighs the judge by how much it helps. Valid if the rated outputs are a random
+subset, or if the probability with which each was rated is known: then errors of the judge count by
+their weights (Zrnic and Candès, 2024, "Active statistical inference"). Turns of a session are
+alike: what they add to a mean is taken together by session, for its error.
+"""
+
+import itertools
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.weighted import weighted_mean
+from geval.thresholds import CONFIDENCE, PPI_RANDOM, PPI_RATINGS
+
+
+@lru_cache
+def _z(confidence: float) -> float:
+    return float(stats.norm.ppf((1 + confidence) / 2))
+
+
+@dataclass(frozen=True)
+class PpiMean:
+    """A mean with its interval, where there is one. `effective_ratings` says how many ratings alone
+    would give this standard error."""
+
+    weight: float
+    estimate: float
+    standard_error: float
+    low: float | None
+    high: float | None
+    effective_ratings: float
+
+
+def ppi_mean(
+    human: FloatArray,
+    judge_rated: FloatArray,
+    judge_others: FloatArray,
+    *,
+    weight: float | None = None,
+    confidence: float = CONFIDENCE,
+) -> PpiMean:
+    """The mean human rating over all outputs.
+
+    Args:
+        human: shape (n,), ratings of the outputs that were rated.
+        judge_rated: shape (n,), the judge's scores of the same outputs.
+        judge_others: shape (N,), its scores of unrated outputs.
+        weight: lambda; 0 ignores the judge, 1 is plain PPI, None finds the best (PPI++).
+
+    Raises:
+        ValueError: nothing was rated, or the arrays do not fit.
+    """
+    n, others = len(human), len(judge_others)
+    if not n or n != len(judge_rated):
+        raise ValueError("ratings and the judge's scores of the same outputs are needed")
+    if not others:
+        weight = 0.0
+    if weight is None:
+        variance = np.concatenate([judge_rated, judge_others]).var(ddof=1)
+        covariance = ((human - human.mean()) * (judge_rated - judge_rated.mean())).mean()
+        weight = float(covariance / ((1 + n / others) * variance)) if variance > 0 else 0.0
+    estimate = human.mean() - weight * judge_rated.mean()
+    squared = (human - weight * judge_rated).var() / n
+    if weight:
+        estimate += weight * judge_others.mean()
+        squared += weight**2 * judge_others.var() / others
+    error = float(np.sqrt(squared))
+    half = _z(confidence) * error
+    effective = float(human.var() / squared) if squared > 0 else float(n)
+    return PpiMean(
+        float(weight),
+        float(estimate),
+        error,
+        float(estimate - half),
+        float(estimate + half),
+        effective,
+    )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What units add to a mean, by how far it would move: `human` as rated, by their weights, and
+    `judge` what the judge's scores of rated outputs say less what those of all say. A unit is a
+    document (a session, where there are any) or an output.
+
+    The mean is `mean` - lambda * `shift`, where the squared standard error is the sum of the
+    squares of `human` - lambda * `judge`; shape (units,) each. `rated` outputs have a rating, and
+    `units` have such an output.
+    """
+
+    mean: float
+    shift: float
+    human: FloatArray
+    judge: FloatArray
+    rated: int
+    units: int
+
+    @classmethod
+    def of(cls, human: FloatArray, judge: FloatArray, weight: FloatArray) -> "Parts":
+        """Of the outputs that the judge scored, each a unit; `human` is NaN where nobody rated."""
+        rated = ~np.isnan(human)
+        own = np.where(rated, weight, 0.0) / weight[rated].sum()
+        mean = weighted_mean(human[rated], weight[rated])
+        of_rated = weighted_mean(judge[rated], weight[rated])
+        return cls(
+            mean,
+            of_rated - float(judge.mean()),
+            own * (np.nan_to_num(human) - mean),
+            own * (judge - of_rated) - (judge - judge.mean()) / len(judge),
+            int(rated.sum()),
+            int(rated.sum()),
+        )
+
+    @classmethod
+    def by_document(
+        cls, outputs: Outputs, human: FloatArray, judge: FloatArray, weight: FloatArray
+    ) -> "Parts":
+        """The same with documents as units: what outputs of one document add is taken together."""
+        parts = cls.of(human, judge, weight)
+        return replace(
+            parts,
+            human=outputs.by_document(parts.human),
+            judge=outputs.by_document(parts.judge),
+            units=int(outputs.documents_with(~np.isnan(human)).sum()),
+        )
+
+    def minus(self, other: "Parts") -> "Parts":
+        """The difference of two means over the same units."""
+        return Parts(
+            self.mean - other.mean,
+            self.shift - other.shift,
+            self.human - other.human,
+            self.judge - other.judge,
+            min(self.rated, other.rated),
+            min(self.units, other.units),
+        )
+
+    def estimate(self) -> PpiMean:
+        """The mean with the lambda that makes its error least, and an interval that knows that what
+        outputs add is skewed, as most are rated alike and few are far off."""
+        squared = float((self.judge**2).sum())
+        weight = float((self.human * self.judge).sum() / squared) if squared else 0.0
+        estimate = self.mean - weight * self.shift
+        added = self.human - weight * self.judge
+        variance, alone = float((added**2).sum()), float((self.human**2).sum())
+        low, high = None, None
+        if self.units >= PPI_RATINGS and variance > 0:
+            low, high = _skewed_interval(estimate, added, self.units)
+        effective = self.rated * alone / variance if variance > 0 else float(self.rated)
+        return PpiMean(weight, estimate, float(np.sqrt(variance)), low, high, effective)
+
+
+def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[float, float]:
+    """The 95 % interval of a sum of parts by Hall's transformation (1992, "On the removal of
+    skewness by transformation"), with Student's t and degrees of freedom for the mean and lambda.
+
+    Args:
+        added: shape (units,), what each adds to the estimate less what it adds on average.
+        rated: how many of them have a rating.
+    """
+    freedom = rated - 2
+    added = added * np.sqrt(rated / freedom)
+    variance = float((added**2).sum())
+    error, skewness = np.sqrt(variance), float((added**3).sum()) / variance**1.5
+    t = _t(freedom)
+    if abs(skewness) < 1e-9:
+        return float(estimate - error * t), float(estimate + error * t)
+    high, low = (
+        float(estimate - error * 3 / skewness * (np.cbrt(1 + skewness * (x - skewness / 6)) - 1))
+        for x in (-t, t)
+    )
+    return low, high
+
+
+def weighted_ppi_mean(human: FloatArray, judge: FloatArray, weight: FloatArray) -> PpiMean:
+    """The mean human rating over all outputs, from outputs rated with known probabilities. Its
+    standard error is that of the linearised estimate, output by output.
+
+    Args:
+        human: shape (outputs,), NaN where nobody rated.
+        judge: shape (outputs,), complete.
+        weight: shape (outputs,), one by the probability of being rated; it counts where rated.
+
+    Raises:
+        ValueError: nothing was rated.
+    """
+    if np.isnan(human).all():
+        raise ValueError("ratings of at least one output are needed")
+    return Parts.of(human, judge, weight).estimate()
+
+
+@dataclass(frozen=True)
+class SystemMean:
+    """A system's mean human rating by PPI++ from the ratings there are; `rated` of its `outputs`
+    have one."""
+
+    mean: PpiMean | None
+    rated: int
+    outputs: int
+
+
+@dataclass(frozen=True)
+class PpiTable:
+    """What a judge's scores add to few ratings: each system's mean, and the differences of
+    neighbours in rank.
+
+    `unlike` is the p-value of a Kolmogorov-Smirnov test that the judge scores rated and unrated
+    outputs alike; a small one says that the rated outputs are no random sample, so that the
+    intervals do not hold. None without unrated ones.
+    """
+
+    systems: tuple[SystemMean, ...]
+    differences: dict[tuple[int, int], PpiMean]
+    unlike: float | None
+
+    @property
+    def is_random(self) -> bool:
+        return self.unlike is None or self.unlike >= PPI_RANDOM
+
+
+def ppi_table(outputs: Outputs, human: FloatArray, judge: FloatArray) -> PpiTable:
+    """Each system's mean, and the differences of systems that follow each other by it, paired by
+    document.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing; the judge scores more outputs than people
+            rated.
+    """
+    outputs, judge, human = _scored(outputs, judge, human)
+    rated = ~np.isnan(human)
+    if outputs.weight is not None:
+        return _table_by_document(outputs, human, judge, outputs.weight)
+    if not outputs.has_cells:
+        table = _table_by_document(outputs, human, judge, np.ones(len(outputs)))
+        return replace(table, unlike=_unlike(*_means_by_document(outputs, judge, rated)))
+    order = np.argsort(outputs.system, kind="stable")
+    of_systems = np.split(order, np.cumsum(outputs.by_system()).astype(int)[:-1])
+    systems = []
+    for mine in of_systems:
+        has, lacks = mine[rated[mine]], mine[~rated[mine]]
+        mean = None
+        if len(has) > 1:
+            mean = _with_enough(ppi_mean(human[has], judge[has], judge[lacks]), len(has))
+        systems.append(SystemMean(mean, len(has), len(mine)))
+    differences = {}
+    for first, second in itertools.pairwise(_ranked(systems)):
+        a, b = _of_both(outputs.document, of_systems[first], of_systems[second])
+        both, neither = rated[a] & rated[b], ~(rated[a] | rated[b])
+        if both.sum() > 1:
+            of_human, of_judge = human[a] - human[b], judge[a] - judge[b]
+            mean = ppi_mean(of_human[both], of_judge[both], of_judge[neither])
+            differences[first, second] = _with_enough(mean, int(both.sum()))
+    return PpiTable(tuple(systems), differences, _unlike(judge[rated], judge[~rated]))
+
+
+def _unlike(rated: FloatArray, others: FloatArray) -> float | None:
+    """The p-value that a judge scores two groups alike; None where one is empty."""
+    if not len(rated) or not len(others):
+        return None
+    return float(stats.ks_2samp(rated, others).pvalue)
+
+
+def _means_by_document(outputs: Outputs, judge: FloatArray, rated: np.ndarray) -> list[FloatArray]:
+    """What the judge gives on average to rated outputs of a document, and to its others, of the
+    documents that have such."""
+    means = []
+    for some in (rated, ~rated):
+        part = outputs.part(some)
+        mean = mean_of(part.by_document(judge[some]), part.by_document())
+        means.append(mean[~np.isnan(mean)])
+    return means
+
+
+def _table_by_document(
+    outputs: Outputs,
+    human: FloatArray,
+    judge: FloatArray,
+    weight: FloatArray,
+) -> PpiTable:
+    """The same where outputs were rated with probabilities that differ, or where documents are
+    sessions with several outputs of a system. How the judge scores rated and unrated ones tells
+    nothing of the former: they are meant to be unlike."""
+    parts = {}
+    systems = []
+    for index in range(outputs.systems):
+        mine = outputs.system == index
+        rated = int((~np.isnan(human[mine])).sum())
+        mean = None
+        if rated > 1:
+            parts[index] = Parts.by_document(
+                outputs.part(mine), human[mine], judge[mine], weight[mine]
+            )
+            mean = parts[index].estimate()
+        systems.append(SystemMean(mean, rated, int(mine.sum())))
+    differences = {
+        (first, second): parts[first].minus(parts[second]).estimate()
+        for first, second in itertools.pairwise(_ranked(systems))
+    }
+    return PpiTable(tuple(systems), differences, None)
+
+
+def _ranked(systems: list[SystemMean]) -> list[int]:
+    """The systems that have a mean, the highest first."""
+    known = [index for index, system in enumerate(systems) if system.mean is not None]
+    return sorted(known, key=lambda index: -_estimate(systems[index]))
+
+
+def _scored(
+    outputs: Outputs, judge: FloatArray, human: FloatArray
+) -> tuple[Outputs, FloatArray, FloatArray]:
+    """What the judge scored, rated or not."""
+    scored = ~np.isnan(judge)
+    return outputs.part(scored), judge[scored], human[scored]
+
+
+def _of_both(document: IntArray, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """The outputs of two systems for the documents that have both, side by side; neither has two
+    of a document."""
+    _, a, b = np.intersect1d(
+        document[first], document[second], assume_unique=True, return_indices=True
+    )
+    return first[a], second[b]
+
+
+def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
+    """The mean with its interval for few ratings: by Student's t, with degrees of freedom for the
+    mean and the weight; without one where it rests on too few ratings or on equal ones."""
+    if rated < PPI_RATINGS or not mean.standard_error > 0:
+        return replace(mean, low=None, high=None)
+    freedom = rated - 2
+    half = _t(freedom) * mean.standard_error * np.sqrt(rated / freedom)
+    return replace(mean, low=float(mean.estimate - half), high=float(mean.estimate + half))
+
+
+@lru_cache
+def _t(freedom: int, confidence: float = CONFIDENCE) -> float:
+    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+
+
+def _estimate(system: SystemMean) -> float:
+    return system.mean.estimate if system.mean else -np.inf

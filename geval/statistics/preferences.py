@@ -1,0 +1,141 @@
+"""From comparisons of pairs to a ranking: Davidson's model (without ties that of Bradley and
+Terry), its uncertainty, and which pair to ask about next."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.jackknife import TOO_FEW, LeftOut, no_interval
+from geval.statistics.resampling import Interval
+from geval.statistics.types import FloatArray
+from geval.thresholds import INTERVAL_DOCUMENTS
+
+STEPS = 1000
+# Steps that are no longer find nothing more.
+PRECISION = 1e-10
+
+
+@dataclass(frozen=True)
+class Davidson:
+    """Davidson's model (1970): Bradley and Terry's (1952) with ties. `strengths` sum to 0; `tie`
+    grows with how often people tie: among equals the chance of a tie is tie / (2 + tie).
+
+    Where a system won or lost all comparisons, ties apart, or where systems were never compared,
+    even indirectly, there may be no finite strengths: then they are NaN, and `connected` is False.
+    `covariance` is that of the strengths, as if comparisons were independent.
+    """
+
+    strengths: FloatArray
+    tie: float
+    covariance: FloatArray
+    connected: bool
+
+
+def next_pair_gains(fitted: Davidson) -> dict[tuple[int, int], float]:
+    """How much one more comparison of each pair would tell, if there are no ties: p(1-p) times the
+    variance of their difference."""
+    theta, c = fitted.strengths, fitted.covariance
+    found = {}
+    for a, b in zip(*np.triu_indices(len(theta), k=1), strict=True):
+        p = 1 / (1 + np.exp(theta[b] - theta[a]))
+        found[int(a), int(b)] = float(p * (1 - p) * (c[a, a] + c[b, b] - 2 * c[a, b]))
+    return found
+
+
+def _has_strengths(wins: FloatArray, ties: FloatArray) -> bool:
+    """Whether the likelihood is largest at finite strengths: from every system one can go to every
+    other along wins and ties (Ford, 1957), and with ties some system that won has lost, directly
+    or not, to whom it beat. Otherwise ever larger differences and a larger `tie` fit ever better.
+    """
+    has_won = _reachable(wins)
+    return bool(
+        (_reachable(wins + ties) | np.eye(len(wins), dtype=bool)).all()
+        and (has_won.diagonal().any() or not (wins.any() and ties.any()))
+    )
+
+
+def _reachable(edges: FloatArray) -> np.ndarray:
+    """From which system which can be reached along edges, in one step or more."""
+    reach = edges > 0
+    for _ in range(len(edges)):
+        reach = reach | ((reach.astype(int) @ reach.astype(int)) > 0)
+    return reach
+
+
+def davidson_intervals(
+    wins: FloatArray, ties: FloatArray, documents: LeftOut, counting: int
+) -> tuple[Davidson, tuple[Interval, ...]]:
+    """The model of all comparisons, and each strength's interval over documents.
+
+    Several people compare the same outputs, and outputs of a system vary, so that comparisons of
+    one document are not independent: documents are left out whole.
+
+    Args:
+        wins, ties: shape (groups, systems, systems), by the groups in which documents are left out.
+        counting: how many documents have comparisons.
+    """
+    all_wins, all_ties = wins.sum(axis=0), ties.sum(axis=0)
+    of_all = davidson(all_wins, all_ties)
+    if counting < INTERVAL_DOCUMENTS:
+        few = no_interval(TOO_FEW.format(INTERVAL_DOCUMENTS, documents.unit))
+        return of_all, (few,) * len(of_all.strengths)
+    without = np.array(
+        [
+            davidson(all_wins - won, all_ties - tied).strengths
+            for won, tied in zip(wins, ties, strict=True)
+        ]
+    )
+    return of_all, tuple(
+        documents.interval(float(strength), left_out, counting=counting)
+        for strength, left_out in zip(of_all.strengths, without.T, strict=True)
+    )
+
+
+def bradley_terry(wins: FloatArray) -> Davidson:
+    """Fit Bradley and Terry's model by maximum likelihood; a tie is half a win for each.
+
+    Args:
+        wins: shape (systems, systems), how often the row was preferred to the column.
+    """
+    return davidson(wins, np.zeros_like(wins))
+
+
+def davidson(wins: FloatArray, ties: FloatArray) -> Davidson:
+    """Fit by maximum likelihood, in Newton's steps.
+
+    Args:
+        wins: shape (systems, systems), how often the row was preferred to the column.
+        ties: shape (systems, systems), symmetric, how often the two tied.
+    """
+    size = len(wins)
+    if size < 2 or not _has_strengths(wins, ties):
+        unknown = np.full(size, np.nan)
+        return Davidson(unknown, np.nan, np.full((size, size), np.nan), False)
+    a, b = np.triu_indices(size, k=1)
+    outcomes = np.stack([wins[a, b], wins[b, a], ties[a, b]])
+    half = (np.eye(size)[a] - np.eye(size)[b]) / 2
+    # The logarithm of the chance of an outcome is linear in strengths and the logarithm of `tie`.
+    linear = np.zeros((3, len(a), size + 1))
+    linear[0, :, :size], linear[1, :, :size], linear[2, :, size] = half, -half, 1
+    if not ties.any():
+        outcomes, linear = outcomes[:2], linear[:2, :, :size]
+    games = outcomes.sum(axis=0)
+    parameters = np.zeros(linear.shape[2])
+    for _ in range(STEPS):
+        p = np.exp(linear @ parameters)
+        p /= p.sum(axis=0)
+        mean = (p[:, :, None] * linear).sum(axis=0)
+        weighted = (games * p)[:, :, None] * linear
+        information = np.tensordot(weighted, linear, ((0, 1), (0, 1)))
+        information -= (games[:, None] * mean).T @ mean
+        missed = np.tensordot(outcomes - games * p, linear, ((0, 1), (0, 1)))
+        # The shortest step leaves the sum of strengths at 0, which the likelihood leaves open.
+        covariance = np.linalg.pinv(information)
+        step = covariance @ missed
+        longest = np.abs(step).max()
+        parameters += step / max(1.0, longest)
+        if longest < PRECISION:
+            break
+    strengths = parameters[:size]
+    tie = float(np.exp(parameters[size])) if ties.any() else 0.0
+    return Davidson(strengths, tie, covariance[:size, :size], True)

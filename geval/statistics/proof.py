@@ -1,0 +1,205 @@
+"""Whether a change of a judge holds on documents that no choice has seen.
+
+Both judges are compared on the same locked documents, ties counted (see `same_documents`), by the
+interval over documents of the difference. The error of 5 % is divided over all looks at these
+documents that a project may ever have and over the criteria of a look (Bonferroni), so that
+anything proven anywhere is wrong in at most 5 % of projects. Outputs that were drawn with different
+probabilities count by their weights, so that a gain is one on all documents that could be drawn and
+locked.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.jackknife import LeftOut, interval_of_difference, no_interval
+from geval.statistics.layout import Outputs, complete, mean_of
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.types import FloatArray
+from geval.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR
+
+
+class Outcome(StrEnum):
+    """What a look says."""
+
+    PROVEN = "proven"
+    NOT_PROVEN = "not proven"
+    WORSE = "worse"
+
+
+@dataclass(frozen=True)
+class AgainstConstant:
+    """A judge that always gives `value` on the locked documents: its mean absolute distance from
+    people, and by how much the candidate comes nearer."""
+
+    value: float
+    distance: float
+    gain: float
+    interval: Interval
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether the candidate is shown to be nearer."""
+        return self.interval.is_above_zero
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Two judges on the locked documents: what each reaches, the gain of the first with its
+    interval, and at which confidence; `ranked` is in how many documents each ranks anything, None
+    where distances are compared. There a candidate has to beat the best constant as well, as scores
+    that say nothing come nearer to people by being drawn to the middle."""
+
+    candidate: Estimate
+    today: Estimate
+    gain: Estimate
+    interval: Interval
+    confidence: float
+    documents: int
+    ranked: Ranked | None = None
+    constant: AgainstConstant | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        ends = self.interval.ends
+        if ends is None or ends[0] <= 0 <= ends[1]:
+            return Outcome.NOT_PROVEN
+        if ends[1] < 0:
+            return Outcome.WORSE
+        is_shown = self.constant is None or self.constant.is_beaten
+        return Outcome.PROVEN if is_shown else Outcome.NOT_PROVEN
+
+
+def confidence_of(looks: int, criteria: int) -> float:
+    """Of each interval, with so many looks allowed in all, each on so many criteria."""
+    return 1 - PROOF_ERROR / (max(1, looks) * max(1, criteria))
+
+
+def gain_in_rank(
+    outputs: Outputs,
+    human: FloatArray,
+    candidate: FloatArray,
+    today: FloatArray,
+    *,
+    confidence: float,
+) -> Proof:
+    """By how much more a judge ranks outputs as people do: the difference of summary-level
+    Spearman correlations on the same documents, in which people rank anything; a judge that ties
+    all outputs of one counts as 0 there.
+
+    Args:
+        human, candidate, today: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
+    same = on_same_documents(outputs, human, candidate, today)
+    own, theirs = (_NOTHING if np.isnan(mean) else Estimate(mean) for mean in same.means)
+    proof = _proof(own, theirs, 1, interval_of_difference(same, confidence), confidence, outputs)
+    return replace(proof, ranked=same.ranked)
+
+
+def gain_in_distance(
+    outputs: Outputs,
+    human: FloatArray,
+    candidate: FloatArray,
+    today: FloatArray,
+    *,
+    confidence: float,
+    constant: float | None = None,
+) -> Proof:
+    """By how much nearer a judge's scores are to people's: the mean absolute distance of today's
+    less the candidate's, by document.
+
+    That it is nearer than today's judge and than the constant is claimed only together, so each is
+    shown at the same confidence (Berger, 1982).
+
+    Args:
+        human, candidate, today: shape (outputs,), NaN for missing.
+        constant: the best score that is always the same, learned without these documents.
+    """
+    outputs, (human, candidate, today) = _compact(outputs, human, candidate, today)
+    own, theirs = np.abs(candidate - human), np.abs(today - human)
+    interval = _interval_of_mean(outputs, theirs - own, confidence)
+    means = [Estimate(outputs.mean(side)) if len(human) else _NOTHING for side in (own, theirs)]
+    proof = _proof(means[0], means[1], -1, interval, confidence, outputs)
+    if constant is None or not len(human):
+        return proof
+    always = np.abs(constant - human)
+    beside = AgainstConstant(
+        constant,
+        outputs.mean(always),
+        outputs.mean(always - own),
+        _interval_of_mean(outputs, always - own, confidence),
+    )
+    return replace(proof, constant=beside)
+
+
+def _interval_of_mean(outputs: Outputs, values: FloatArray, confidence: float) -> Interval:
+    """The interval over documents of a mean over outputs.
+
+    Args:
+        values: shape (outputs,), complete.
+    """
+    by_document = mean_of(outputs.weighing(values), outputs.weighing())
+    # Of a sample a document counts by the weight of all its outputs, as in the mean over them.
+    weight = None if outputs.weight is None else outputs.weighing()
+    return LeftOut.each(outputs.documents).mean_interval(by_document, confidence, weight)
+
+
+def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:
+    """The smallest gain that so many locked documents prove in 80 % of the tries.
+
+    Args:
+        spread: the standard deviation over documents of the two judges' difference.
+    """
+    freedom = max(1, documents - 1)
+    needed = stats.t.ppf((1 + confidence) / 2, freedom) + stats.t.ppf(POWER, freedom)
+    return float(needed * spread / np.sqrt(max(1, documents)))
+
+
+def documents_for(spread: float, gain: float, *, confidence: float) -> int:
+    """How many locked documents prove a gain in 80 % of the tries; at least the smallest number
+    that is looked at at all."""
+    low, high = LOCKED_DOCUMENTS, LOCKED_DOCUMENTS
+    while smallest_gain(spread, high, confidence=confidence) > gain:
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = smallest_gain(spread, middle, confidence=confidence) <= gain
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _compact(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
+    """The outputs that have all values, without documents that have none of them."""
+    outputs, known = complete(outputs, *values)
+    everybody = np.ones(outputs.systems, dtype=bool)
+    return outputs.among(outputs.documents_with(), everybody), known
+
+
+_NOTHING = Estimate.undefined(
+    "in no locked document are there ratings that differ, and both judges' scores"
+)
+
+
+def _proof(
+    candidate: Estimate,
+    today: Estimate,
+    sign: int,
+    interval: Interval,
+    confidence: float,
+    outputs: Outputs,
+) -> Proof:
+    """
+    Args:
+        sign: 1 where more is better, -1 where less is.
+    """
+    documents = int(outputs.documents_with().sum())
+    if candidate.value is None or today.value is None:
+        none = no_interval(_NOTHING.reason)
+        return Proof(candidate, today, _NOTHING, none, confidence, documents)
+    gain = Estimate(sign * (candidate.value - today.value))
+    return Proof(candidate, today, gain, interval, confidence, documents)

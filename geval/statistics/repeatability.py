@@ -1,0 +1,134 @@
+"""How steady a judge is: what its replies would be if the same items were asked again.
+
+The replies of an item are taken as ratings by interchangeable raters (one-way random effects;
+Shrout and Fleiss, 1979). What more replies would bring follows Spearman (1910) and Brown (1910):
+the mean of k replies has the variance between items plus that within items over k.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.layout import Outputs, Ratings, equal_pairs, mean_of
+from geval.statistics.reliability import one_way
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray
+from geval.thresholds import REPLIES_ITEMS
+
+_FEW = f"fewer than {REPLIES_ITEMS} items have two replies or more"
+
+
+@dataclass(frozen=True)
+class Repeatability:
+    """How far replies to the same question differ.
+
+    `items` have two readable `replies` or more, so many on average. `icc` is the reliability of one
+    reply, `reply_error` its standard error and `score_error` that of a score, which is the mean of
+    an item's replies, both in points of the scale. `differ` is the chance that two replies to one
+    question differ, `flips` the chance that, asked twice, the judge puts two outputs of a document
+    in opposite orders. `pearson` is the correlation of scores with people's mean over all outputs.
+    """
+
+    items: int
+    replies: float
+    icc: Estimate
+    reply_error: Estimate
+    score_error: Estimate
+    differ: Estimate
+    flips: Estimate
+    pearson: Estimate
+    between: float = 0.0
+    within: float = 0.0
+    noise: float = 0.0
+
+    def pearson_with(self, replies: int) -> Estimate:
+        """The correlation with people that scores of so many replies would have."""
+        if self.pearson.value is None:
+            return self.pearson
+        now, then = self.between + self.noise, self.between + self.within / replies
+        if now <= 0 or then <= 0:
+            return Estimate.undefined("replies differ as much within items as between them")
+        return Estimate(max(-1.0, min(1.0, self.pearson.value * math.sqrt(now / then))))
+
+
+def repeatability(
+    replies: Ratings, outputs: Outputs, human: FloatArray | None = None
+) -> Repeatability:
+    """How steady a judge is on one criterion.
+
+    Args:
+        replies: ratings of outputs; the raters are the first, second, … reply to each item.
+        outputs: the outputs that were asked about.
+        human: people's mean of each output; shape (outputs,), NaN for missing.
+    """
+    again = replies.count > 1
+    items = int(again.sum())
+    if items < REPLIES_ITEMS:
+        few = Estimate.undefined(_FEW)
+        return Repeatability(items, 0.0, few, few, few, few, few, few)
+    count, means = replies.count[again].astype(float), mean_of(replies.total, replies.count)
+    mine = again[replies.output]
+    value, output = replies.value[mine], replies.output[mine]
+    within = float(((value - means[output]) ** 2).sum() / (len(value) - items))
+    noise = within * float((1 / count).mean())
+    between = max(0.0, float(means[again].var(ddof=1)) - noise)
+    known = human is not None and again & ~np.isnan(human)
+    return Repeatability(
+        items=items,
+        replies=float(count.mean()),
+        icc=one_way(replies),
+        reply_error=Estimate(math.sqrt(within)),
+        score_error=Estimate(math.sqrt(noise)),
+        differ=_differ(replies),
+        flips=_flips(replies, outputs),
+        pearson=_pearson(means, human, known),
+        between=between,
+        within=within,
+        noise=noise,
+    )
+
+
+def _pearson(means: FloatArray, human: FloatArray | None, known: np.ndarray | bool) -> Estimate:
+    if human is None or isinstance(known, bool) or known.sum() < REPLIES_ITEMS:
+        return Estimate.undefined(f"fewer than {REPLIES_ITEMS} of the items are rated by people")
+    judge, people = means[known], human[known]
+    if judge.std() == 0 or people.std() == 0:
+        return Estimate.undefined("all scores, or all ratings, are the same")
+    return Estimate(float(np.corrcoef(judge, people)[0, 1]))
+
+
+def _differ(replies: Ratings) -> Estimate:
+    """Over items, the share of pairs of replies that are not the same."""
+    found = []
+    for block in replies.blocks:
+        if block.size < 2:
+            continue
+        rows = np.sort(replies.value[block.members], axis=1)
+        same = equal_pairs(rows)
+        found.append(1 - same / (block.size * (block.size - 1) / 2))
+    return Estimate(float(np.concatenate(found).mean()))
+
+
+def _flips(replies: Ratings, outputs: Outputs) -> Estimate:
+    """Over pairs of outputs of a document, the chance that two askings order them oppositely.
+
+    Asking k gives one reply to each of the two; of n askings with both, u put the first higher and
+    d lower, and 2 u d / (n (n - 1)) is the share of pairs of askings that disagree.
+    """
+    table = np.full((replies.outputs, replies.raters), np.nan)
+    table[replies.output, replies.rater] = replies.value
+    total, pairs = 0.0, 0
+    for block in outputs.blocks:
+        members = table[block.members]  # (documents, outputs of each, replies)
+        for first in range(block.size):
+            for second in range(first + 1, block.size):
+                gap = members[:, first] - members[:, second]
+                shared = (~np.isnan(gap)).sum(axis=1)
+                up, down = (gap > 0).sum(axis=1), (gap < 0).sum(axis=1)
+                usable = shared > 1
+                each = 2 * up[usable] * down[usable] / (shared * (shared - 1))[usable]
+                total, pairs = total + float(each.sum()), pairs + int(usable.sum())
+    if not pairs:
+        return Estimate.undefined("no document has two outputs that were asked about twice")
+    return Estimate(total / pairs)

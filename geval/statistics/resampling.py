@@ -1,0 +1,256 @@
+"""Bootstrap intervals of summary-, system- and dataset-level correlations over documents, systems,
+or both.
+
+Deutsch, Dror and Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
+Resampling Methods": documents, systems or both are drawn with replacement; a system drawn twice
+ties with itself, as the definition has it. Percentile and bias-corrected accelerated (BCa)
+intervals after Efron (1987).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.correlation import (
+    Coefficient,
+    Level,
+    coefficient_of,
+    coefficients_of_rows,
+)
+from geval.statistics.layout import sums
+from geval.statistics.mixing import drawn_coefficients
+from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.thresholds import CONFIDENCE
+
+Over = Literal["documents", "systems", "both"]
+RESAMPLES = 1000
+# More documents are drawn, or swapped between judges, in this many groups: the result is as good,
+# and memory does not grow with documents times resamples.
+MOST_GROUPS = 2000
+_BLOCK_CELLS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval, or None with the reason. `resamples` is how many of those drawn gave a value."""
+
+    low: float | None
+    high: float | None
+    resamples: int = 0
+    reason: str = ""
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends, or None without an interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def is_above_zero(self) -> bool:
+        """Whether there is an interval, all of it above 0."""
+        ends = self.ends
+        return ends is not None and ends[0] > 0
+
+    @property
+    def leaves_out_zero(self) -> bool:
+        """Whether there is an interval, all of it on one side of 0."""
+        ends = self.ends
+        return ends is not None and (ends[0] > 0 or ends[1] < 0)
+
+    @property
+    def width(self) -> float | None:
+        return None if self.ends is None else self.ends[1] - self.ends[0]
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Which documents and systems each resample holds; None where that side is not resampled.
+
+    `documents` has shape (resamples, documents), `systems` (resamples, systems).
+    """
+
+    documents: IntArray | None
+    systems: IntArray | None
+
+    def __len__(self) -> int:
+        side = self.documents if self.documents is not None else self.systems
+        return 0 if side is None else len(side)
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How often each resample holds each document; shape (resamples, documents)."""
+        assert self.documents is not None
+        resamples, documents = self.documents.shape
+        places = np.arange(resamples)[:, None] * documents + self.documents
+        found = np.bincount(places.ravel(), minlength=resamples * documents)
+        return found.reshape(resamples, documents).astype(float)
+
+    @cached_property
+    def system_counts(self) -> FloatArray:
+        """How often each resample holds each system; shape (resamples, systems)."""
+        assert self.systems is not None
+        resamples, systems = self.systems.shape
+        places = np.arange(resamples)[:, None] * systems + self.systems
+        found = np.bincount(places.ravel(), minlength=resamples * systems)
+        return found.reshape(resamples, systems).astype(float)
+
+
+def draw(
+    shape: tuple[int, int], over: Over, *, rng: np.random.Generator, resamples: int = RESAMPLES
+) -> Draws:
+    """Draw resamples of a (documents, systems) table."""
+    documents, systems = shape
+    return Draws(
+        rng.integers(0, documents, (resamples, documents)) if over != "systems" else None,
+        rng.integers(0, systems, (resamples, systems)) if over != "documents" else None,
+    )
+
+
+def bootstrap_samples(
+    human: FloatArray,
+    judge: FloatArray,
+    coefficient: Coefficient,
+    draws: Draws,
+    *,
+    level: Level = "summary",
+) -> FloatArray:
+    """A correlation on each resample; NaN where it is undefined there.
+
+    Args:
+        human, judge: shape (documents, systems), NaN for missing.
+
+    Returns:
+        Shape (resamples,).
+    """
+    missing = np.isnan(human) | np.isnan(judge)
+    human, judge = np.where(missing, np.nan, human), np.where(missing, np.nan, judge)
+    if level == "system":
+        return _system_level(human, judge, coefficient, draws)
+    if level in ("session", "dataset"):  # the same for a table
+        tables = (_resampled(human, judge, draws, number) for number in range(len(draws)))
+        return np.array([_dataset(x, y, coefficient) for x, y in tables])
+    if draws.systems is None:
+        return resample_means(coefficients_of_rows(human, judge, coefficient), draws)
+    found = []
+    at_once = max(1, _BLOCK_CELLS // max(1, human.size))
+    for start in range(0, len(draws), at_once):
+        block = slice(start, start + at_once)
+        by_document = drawn_coefficients(human, judge, draws.system_counts[block], coefficient).T
+        weights = np.ones_like(by_document) if draws.documents is None else draws.counts[block]
+        present = ~np.isnan(by_document)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = (weights * np.where(present, by_document, 0.0)).sum(axis=1)
+            found.append(total / (weights * present).sum(axis=1))
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def resample_means(
+    by_document: FloatArray, draws: Draws, weight: FloatArray | None = None
+) -> FloatArray:
+    """The mean over documents on each resample of documents; shape (resamples,).
+
+    Args:
+        by_document: shape (documents,), NaN where a document has no value.
+        draws: of the documents, or of fewer groups of them.
+        weight: shape (documents,), for how many each stands, which a document keeps when drawn.
+    """
+    groups = draws.counts.shape[1]
+    sides = [np.nan_to_num(by_document), (~np.isnan(by_document)).astype(float)]
+    if weight is not None:
+        sides = [side * weight for side in sides]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total, counted = (draws.counts @ in_groups(side, groups) for side in sides)
+        means: FloatArray = total / counted
+    return means
+
+
+def in_groups(by_document: FloatArray, groups: int) -> FloatArray:
+    """Sums over groups of documents, which are drawn or swapped together where there are many;
+    shape (groups,), or as it is for no more documents than groups."""
+    if len(by_document) <= groups:
+        return by_document
+    return sums(np.arange(len(by_document)) % groups, by_document, groups)
+
+
+def _system_level(
+    human: FloatArray, judge: FloatArray, coefficient: Coefficient, draws: Draws
+) -> FloatArray:
+    """Each resample's system means are a weighted sum over documents, so all resamples are one
+    product."""
+    counts = np.ones((len(draws), len(human))) if draws.documents is None else draws.counts
+    rated = counts @ (~np.isnan(human)).astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = [
+            np.round((counts @ np.nan_to_num(side)) / rated, DIGITS) for side in (human, judge)
+        ]
+    if draws.systems is not None:
+        means = [np.take_along_axis(side, draws.systems, axis=1) for side in means]
+    return coefficients_of_rows(means[0], means[1], coefficient)
+
+
+def percentile_interval(samples: FloatArray, *, confidence: float = CONFIDENCE) -> Interval:
+    """The middle part of the resamples (Efron, 1979), by numpy's linear quantiles."""
+    defined = samples[np.isfinite(samples)]
+    if len(defined) < 2:
+        return Interval(None, None, len(defined), "fewer than two resamples gave a value")
+    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(low), float(high), len(defined))
+
+
+def bca_interval(
+    samples: FloatArray, *, estimate: float, jackknife: FloatArray, confidence: float = CONFIDENCE
+) -> Interval:
+    """The bias-corrected accelerated interval (Efron, 1987).
+
+    Args:
+        estimate: the value on all data.
+        jackknife: shape (units,), the value with each unit left out in turn.
+    """
+    defined, left_out = samples[np.isfinite(samples)], jackknife[~np.isnan(jackknife)]
+    below = (
+        float(np.mean(defined < estimate) + np.mean(defined == estimate) / 2)
+        if len(defined)
+        else 0.0
+    )
+    if len(defined) < 2 or len(left_out) < 2 or not 0 < below < 1:
+        return percentile_interval(samples, confidence=confidence)
+    bias = stats.norm.ppf(below)
+    deviations = left_out.mean() - left_out
+    spread = (deviations**2).sum() ** 1.5
+    acceleration = float((deviations**3).sum() / (6 * spread)) if spread > 0 else 0.0
+    tails = stats.norm.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
+    shifted = stats.norm.cdf(bias + (bias + tails) / (1 - acceleration * (bias + tails)))
+    low, high = np.quantile(defined, shifted)
+    return Interval(float(low), float(high), len(defined))
+
+
+def leave_one_out_values(by_document: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """The mean over documents with each left out in turn; shape (documents,), NaN for missing."""
+    defined = ~np.isnan(by_document)
+    if weight is not None:
+        own = np.where(defined, weight, 0.0)
+        times = own * np.nan_to_num(by_document)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((times.sum() - times) / (own.sum() - own))
+    total, count = np.nansum(by_document), defined.sum()
+    without = np.where(defined, count - 1, count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(
+            without > 0, (total - np.where(defined, by_document, 0.0)) / without, np.nan
+        )
+
+
+def _resampled(
+    human: FloatArray, judge: FloatArray, draws: Draws, number: int
+) -> tuple[FloatArray, FloatArray]:
+    rows = draws.documents[number] if draws.documents is not None else np.arange(human.shape[0])
+    columns = draws.systems[number] if draws.systems is not None else np.arange(human.shape[1])
+    return human[np.ix_(rows, columns)], judge[np.ix_(rows, columns)]
+
+
+def _dataset(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> float:
+    present = ~np.isnan(human)
+    found = coefficient_of(human[present], judge[present], coefficient)
+    return np.nan if found.value is None else found.value

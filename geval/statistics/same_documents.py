@@ -1,0 +1,141 @@
+"""What "better" means wherever two judges are compared, or a judge before and after a change: a
+higher mean correlation with people *on the same documents, ties counted*.
+
+A document counts if people rank anything in it: their mean varies over the outputs that both judges
+scored. A judge that ties all these outputs ranks nothing there, and counts as 0. Published tables
+leave such documents out, for each judge by itself (see `correlation`); compared in that way, a
+judge that ties all outputs of the documents that are hard for it looks better and is not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from geval.statistics.correlation import (
+    Coefficient,
+    coefficients_by_document,
+    mean_of_documents,
+)
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.types import FloatArray, IntArray
+
+NOTHING_RANKED = "in no document do people rank outputs that both judges scored"
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """In how many documents people rank anything, and in how many of these each of two judges
+    does."""
+
+    documents: int
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, eq=False)
+class SameDocuments:
+    """Two judges in the documents in which people rank anything.
+
+    `counting` is a mask of these, `counts` says how many outputs people rated and both judges
+    scored, and `weight` for how many documents each stands (None where all stand for as many);
+    `of_first` and `of_second` are coefficients as `coefficients_by_document` gives them, NaN where
+    either side ties all outputs. Shape (documents,) each.
+    """
+
+    counting: np.ndarray
+    counts: FloatArray
+    of_first: FloatArray
+    of_second: FloatArray
+    weight: FloatArray | None = None
+
+    @cached_property
+    def first(self) -> FloatArray:
+        """The first judge's coefficients, 0 where it ties all outputs; NaN where the document does
+        not count."""
+        return ties_as_0(self.of_first, self.counting)
+
+    @cached_property
+    def second(self) -> FloatArray:
+        """The second judge's, in the same way."""
+        return ties_as_0(self.of_second, self.counting)
+
+    @cached_property
+    def difference(self) -> FloatArray:
+        """The first judge's coefficient minus the second's; shape (documents,)."""
+        return self.first - self.second
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Both judges' means over documents, NaN where none counts."""
+        first, second = (mean_of_documents(one, self.weight) for one in (self.first, self.second))
+        return first, second
+
+    @property
+    def ranked(self) -> Ranked:
+        first, second = (
+            int(np.count_nonzero(~np.isnan(side[self.counting])))
+            for side in (self.of_first, self.of_second)
+        )
+        return Ranked(int(self.counting.sum()), first, second)
+
+    def at(self, places: Sequence[int] | IntArray) -> "SameDocuments":
+        """Some of the documents, in an order."""
+        chosen = np.asarray(places, dtype=np.int64)
+        weight = None if self.weight is None else self.weight[chosen]
+        return SameDocuments(
+            self.counting[chosen],
+            self.counts[chosen],
+            self.of_first[chosen],
+            self.of_second[chosen],
+            weight,
+        )
+
+
+def on_same_documents(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient = "spearman",
+) -> SameDocuments:
+    """Compare two judges on the outputs that both scored and people rated.
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing.
+    """
+    outputs, (human, *judges) = complete(outputs, human, first, second)
+    sides = [coefficients_by_document(outputs, human, side, coefficient) for side in judges]
+    return SameDocuments(
+        outputs.documents_ranked(human),
+        outputs.by_document(),
+        sides[0],
+        sides[1],
+        outputs.document_weight,
+    )
+
+
+def ranked_by_document(
+    outputs: Outputs, human: FloatArray, judge: FloatArray, coefficient: Coefficient = "spearman"
+) -> FloatArray:
+    """A judge's coefficient in each document in which people rank anything, 0 where it ties all
+    outputs; NaN elsewhere. Shape (documents,).
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing; to be compared, judges need the same
+            outputs.
+    """
+    outputs, (human, judge) = complete(outputs, human, judge)
+    found = coefficients_by_document(outputs, human, judge, coefficient)
+    return ties_as_0(found, outputs.documents_ranked(human))
+
+
+def ties_as_0(by_document: FloatArray, counting: np.ndarray) -> FloatArray:
+    """A judge's coefficients with 0 where it alone ties all outputs; shape (documents,).
+
+    Args:
+        by_document: as `coefficients_by_document` gives them.
+        counting: in which documents people rank anything.
+    """
+    return np.where(counting, np.nan_to_num(by_document), np.nan)

@@ -1,0 +1,132 @@
+"""Draw samples with known probabilities, more often where a prediction is likely to be wrong.
+
+Active choice (Zrnic and Candès, 2024, "Active statistical inference"): what is drawn depends on how
+large the judge's error is likely to be, mixed with an equal share for everything, so that no
+probability is near 0 and no weight without limit. Samples have a fixed size and exactly the
+probabilities asked for: systematic sampling from a list in random order (Madow, 1949; Hartley and
+Rao, 1962).
+"""
+
+import numpy as np
+
+from geval.statistics.types import FloatArray, IntArray
+
+# The share of a sample that goes to everything alike. Weights are then at most twice those of a
+# uniform sample.
+UNIFORM_SHARE = 0.5
+# Ratings of a group count this much less than their number against those of all groups.
+SHRINKING = 5
+SCORE_GROUPS = 10
+
+
+def equal_probabilities(units: int, size: float) -> FloatArray:
+    """A uniform sample's; shape (units,)."""
+    return np.full(units, min(1.0, size / units) if units else 0.0)
+
+
+def proportional_probabilities(measure: FloatArray, size: float) -> FloatArray:
+    """Proportional to a measure, but at most 1, with a sum of `size`; shape (units,).
+
+    Args:
+        measure: shape (units,), at least 0; where all that is left of it is 0, all get as much.
+    """
+    found = np.zeros(len(measure))
+    size = min(size, float(len(measure)))
+    certain = np.zeros(len(measure), dtype=bool)
+    while not certain.all():
+        left = ~certain
+        rest = size - certain.sum()
+        total = measure[left].sum()
+        found[left] = (
+            rest * measure[left] / total if total > 0 else equal_probabilities(left.sum(), rest)
+        )
+        over = left & (found >= 1)
+        if not over.any():
+            break
+        certain |= over
+    found[certain] = 1.0
+    return found
+
+
+def active_probabilities(
+    error: FloatArray, size: float, uniform_share: float = UNIFORM_SHARE
+) -> FloatArray:
+    """A mixture of equal probabilities and those proportional to a predicted error; shape (units,).
+
+    Args:
+        error: shape (units,), how far the judge is likely to be off, NaN where nothing is known,
+            which counts as the mean of what is.
+    """
+    if not len(error):
+        return np.zeros(0)
+    known = error[~np.isnan(error)]
+    filled = np.nan_to_num(error, nan=float(known.mean()) if len(known) else 1.0)
+    return uniform_share * equal_probabilities(len(error), size) + (
+        1 - uniform_share
+    ) * proportional_probabilities(filled, size)
+
+
+def draw_systematically(probabilities: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Units drawn with exactly these probabilities, as many as their sum, rounded up or down.
+
+    Returns:
+        Positions, rising.
+    """
+    order = rng.permutation(len(probabilities))
+    # Rounded, so that a whole sum is whole in spite of its many parts.
+    passed = np.round(np.cumsum(probabilities[order]), 9)
+    marks = np.floor(passed + rng.random())
+    before = np.append(0.0, marks[:-1])
+    return np.sort(order[marks > before])
+
+
+def in_any(*probabilities: FloatArray) -> FloatArray:
+    """The probability of being in at least one of samples that were drawn independently."""
+    first, *others = probabilities
+    if not others:
+        return first
+    left_out = 1 - first
+    for one in others:
+        left_out = left_out * (1 - one)
+    return 1 - left_out
+
+
+def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> FloatArray:
+    """How far people's ratings are likely to lie from what the judges' scores say of them.
+
+    The squared error of a line through the rated outputs, as it is in the output's system and in
+    its tenth of the scores: both as a multiple of that of all, and shrunk towards it.
+
+    Args:
+        human, judge: shape (outputs,), NaN for missing.
+        system: shape (outputs,).
+
+    Returns:
+        Shape (outputs,); NaN where fewer than two outputs are rated.
+    """
+    rated = ~np.isnan(human)
+    if rated.sum() < 2:
+        return np.full(len(human), np.nan)
+    scored = rated & ~np.isnan(judge)
+    error = np.where(rated, human - human[rated].mean(), np.nan)
+    if scored.sum() > 2 and np.ptp(judge[scored]) > 0:
+        slope, level = np.polyfit(judge[scored], human[scored], 1)
+        error[scored] = human[scored] - level - slope * judge[scored]
+    squared = error**2
+    overall = float(squared[rated].mean())
+    if not overall:
+        return np.ones(len(human))
+    found = np.full(len(human), overall)
+    known = judge[~np.isnan(judge)]
+    groups = [system]
+    if len(known):
+        cuts = np.unique(np.quantile(known, np.linspace(0, 1, SCORE_GROUPS + 1)[1:-1]))
+        # Outputs without a score are a group of their own.
+        groups.append(np.where(np.isnan(judge), len(cuts) + 1, np.searchsorted(cuts, judge)))
+    for group in groups:
+        _, at = np.unique(group, return_inverse=True)
+        total = np.bincount(at, np.where(rated, squared, 0.0))
+        own = (total + SHRINKING * overall) / (np.bincount(at, rated) + SHRINKING)
+        found *= (own / overall)[at]
+    errors: FloatArray = np.sqrt(found)
+    return errors

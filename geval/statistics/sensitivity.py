@@ -1,0 +1,213 @@
+"""What moves a judge's scores that should not, and what its scores are like beside people's.
+
+A probe changes something that says nothing about quality; its effect is the mean difference of an
+output's scores with and without it. Outputs of a document are alike, so documents are left out in
+turn (jackknife, Student's t), and Holm's (1979) adjustment holds the chance of any false finding at
+5 %, over all probes and checks of a study together.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.jackknife import LeftOut, t_interval
+from geval.statistics.layout import Outputs
+from geval.statistics.resampling import Interval
+from geval.statistics.significance import holm
+from geval.statistics.types import FloatArray
+from geval.thresholds import (
+    INTERVAL_DOCUMENTS,
+    PROBE_RELIABILITY,
+    PROBE_SPREAD,
+    SIGNIFICANCE,
+)
+
+SEVERITY, SPREAD, NOISE, REPEATED = "severity", "spread", "noise", "repeated"
+_CLIP = 1e-9
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The effect of a probe, or a check.
+
+    `value` is in points for probes and severity (scores less ratings), the ratio of the standard
+    deviations for the spread, ICC(1) for noise. None, with a reason, where nothing can be said.
+    `p` is of the hypothesis that all is well, `adjusted` by Holm over all of a study.
+    """
+
+    name: str
+    outputs: int
+    documents: int
+    value: float | None
+    interval: Interval | None = None
+    p: float | None = None
+    adjusted: float | None = None
+    reason: str = ""
+
+    @property
+    def is_found(self) -> bool:
+        """Whether something is wrong, at 5 % over all probes and checks together."""
+        return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
+
+
+def sensitivity(
+    outputs: Outputs,
+    unchanged: FloatArray,
+    changed: Mapping[str, FloatArray],
+    human: FloatArray | None = None,
+) -> list[Finding]:
+    """What probes and checks find, in the order of `changed`, then checks.
+
+    Args:
+        unchanged: scores of two askings without a change; shape (outputs, 2), NaN for missing.
+        changed: scores under each probe; shape (outputs,).
+        human: people's mean ratings on the same scale; shape (outputs,), NaN for unrated.
+    """
+    plain = _row_means(unchanged)
+    found = [_shift(name, outputs, scores - plain) for name, scores in changed.items()]
+    both = unchanged[:, 1] - unchanged[:, 0]
+    found.append(_shift(REPEATED, outputs, both))
+    if human is not None and (~np.isnan(human)).any():
+        found += [_shift(SEVERITY, outputs, plain - human), _spread(outputs, plain, human)]
+    found.append(_noise(outputs, unchanged))
+    tested = [one.p for one in found if one.p is not None]
+    adjusted = iter(holm(tested))
+    return [replace(one, adjusted=next(adjusted)) if one.p is not None else one for one in found]
+
+
+def _row_means(scores: FloatArray) -> FloatArray:
+    count = (~np.isnan(scores)).sum(axis=1)
+    total = np.nansum(scores, axis=1)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
+def _shift(name: str, outputs: Outputs, gap: FloatArray) -> Finding:
+    """A mean of differences, tested against 0 from both sides."""
+    there, documents, left_out = _documents(outputs, gap)
+    if left_out is None:
+        return _too_few(name, int(there.sum()), documents)
+    value = float(gap[there].mean())
+    sums, counts = (_sums(outputs, there, of) for of in (gap, np.ones(len(gap))))
+    means = left_out.sums(sums) / left_out.sums(counts)
+    return _tested(name, there, documents, left_out, value, means, against=0.0)
+
+
+def _spread(outputs: Outputs, judge: FloatArray, human: FloatArray) -> Finding:
+    """The ratio of standard deviations, tested against too small a one, on its logarithm."""
+    there, documents, left_out = _documents(outputs, judge + human)
+    if left_out is None:
+        return _too_few(SPREAD, int(there.sum()), documents)
+    variances = [_left_out_variance(outputs, there, side, left_out) for side in (judge, human)]
+    (judge_all, judge_without), (human_all, human_without) = variances
+    if min(human_all, human_without.min()) <= _CLIP:
+        return Finding(
+            SPREAD, int(there.sum()), documents, None, reason="people gave every output the same"
+        )
+    value = np.log(max(judge_all, _CLIP) / human_all) / 2
+    means = np.log(np.maximum(judge_without, _CLIP) / human_without) / 2
+    found = _tested(
+        SPREAD, there, documents, left_out, float(value), means,
+        against=float(np.log(PROBE_SPREAD)), below=True,
+    )  # fmt: skip
+    return _brought_back(found, np.exp)
+
+
+def _left_out_variance(
+    outputs: Outputs, there: np.ndarray, values: FloatArray, left_out: LeftOut
+) -> tuple[float, FloatArray]:
+    """A variance over outputs, and with each group of documents left out."""
+    centred = values - values[there].mean()
+    first, second, count = (
+        left_out.sums(_sums(outputs, there, of))
+        for of in (centred, centred**2, np.ones(len(values)))
+    )
+    return float(values[there].var()), second / count - (first / count) ** 2
+
+
+def _noise(outputs: Outputs, unchanged: FloatArray) -> Finding:
+    """The reliability of one score from two askings, tested against too low a one on Fisher's z.
+
+    With two scores each, B and W the mean squares between and within outputs, ICC(1) is
+    (B - W) / (B + W).
+    """
+    there, documents, left_out = _documents(outputs, unchanged.sum(axis=1))
+    if left_out is None:
+        return _too_few(NOISE, int(there.sum()), documents)
+    half = unchanged.mean(axis=1)
+    within = _sums(outputs, there, (unchanged[:, 1] - unchanged[:, 0]) ** 2 / 2)
+    counts = _sums(outputs, there, np.ones(len(unchanged)))
+    all_half, without_half = _left_out_variance(outputs, there, half, left_out)
+    n, total = left_out.sums(counts), float(within.sum())
+    value = _fisher(_icc(all_half, total / counts.sum(), float(counts.sum())))
+    means = _fisher(_icc(without_half, left_out.sums(within) / n, n))
+    found = _tested(
+        NOISE, there, documents, left_out, float(value), np.asarray(means),
+        against=float(np.arctanh(PROBE_RELIABILITY)), below=True,
+    )  # fmt: skip
+    return _brought_back(found, np.tanh)
+
+
+def _icc(
+    variance_of_means: FloatArray | float, within: FloatArray | float, n: FloatArray | float
+) -> FloatArray:
+    between = 2 * np.asarray(variance_of_means) * n / (np.asarray(n) - 1)
+    total = between + within
+    return np.where(total > _CLIP, (between - within) / np.maximum(total, _CLIP), 1.0)
+
+
+def _fisher(icc: FloatArray) -> FloatArray:
+    return np.arctanh(np.clip(icc, -0.999, 0.999))
+
+
+def _documents(outputs: Outputs, values: FloatArray) -> tuple[np.ndarray, int, LeftOut | None]:
+    """Which outputs have a value, in how many documents; None if these are too few."""
+    there = ~np.isnan(values)
+    documents = len(np.unique(outputs.document[there]))
+    return there, documents, LeftOut.each(documents) if documents >= INTERVAL_DOCUMENTS else None
+
+
+def _sums(outputs: Outputs, there: np.ndarray, values: FloatArray) -> FloatArray:
+    """Sums over the outputs of each document that has any; shape (documents,)."""
+    _names, at = np.unique(outputs.document[there], return_inverse=True)
+    return np.asarray(np.bincount(at, weights=values[there]), dtype=float)
+
+
+def _tested(
+    name: str,
+    there: np.ndarray,
+    documents: int,
+    left_out: LeftOut,
+    value: float,
+    without: FloatArray,
+    *,
+    against: float,
+    below: bool = False,
+) -> Finding:
+    """A value with its interval, tested against a number: from both sides, or whether it is
+    below."""
+    n, freedom = int(there.sum()), left_out.freedom(documents)
+    variance = left_out.variance(without)
+    distance = value - against
+    if not variance:  # the same in every document
+        certain = distance < 0 if below else abs(distance) > _CLIP
+        return Finding(name, n, documents, value, Interval(value, value), 0.0 if certain else 1.0)
+    t = distance / np.sqrt(variance)
+    p = stats.t.cdf(t, freedom) if below else 2 * stats.t.sf(abs(t), freedom)
+    return Finding(name, n, documents, value, t_interval(value, variance, freedom), float(p))
+
+
+def _brought_back(found: Finding, back: np.ufunc) -> Finding:
+    """A finding that was made on another scale, on its own."""
+    assert found.value is not None
+    assert found.interval is not None
+    assert found.interval.ends is not None
+    low, high = found.interval.ends
+    ends = Interval(float(back(low)), float(back(high)))
+    return replace(found, value=float(back(found.value)), interval=ends)
+
+
+def _too_few(name: str, outputs: int, documents: int) -> Finding:
+    reason = f"{documents} documents count; {INTERVAL_DOCUMENTS} are needed"
+    return Finding(name, outputs, documents, None, reason=reason)

@@ -1,0 +1,427 @@
+"""How strict each annotator is, and what outputs would get from an annotator of average severity.
+
+Means of ratings depend on who rated: where annotators rate different outputs, an output that met
+strict ones looks worse than it is. The many-facet Rasch model (Linacre, 1989) with Andrich's (1978)
+rating scale takes ratings as steps of an ordinal scale, whose distances need not be equal:
+
+    log P(k) - log P(k - 1) = quality of the output - severity of the annotator - step k
+
+Severities and steps follow from the conditional likelihood given each output's sum (Andersen, 1972;
+for raters, Eckes, 2015): no distribution of qualities is assumed, and estimates are consistent with
+few ratings per output, where joint maximum likelihood is not. Intervals are from the sandwich
+of the scores of documents, whose outputs are alike. The distribution of qualities is then estimated
+on a grid (Laird, 1978), and adjusted scores are posterior means under it.
+
+The model takes annotators to differ in severity alone: for how well they tell outputs apart see
+`mace` and `dawid_skene`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from geval.statistics.jackknife import no_interval
+from geval.statistics.layout import Outputs, Ratings, sums
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray, IntArray
+from geval.thresholds import (
+    CONFIDENCE,
+    RATING_VALUES,
+    SEVERITY_DOCUMENTS,
+    SEVERITY_ERROR,
+    SEVERITY_SHARED,
+)
+
+# A weak normal prior, so that somebody who is stricter wherever others differ has a finite value.
+RIDGE = 0.01
+# Qualities in logits at which their distribution is estimated.
+GRID = np.linspace(-10.0, 10.0, 61)
+MOST_ROUNDS, CHANGE = 500, 1e-7
+# A smaller error is of rounding: annotators are alike in every document.
+LEAST_ERROR = 1e-6
+ALIKE = "annotators never differ, so nothing is known of how much severity varies"
+ONE_VALUE = "all ratings are the same"
+MANY_VALUES = f"ratings take more than {RATING_VALUES} values, too many for an ordinal model"
+ALONE = f"no two annotators share {SEVERITY_SHARED} outputs with others"
+FEW_SHARED = f"shares fewer than {SEVERITY_SHARED} outputs with others"
+UNLINKED = "shares no outputs with most of the annotators"
+FEW_DOCUMENTS = f"fewer than {SEVERITY_DOCUMENTS} documents have an output with two ratings"
+EXTREME = "differs from the others in one direction alone, so its size is not known"
+
+
+@dataclass(frozen=True)
+class RaterSeverity:
+    """An annotator: severity in logits (0 is the average, more is stricter), and in points of the
+    scale: how much lower than an average annotator's their ratings of the same outputs are."""
+
+    logits: Estimate
+    logits_interval: Interval
+    points: Estimate
+    points_interval: Interval
+
+    @classmethod
+    def undefined(cls, reason: str) -> "RaterSeverity":
+        none, nowhere = Estimate.undefined(reason), no_interval(reason)
+        return cls(none, nowhere, none, nowhere)
+
+
+@dataclass(frozen=True, eq=False)
+class ManyFacets:
+    """A fitted model.
+
+    `raters` are parallel to the raters of the ratings; `adjusted` has shape (outputs,): the
+    expected rating by an average annotator, NaN where nobody rated who is in the model. `values`
+    are the categories, `steps` of shape (values - 1,) how hard each is to take, in logits.
+    `reason` says why there is no model.
+    """
+
+    raters: tuple[RaterSeverity, ...]
+    adjusted: FloatArray
+    values: FloatArray = field(default_factory=lambda: np.empty(0))
+    steps: FloatArray = field(default_factory=lambda: np.empty(0))
+    reason: str = ""
+
+
+def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = True) -> ManyFacets:
+    """The severity of every annotator, and ratings adjusted for it.
+
+    Answers who is strict, where not everybody rated everything as well. Severities compare
+    annotators that are linked by outputs; of several such groups the largest is in the model.
+
+    Args:
+        outputs: their documents are the units of the intervals.
+        has_intervals: whether severities have intervals, which take some of the time.
+    """
+    values = np.unique(ratings.value)
+    linked, reasons = _linked(ratings)
+    reason = ""
+    if len(values) < 2:
+        reason = ONE_VALUE
+    elif len(values) > RATING_VALUES:
+        reason = MANY_VALUES
+    elif not linked.any():
+        reason = ALONE
+    if reason:
+        nobody = (RaterSeverity.undefined(reason),) * ratings.raters
+        return ManyFacets(nobody, np.full(ratings.outputs, np.nan), reason=reason)
+    part = ratings.among(np.ones(ratings.outputs, dtype=bool), linked)
+    model = _Conditional(_Patterns.of(part, values))
+    severity, steps = model.fitted()
+    share = _share_of_qualities(model.patterns, severity, steps)
+    errors = model.errors(severity, steps, outputs) if has_intervals else None
+    found = iter(_rater(at, severity, steps, values, share, errors) for at in range(len(severity)))
+    return ManyFacets(
+        tuple(
+            next(found) if is_linked else RaterSeverity.undefined(why)
+            for is_linked, why in zip(linked, reasons, strict=True)
+        ),
+        _adjusted(model.patterns, severity, steps, values, share, ratings.outputs),
+        values,
+        -np.diff(steps),
+    )
+
+
+def _linked(ratings: Ratings) -> tuple[np.ndarray, list[str]]:
+    """The annotators who share enough outputs with others and are linked to most; and of each why
+    not. Shape (raters,)."""
+    enough = np.ones(ratings.raters, dtype=bool)
+    while True:
+        among_them = ratings.among(np.ones(ratings.outputs, dtype=bool), enough)
+        own = np.zeros(ratings.raters)
+        own[enough] = among_them.shared
+        still = enough & (own >= SEVERITY_SHARED)
+        if (still == enough).all():
+            break
+        enough = still
+    reasons = [FEW_SHARED if not is_enough else UNLINKED for is_enough in enough]
+    group = np.arange(ratings.raters)
+    output, rater = ratings.output, ratings.rater
+    counted = enough[rater]
+    output, rater = output[counted], rater[counted]
+    while True:
+        least = np.full(ratings.outputs, ratings.raters)
+        np.minimum.at(least, output, group[rater])
+        joined = group.copy()
+        np.minimum.at(joined, rater, least[output])
+        if (joined == group).all():
+            break
+        group = joined
+    size = sums(group, enough.astype(float), ratings.raters)
+    return enough & (group == int(size.argmax())), reasons
+
+
+@dataclass(frozen=True, eq=False)
+class _Patterns:
+    """Outputs by who rated them and by the sum of their codes, which together say all that the
+    model knows of an output's quality.
+
+    Each block has outputs with as many ratings: `raters` of shape (patterns, size), `total` of
+    shape (patterns,), which `outputs` are of which pattern (`pattern`), and `codes` of shape
+    (outputs, size).
+    """
+
+    blocks: "tuple[_Block, ...]"
+    raters: int
+    codes: int
+
+    @classmethod
+    def of(cls, ratings: Ratings, values: FloatArray) -> "_Patterns":
+        code = np.searchsorted(values, ratings.value)
+        blocks = []
+        for block in ratings.blocks:
+            raters, codes = ratings.rater[block.members], code[block.members]
+            order = np.argsort(raters, axis=1)
+            raters, codes = (np.take_along_axis(one, order, 1) for one in (raters, codes))
+            rows = np.column_stack([raters, codes.sum(axis=1)])
+            patterns, at = np.unique(rows, axis=0, return_inverse=True)
+            blocks.append(
+                _Block(patterns[:, :-1], patterns[:, -1], block.groups, at.ravel(), codes)
+            )
+        return cls(tuple(blocks), ratings.raters, len(values))
+
+    def __iter__(self) -> "Iterator[_Block]":
+        return iter(self.blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    raters: IntArray
+    total: IntArray
+    outputs: IntArray
+    pattern: IntArray
+    codes: IntArray
+
+    @cached_property
+    def count(self) -> FloatArray:
+        """How many outputs have each pattern."""
+        return sums(self.pattern, None, len(self.total))
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """Standard errors of severities, shape (raters,): clustered by document, and by the information
+    alone; `documents` tell something."""
+
+    clustered: FloatArray
+    by_information: FloatArray
+    documents: int
+
+
+class _Conditional:
+    """The conditional likelihood. Parameters are severities, then `steps`: what each code but the
+    first and the last adds to the logarithm of its probability; these two are fixed at 0."""
+
+    def __init__(self, patterns: _Patterns) -> None:
+        self.patterns = patterns
+        self.size = patterns.raters + patterns.codes - 2
+
+    def fitted(self) -> tuple[FloatArray, FloatArray]:
+        """Severities of shape (raters,), which sum to 0, as the prior wants of those that the data
+        do not tell apart, and what each code adds, (codes,)."""
+        found = optimize.minimize(
+            self._loss, np.zeros(self.size), jac=True, method="BFGS", options={"gtol": 1e-6}
+        )
+        return self._parts(found.x)
+
+    def _parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        severity, inner = np.split(parameters, [self.patterns.raters])
+        return severity, np.concatenate([[0.0], inner, [0.0]])
+
+    def _loss(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        severity, steps = self._parts(parameters)
+        loss, gradient = RIDGE / 2 * float(parameters @ parameters), RIDGE * parameters
+        for block in self.patterns:
+            logs, expected = _given_total(block, severity, steps)
+            observed = steps[block.codes] - block.codes * severity[block.raters[block.pattern]]
+            loss += float(logs @ block.count - observed.sum())
+            gradient = gradient - self._by_output(block, expected).sum(axis=0)
+        return loss, gradient
+
+    def _by_output(self, block: _Block, expected: FloatArray) -> FloatArray:
+        """The score of each output: observed less expected; shape (outputs, parameters)."""
+        codes = self.patterns.codes
+        rows = np.arange(len(block.codes))[:, None]
+        score = np.zeros((len(block.codes), self.size))
+        mean = expected @ np.arange(codes)
+        of_rater = mean[block.pattern] - block.codes
+        np.add.at(score, (rows, block.raters[block.pattern]), of_rater)
+        for code in range(1, codes - 1):
+            surplus = (block.codes == code) - expected[block.pattern][:, :, code]
+            score[:, self.patterns.raters + code - 1] = surplus.sum(axis=1)
+        return score
+
+    def errors(self, severity: FloatArray, steps: FloatArray, outputs: Outputs) -> "_Errors":
+        """How far severities may be off, over documents."""
+        parameters = np.concatenate([severity, steps[1:-1]])
+        information = self._information(parameters)
+        by_document = np.zeros((outputs.documents, self.size))
+        for block in self.patterns:
+            _logs, expected = _given_total(block, severity, steps)
+            np.add.at(
+                by_document, outputs.document[block.outputs], self._by_output(block, expected)
+            )
+        telling = int((np.abs(by_document) > 1e-12).any(axis=1).sum())
+        raters = self.patterns.raters
+        inverse = np.linalg.inv(information)[:raters]
+        moved = inverse @ by_document.T
+        # The data say nothing of all severities together, which are 0 on average.
+        centre = np.eye(raters) - 1 / raters
+        known = np.diagonal(centre @ inverse[:, :raters] @ centre)
+        return _Errors(
+            np.sqrt((moved**2).sum(axis=1) * telling / max(1, telling - 1)),
+            np.sqrt(np.maximum(0, known)),
+            telling,
+        )
+
+    def _information(self, parameters: FloatArray, width: float = 1e-4) -> FloatArray:
+        """Minus the second derivatives, from differences of the first."""
+        rows = []
+        for at in range(self.size):
+            step = np.zeros(self.size)
+            step[at] = width
+            above, below = (self._loss(parameters + sign * step)[1] for sign in (1, -1))
+            rows.append((above - below) / (2 * width))
+        return np.array(rows)
+
+
+def _given_total(
+    block: _Block, severity: FloatArray, steps: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The logarithm of the probability weight of each pattern's total, and with which probability
+    each of its raters gave each code, given the total; shapes (patterns,) and (patterns, size,
+    codes). By the forward and backward sums over raters of a hidden Markov model's algorithm."""
+    codes = len(steps)
+    patterns, size = block.raters.shape
+    length = size * (codes - 1) + 1
+    weight = steps - np.arange(codes) * severity[block.raters][:, :, None]
+    scale = weight.max(axis=2, keepdims=True)
+    weight = np.exp(weight - scale)
+    logs = scale.sum(axis=(1, 2))
+    before = [np.zeros((patterns, length))]
+    before[0][:, 0] = 1.0
+    for at in range(size):
+        summed = _shifted(before[-1], weight[:, at])
+        total = summed.sum(axis=1, keepdims=True)
+        logs = logs + np.log(total[:, 0])
+        before.append(summed / total)
+    rows = np.arange(patterns)
+    logs = logs + np.log(before[-1][rows, block.total])
+    # What the raters from one on must still add: read backwards from the total.
+    needed = np.zeros((patterns, length))
+    needed[rows, block.total] = 1.0
+    expected = np.empty((patterns, size, codes))
+    for at in reversed(range(size)):
+        for code in range(codes):
+            given = before[at][:, : length - code] * needed[:, code:]
+            expected[:, at, code] = weight[:, at, code] * given.sum(axis=1)
+        needed = _shifted_back(needed, weight[:, at])
+        needed /= needed.sum(axis=1, keepdims=True)
+    expected /= expected.sum(axis=2, keepdims=True)
+    return logs, expected
+
+
+def _shifted(sums_before: FloatArray, weight: FloatArray) -> FloatArray:
+    """Weights of sums with another rater's code added."""
+    found = np.zeros_like(sums_before)
+    for code in range(weight.shape[1]):
+        kept = sums_before[:, : sums_before.shape[1] - code]
+        found[:, code:] += weight[:, code, None] * kept
+    return found
+
+
+def _shifted_back(needed: FloatArray, weight: FloatArray) -> FloatArray:
+    """Weights of sums from which this rater's code leads to what is needed."""
+    found = np.zeros_like(needed)
+    for code in range(weight.shape[1]):
+        found[:, : needed.shape[1] - code] += weight[:, code, None] * needed[:, code:]
+    return found
+
+
+def _probabilities(quality: FloatArray, severity: float, steps: FloatArray) -> FloatArray:
+    """Of each code, at some qualities; shape (qualities, codes)."""
+    found: FloatArray = special.softmax(
+        np.multiply.outer(quality - severity, np.arange(len(steps))) + steps, axis=1
+    )
+    return found
+
+
+def _likelihood(block: _Block, severity: FloatArray, steps: FloatArray) -> FloatArray:
+    """Of each pattern's total at each quality of the grid, up to a factor of the pattern; shape
+    (patterns, grid)."""
+    norm = np.array(
+        [
+            special.logsumexp(np.multiply.outer(GRID - own, np.arange(len(steps))) + steps, axis=1)
+            for own in severity
+        ]
+    )
+    logs = np.multiply.outer(block.total, GRID) - norm[block.raters].sum(axis=1)
+    found: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return found
+
+
+def _share_of_qualities(patterns: _Patterns, severity: FloatArray, steps: FloatArray) -> FloatArray:
+    """The distribution of outputs over the grid, by EM from a uniform one."""
+    likelihood = np.concatenate([_likelihood(block, severity, steps) for block in patterns])
+    count = np.concatenate([block.count for block in patterns])
+    share = np.full(len(GRID), 1 / len(GRID))
+    for _ in range(MOST_ROUNDS):
+        posterior = likelihood * share
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        renewed = count @ posterior / count.sum()
+        change = np.abs(renewed - share).max()
+        share = renewed
+        if change < CHANGE:
+            break
+    return share
+
+
+def _adjusted(
+    patterns: _Patterns,
+    severity: FloatArray,
+    steps: FloatArray,
+    values: FloatArray,
+    share: FloatArray,
+    outputs: int,
+) -> FloatArray:
+    """The expected rating of each output by an average annotator, given its ratings."""
+    average = _probabilities(GRID, 0.0, steps) @ values
+    found = np.full(outputs, np.nan)
+    for block in patterns:
+        posterior = _likelihood(block, severity, steps) * share
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        found[block.outputs] = (posterior @ average)[block.pattern]
+    return found
+
+
+def _rater(
+    at: int,
+    severity: FloatArray,
+    steps: FloatArray,
+    values: FloatArray,
+    share: FloatArray,
+    errors: _Errors | None,
+) -> RaterSeverity:
+    """An annotator's severity; in points it rises with the logits, so its interval's ends do."""
+    average = _probabilities(GRID, 0.0, steps) @ values
+
+    def points(logits: float) -> float:
+        return float(share @ (average - _probabilities(GRID, logits, steps) @ values))
+
+    own = float(severity[at])
+    if errors is not None and errors.by_information[at] > SEVERITY_ERROR:
+        return RaterSeverity.undefined(EXTREME)
+    logits, in_points = Estimate(own), Estimate(points(own))
+    if errors is None or errors.documents < SEVERITY_DOCUMENTS:
+        nowhere = no_interval(FEW_DOCUMENTS)
+        return RaterSeverity(logits, nowhere, in_points, nowhere)
+    if errors.clustered[at] < LEAST_ERROR:
+        return RaterSeverity(logits, no_interval(ALIKE), in_points, no_interval(ALIKE))
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, errors.documents - 1) * errors.clustered[at])
+    low, high = own - half, own + half
+    return RaterSeverity(
+        logits, Interval(low, high), in_points, Interval(points(low), points(high))
+    )

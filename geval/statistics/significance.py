@@ -1,0 +1,405 @@
+"""Test whether one judge agrees better with people than another on the same items.
+
+Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges
+are standardized, and their scores are swapped for random documents and systems. They compare on the
+same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959) for a shared
+variable. Corrections for many comparisons.
+"""
+
+import itertools
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from geval.statistics.correlation import (
+    Coefficient,
+    coefficients_of_rows,
+    mean_of_documents,
+)
+from geval.statistics.jackknife import interval_of_difference, over_systems
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.mixing import swapped_coefficients
+from geval.statistics.resampling import MOST_GROUPS, Over, in_groups
+from geval.statistics.same_documents import NOTHING_RANKED, on_same_documents
+from geval.statistics.types import FloatArray
+
+PERMUTATIONS = 1000
+# A p-value that is small among 1,000 orderings is taken from so many others: adjusted over the
+# pairs of many judges on many criteria, 1 in 1,001 would show no difference at all.
+SMALL_P, MANY_PERMUTATIONS, MANY_SEED = 0.01, 10_000, 1
+MOST_MANY_CELLS = 10_000_000
+EXACT_UP_TO = 2**12
+# Below it, Williams' t is what rounding has left of 0 by 0, such as for a judge and its reverse.
+LEAST_DENOMINATOR = 1e-12
+# Twelve names (`LETTERED_JUDGES`) need 81 letters at most.
+LETTERS = string.ascii_letters + "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ"
+# Swapping systems needs tables of documents and systems; so many cells of them at once.
+MOST_CELLS = 2_000_000
+
+
+Method = Literal["permutation", "jackknife"]
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """The observed difference (first judge minus second), its two-sided p-value, and how many
+    orderings it rests on; none where it is a t test with the jackknife's standard error.
+
+    A p-value from random orderings counts the observed one, so it is never 0; an exact one
+    enumerates all of them.
+    """
+
+    observed: float | None
+    p: float | None
+    orderings: int
+    exact: bool
+    reason: str = ""
+    method: Method = "permutation"
+
+
+def _untested(reason: str, method: Method = "permutation") -> PairTest:
+    return PairTest(None, None, 0, False, reason, method)
+
+
+NOT_COMPARED = _untested(NOTHING_RANKED)
+
+
+@dataclass(frozen=True)
+class WilliamsTest:
+    """Williams' t with its p-values; NaN where the correlations leave nothing that varies."""
+
+    t: float
+    p_two_sided: float
+    p_one_sided: float
+
+
+def permutation_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
+    over: Over,
+    *,
+    rng: np.random.Generator,
+    permutations: int = PERMUTATIONS,
+) -> PairTest:
+    """Compare two judges' summary-level correlations by swapping their standardised scores.
+
+    More than 2,000 documents are swapped in so many groups, which is a permutation test as well.
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
+    """
+    outputs, (human, a, b) = complete(outputs, human, first, second)
+    same = on_same_documents(outputs, human, a, b, coefficient)
+    if over == "documents":  # whose correlations are the same for standardised scores
+        (test,) = permutation_tests(
+            [same.difference], rng=rng, permutations=permutations, weights=[same.weight]
+        )
+        return test
+    observed = float(np.subtract(*replace(same, weight=None).means))
+    if np.isnan(observed):
+        return NOT_COMPARED
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return _untested("a judge's scores are all the same")
+    counting = int(outputs.documents_ranked(human).sum())
+    a, b = _standardised(a), _standardised(b)
+    documents, systems = outputs.documents, outputs.systems
+    if not outputs.has_cells:
+        return _untested("over systems, a session needs one output of each system")
+    if documents * systems > MOST_CELLS:
+        return _untested(f"over systems, at most {MOST_CELLS:,} cells are tested")
+    human, a, b = (outputs.table(side) for side in (human, a, b))
+    bits = systems if over == "systems" else documents + systems
+    exact = 2**bits <= EXACT_UP_TO
+    patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
+    # Documents in which people rank nothing add 0, and do not count.
+    differences = _differences_by_cell(human, a, b, coefficient, patterns, over)
+    differences *= documents / counting
+    return _test_of(observed, _as_large(differences, observed), len(patterns), exact)
+
+
+def permutation_tests(
+    differences: Sequence[FloatArray],
+    *,
+    rng: np.random.Generator,
+    permutations: int = PERMUTATIONS,
+    weights: Sequence[FloatArray | None] | None = None,
+) -> list[PairTest]:
+    """The tests over documents of several pairs of judges, all by the same orderings.
+
+    Args:
+        differences: by pair, the first judge's coefficient minus the second's in each document;
+            shape (documents,), NaN where a document does not count.
+        weights: by pair the weights of documents, None where all count alike.
+    """
+    weights = weights or [None] * len(differences)
+    observed = [
+        mean_of_documents(one, weight) for one, weight in zip(differences, weights, strict=True)
+    ]
+    known = [index for index, value in enumerate(observed) if not np.isnan(value)]
+    found = [NOT_COMPARED] * len(differences)
+    if not known:
+        return found
+    bits = min(len(differences[0]), MOST_GROUPS)
+    exact = 2**bits <= EXACT_UP_TO
+    patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
+    counts = _counts_as_large(differences, weights, observed, known, patterns)
+    for index, count in zip(known, counts, strict=True):
+        found[index] = _test_of(observed[index], count, len(patterns), exact)
+    closer = [index for index in known if not exact and (found[index].p or 0) <= SMALL_P]
+    if closer:
+        # Orderings of their own, so that looking closer does not by itself make p smaller.
+        patterns = _many_patterns(bits)
+        counts = _counts_as_large(differences, weights, observed, closer, patterns)
+        for index, count in zip(closer, counts, strict=True):
+            found[index] = _test_of(observed[index], count, len(patterns), exact)
+    return found
+
+
+def paired_bootstrap_p(first: FloatArray, second: FloatArray) -> float | None:
+    """Whether the first judge agrees better than the second: the share of resamples in which it
+    does not, a one-sided p-value (Efron and Tibshirani, 1993, chapter 16; Koehn, 2004).
+
+    Use it for a table that marks what is better than a baseline, as papers do. To claim that judges
+    differ, use `permutation_test`, which tests that claim and is corrected over all pairs.
+
+    Args:
+        first, second: shape (resamples,), of the same resamples; NaN where one gave no value.
+
+    Returns:
+        (1 + resamples without an advantage) / (1 + resamples), never 0; None where no resample has
+        a value of both.
+    """
+    gains = first - second
+    gains = gains[~np.isnan(gains)]
+    if not len(gains):
+        return None
+    return float((1 + np.count_nonzero(gains <= 0)) / (1 + len(gains)))
+
+
+def new_systems_test(
+    outputs: Outputs,
+    human: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+    coefficient: Coefficient,
+    over: Over,
+) -> PairTest:
+    """Whether two judges' summary-level correlations would differ with other systems, or with other
+    systems and documents: Student's t test of the difference, whose standard error is the
+    jackknife's (see `jackknife`), from ten systems on.
+
+    Swapping systems tests something else: that the judges are the same on these systems. Judges
+    that each favour systems of their own are then taken for different (`make bench-coverage`).
+
+    Args:
+        human, first, second: shape (outputs,), NaN for missing; only outputs with all three count.
+        over: "systems" or "both".
+    """
+    outputs, (human, *judges) = complete(outputs, human, first, second)
+    if outputs.documents * outputs.systems > MOST_CELLS:
+        many = f"over systems, at most {MOST_CELLS:,} cells are tested"
+        return _untested(many, "jackknife")
+    same = on_same_documents(outputs, human, judges[0], judges[1], coefficient)
+    among_documents = interval_of_difference(same)
+    if among_documents.low is None:
+        return _untested(among_documents.reason, "jackknife")
+    sides = (same.first, same.second)
+    found = over_systems(outputs, human, judges, sides, coefficient, over)
+    if isinstance(found, str):
+        return _untested(found, "jackknife")
+    return PairTest(found.estimate, found.p, 0, False, method="jackknife")
+
+
+def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTest:
+    """
+    Args:
+        count: in how many orderings the difference is as large as the observed one.
+    """
+    p = count / orderings if exact else (count + 1) / (orderings + 1)
+    return PairTest(observed, p, orderings, exact)
+
+
+def _counts_as_large(
+    differences: Sequence[FloatArray],
+    weights: Sequence[FloatArray | None],
+    observed: Sequence[float],
+    chosen: Sequence[int],
+    patterns: np.ndarray,
+) -> list[int]:
+    """By pair, of those chosen, in how many orderings the difference is at least as large as the
+    observed one."""
+    swapped = _swapped_differences(
+        [differences[index] for index in chosen], [weights[index] for index in chosen], patterns
+    )
+    return [_as_large(one, observed[index]) for one, index in zip(swapped, chosen, strict=True)]
+
+
+def _as_large(differences: FloatArray, observed: float) -> int:
+    """How many differences are at least as large as the observed one, in either direction."""
+    return int((np.abs(differences) >= abs(observed) - 1e-12).sum())
+
+
+@lru_cache(maxsize=2)
+def _many_patterns(bits: int) -> FloatArray:
+    """Which of `bits` units are swapped, 0 or 1, the same for every test; shape (orderings,
+    bits)."""
+    orderings = min(MANY_PERMUTATIONS, MOST_MANY_CELLS // bits)
+    return (np.random.default_rng(MANY_SEED).random((orderings, bits)) < 0.5).astype(float)
+
+
+def williams_test(
+    r_human_first: float, r_human_second: float, r_judges: float, n: int
+) -> WilliamsTest:
+    """Williams' test of two correlations that share a variable (Williams, 1959; Graham and Baldwin,
+    2014).
+
+    Raises:
+        ValueError: fewer than four items.
+    """
+    if n < 4:
+        raise ValueError("Williams' test needs at least four items")
+    determinant = (
+        1
+        - r_human_first**2
+        - r_human_second**2
+        - r_judges**2
+        + 2 * r_human_first * r_human_second * r_judges
+    )
+    mean = (r_human_first + r_human_second) / 2
+    denominator = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_judges) ** 3
+    if denominator < LEAST_DENOMINATOR:
+        return WilliamsTest(np.nan, np.nan, np.nan)
+    t = (r_human_first - r_human_second) * np.sqrt((n - 1) * (1 + r_judges) / denominator)
+    tail = float(stats.t.sf(abs(t), n - 3))
+    return WilliamsTest(float(t), 2 * tail, tail if t >= 0 else 1 - tail)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's (1979) step-down adjusted p-values, in the order given."""
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(p_values))
+    running = 0.0
+    for rank, index in enumerate(order):
+        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = running
+    return [float(value) for value in adjusted]
+
+
+def benjamini_yekutieli(p_values: FloatArray | Sequence[float]) -> FloatArray:
+    """Benjamini and Yekutieli's (2001) adjusted p-values, valid under any dependence."""
+    values = np.asarray(p_values, dtype=float)
+    rank = np.arange(1, len(values) + 1)
+    order = np.argsort(values)
+    stepped = values[order] * (len(values) * (1 / rank).sum()) / rank
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum.accumulate(stepped[::-1])[::-1]
+    return np.clip(adjusted, 0.0, 1.0)
+
+
+def letters(names: Sequence[str], differ: set[frozenset[str]]) -> dict[str, str]:
+    """Letters such that two names share one if and only if they were not found to differ (Piepho,
+    2004).
+
+    Args:
+        names: best first, so that the best carries "a".
+        differ: pairs of names that differ.
+    """
+    cliques: list[set[str]] = []
+    for size in range(len(names), 0, -1):
+        for group in itertools.combinations(names, size):
+            alike = not any(frozenset(pair) in differ for pair in itertools.combinations(group, 2))
+            if alike and not any(set(group) <= clique for clique in cliques):
+                cliques.append(set(group))
+    cliques.sort(key=lambda clique: sorted(names.index(name) for name in clique))
+    return {
+        name: "".join(LETTERS[index] for index, clique in enumerate(cliques) if name in clique)
+        for name in names
+    }
+
+
+def _standardised(scores: FloatArray) -> FloatArray:
+    standardised: FloatArray = (scores - scores.mean()) / scores.std()
+    return standardised
+
+
+def _swapped_differences(
+    differences: Sequence[FloatArray],
+    weights: Sequence[FloatArray | None],
+    patterns: np.ndarray,
+) -> FloatArray:
+    """Swapping both judges in a document turns the sign of its difference; shape (pairs,
+    orderings)."""
+    groups = patterns.shape[1]
+    counted = [
+        np.where(np.isnan(one), 0.0, 1.0 if weight is None else weight)
+        for one, weight in zip(differences, weights, strict=True)
+    ]
+    apart = np.array(
+        [
+            in_groups(np.nan_to_num(one) * count, groups)
+            for one, count in zip(differences, counted, strict=True)
+        ]
+    )
+    moved = apart @ patterns.astype(float, copy=False).T
+    total = np.array([count.sum() for count in counted])
+    return np.asarray((apart.sum(axis=1, keepdims=True) - 2 * moved) / total[:, None])
+
+
+def _differences_by_cell(
+    human: FloatArray,
+    a: FloatArray,
+    b: FloatArray,
+    coefficient: Coefficient,
+    patterns: np.ndarray,
+    over: Over,
+) -> FloatArray:
+    """Swapping systems mixes the scores of a document; swapping the document, too, gives the
+    opposite mixture."""
+    documents, systems = human.shape
+    of_systems = patterns[:, -systems:].astype(float)
+    of_documents = (
+        patterns[:, :documents].T
+        if over == "both"
+        else np.zeros((documents, len(patterns)), dtype=bool)
+    )
+    found = []
+    at_once = MOST_CELLS // human.size
+    for start in range(0, len(patterns), at_once):
+        block = slice(start, start + at_once)
+        mixed, opposite = _mixed_coefficients(human, a, b, of_systems[block], coefficient)
+        swapped = of_documents[:, block]
+        # A mixture that ties all outputs of a document counts as 0, as a judge does.
+        apart = np.nan_to_num(mixed) - np.nan_to_num(opposite)
+        found.append(np.where(swapped, -apart, apart).mean(axis=0))
+    return np.concatenate(found)
+
+
+def _mixed_coefficients(
+    human: FloatArray, a: FloatArray, b: FloatArray, patterns: FloatArray, coefficient: Coefficient
+) -> tuple[FloatArray, FloatArray]:
+    """By document and ordering, for the mixture and its opposite; shape (documents, orderings)."""
+    if coefficient != "pearson":
+        return swapped_coefficients(human, a, b, patterns, coefficient)
+    documents, systems = human.shape
+    rows = np.repeat(human, len(patterns), axis=0)
+    taken = np.broadcast_to(patterns.astype(bool), (documents, *patterns.shape)).reshape(
+        -1, systems
+    )
+    first, second = (np.repeat(side, len(patterns), axis=0) for side in (a, b))
+    sides = (np.where(taken, second, first), np.where(taken, first, second))
+    mixed, opposite = (
+        coefficients_of_rows(rows, side, coefficient).reshape(documents, -1) for side in sides
+    )
+    return mixed, opposite
+
+
+def _all_patterns(bits: int) -> np.ndarray:
+    return ((np.arange(2**bits)[:, None] >> np.arange(bits)) & 1).astype(bool)

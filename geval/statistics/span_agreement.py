@@ -1,0 +1,126 @@
+"""How far people mark the same parts of texts.
+
+Characters that nobody marked are no agreement worth counting and have no natural number, so that
+kappa tends to the F1 of two annotators (Hripcsak and Rothschild, 2005, "Agreement, the F-measure,
+and reliability in information retrieval"). Beyond chance, and with categories: `gamma`.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.gamma import Mark, disorder_beside_chance, draws_for
+from geval.statistics.jackknife import LeftOut, mapped, no_interval
+from geval.statistics.layout import mean_of, sums
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray, IntArray
+from geval.thresholds import SPAN_OUTPUTS
+
+FEW_TEXTS = f"fewer than {SPAN_OUTPUTS} outputs were marked by two people"
+MANY_MARKS = f"fewer than {SPAN_OUTPUTS} outputs have few enough marks to align"
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    """What people marked in a text of some characters, by annotator."""
+
+    document: int
+    length: int
+    marks: dict[int, list[Mark]]
+
+
+@dataclass(frozen=True)
+class SpanAgreement:
+    """F1 over characters of all pairs of people, over `texts` that two people marked: `pairs`
+    of people, each in one text."""
+
+    f1: Estimate
+    interval: Interval
+    texts: int
+    pairs: int
+
+
+@dataclass(frozen=True)
+class GammaAgreement:
+    """Agreement beyond chance over the texts that two people marked, but for `left_out` with too
+    many marks."""
+
+    gamma: Estimate
+    interval: Interval
+    left_out: int
+
+
+def span_agreement(texts: Iterable[MarkedText], documents: int) -> SpanAgreement:
+    """Pairwise F1: twice the characters that both marked, by the sum of what each marked.
+
+    Args:
+        documents: how many there are, the units of the interval.
+    """
+    shared = _shared(texts)
+    rows = [
+        (text.document, both, first + second)
+        for text in shared
+        for both, first, second in _overlaps(list(text.marks.values()))
+    ]
+    if len(shared) < SPAN_OUTPUTS:
+        few = Estimate.undefined(FEW_TEXTS)
+        return SpanAgreement(few, no_interval(FEW_TEXTS), len(shared), len(rows))
+    document, both, total = np.array(rows, dtype=float).T
+    f1, interval = _ratio(document.astype(int), 2 * both, total, documents)
+    return SpanAgreement(Estimate(f1), interval, len(shared), len(rows))
+
+
+def gamma_agreement(texts: Iterable[MarkedText], documents: int) -> GammaAgreement:
+    """Gamma: one less the disorder of all texts by that of random ones, each text by its marks.
+
+    Args:
+        documents: how many there are, the units of the interval.
+    """
+    shared = _shared(texts)
+    rng = np.random.default_rng(1)
+    draws = draws_for(len(shared))
+    rows = [
+        (text.document, found.marks * found.observed, found.marks * found.expected)
+        for text in shared
+        if (found := disorder_beside_chance(list(text.marks.values()), text.length, draws, rng))
+    ]
+    left_out = len(shared) - len(rows)
+    if len(rows) < SPAN_OUTPUTS:
+        why = FEW_TEXTS if len(shared) < SPAN_OUTPUTS else MANY_MARKS
+        return GammaAgreement(Estimate.undefined(why), no_interval(why), left_out)
+    document, observed, expected = np.array(rows).T
+    share, interval = _ratio(document.astype(int), observed, expected, documents)
+    return GammaAgreement(Estimate(1 - share), mapped(interval, lambda end: 1 - end), left_out)
+
+
+def _shared(texts: Iterable[MarkedText]) -> list[MarkedText]:
+    """The texts of two people or more of whom one marked something; in others there is nothing on
+    which they could differ."""
+    return [text for text in texts if len(text.marks) > 1 and any(text.marks.values())]
+
+
+def _ratio(
+    document: IntArray, part: FloatArray, whole: FloatArray, documents: int
+) -> tuple[float, Interval]:
+    """The sum of parts by the sum of wholes, with its interval over documents; shape (rows,)."""
+    parts, wholes = (sums(document, one, documents) for one in (part, whole))
+    used = np.unique(document)
+    left_out = LeftOut.each(len(used))
+    value = float(parts.sum() / wholes.sum())
+    without = mean_of(left_out.sums(parts[used]), left_out.sums(wholes[used]))
+    return value, left_out.interval(value, without, counting=len(used))
+
+
+def _overlaps(annotators: Sequence[Sequence[Mark]]) -> Iterable[tuple[int, int, int]]:
+    """Of each two people: how many characters both marked, and each."""
+    end = max((mark.end for marks in annotators for mark in marks), default=0)
+    marked = np.zeros((len(annotators), end), dtype=bool)
+    for own, marks in zip(marked, annotators, strict=True):
+        for mark in marks:
+            own[mark.start : mark.end] = True
+    sizes = np.count_nonzero(marked, axis=1).tolist()
+    for one, two in itertools.combinations(range(len(annotators)), 2):
+        yield int(np.count_nonzero(marked[one] & marked[two])), sizes[one], sizes[two]

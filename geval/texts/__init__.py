@@ -1,0 +1,1 @@
+"""Texts, turns, tables and numbers as people and judges read them. Pure."""

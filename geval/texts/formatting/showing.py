@@ -1,0 +1,101 @@
+"""A text in its format, as safe HTML, or the reason why it is shown as it was written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from geval.texts.formatting.cleaning import as_text, cleaned
+from geval.texts.formatting.colours import coloured, longest
+from geval.texts.formatting.indenting import NotJsonError, indented
+from geval.texts.formatting.kinds import FieldFormat, TextFormat, looks_like
+from geval.texts.formatting.markdown import output_as_html
+from geval.texts.formatting.tables import NotTableError, rows_of
+
+# Longer texts are shown as they were written: what is made to be slow, such as brackets that are
+# opened and never closed, takes the square of its length, and a page should not wait for a second.
+MOST_LETTERS = 20_000
+
+
+@dataclass(frozen=True)
+class ShownText:
+    """A text as a page shows it: `html` is "" for the text as it was written, `why` says why that
+    is not as its format asks, `kind` is how it was read."""
+
+    html: str = ""
+    why: str = ""
+    kind: TextFormat = TextFormat.PLAIN
+
+
+class _AsWrittenError(ValueError):
+    """The text cannot be shown in its format; the message is a sentence for the page."""
+
+
+def shown(text: str, format_: FieldFormat) -> ShownText:
+    """A text in the format of its field."""
+    is_guess = format_.kind == TextFormat.AUTOMATIC
+    kind = looks_like(text[:MOST_LETTERS]) if is_guess else format_.kind
+    write = _WRITERS.get(kind)
+    if write is None or not text.strip():
+        return ShownText()
+    try:
+        if len(text) > MOST_LETTERS:
+            raise _AsWrittenError(f"It has more than {MOST_LETTERS:,} characters.")
+        return ShownText(write(text, format_), kind=kind)
+    except _AsWrittenError as reason:
+        # A guess that fails was none, and needs no excuse.
+        why = "" if is_guess else f"Shown as it was written. {reason}"
+        return ShownText(why=why)
+
+
+def _markdown(text: str, _format: FieldFormat) -> str:
+    if html := output_as_html(text):
+        return html
+    raise _AsWrittenError("Its Markdown is nested too deeply.")
+
+
+def _code(text: str, format_: FieldFormat) -> str:
+    return _block(text, format_.code)
+
+
+def _html(text: str, _format: FieldFormat) -> str:
+    return _block(text, "html")
+
+
+def _json(text: str, _format: FieldFormat) -> str:
+    try:
+        lines = indented(text)
+    except NotJsonError as error:
+        raise _AsWrittenError(f"It cannot be read as JSON: {error}.") from None
+    if len(lines) > longest("json"):
+        raise _AsWrittenError(f"Indented, it has more than {longest('json'):,} characters.")
+    return _block(lines, "json")
+
+
+def _table(text: str, _format: FieldFormat) -> str:
+    try:
+        head, *body = rows_of(text)
+    except NotTableError as error:
+        raise _AsWrittenError(f"It cannot be read as a table: {error}.") from None
+    rows = "".join(f"<tr>{_cells('td', row)}</tr>" for row in body)
+    return cleaned(
+        f"<table><thead><tr>{_cells('th', head)}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _cells(tag: str, row: list[str]) -> str:
+    return "".join(f"<{tag}>{as_text(cell)}</{tag}>" for cell in row)
+
+
+def _block(code: str, language: str) -> str:
+    if len(code) > longest(language):
+        raise _AsWrittenError(f"Code of more than {longest(language):,} characters has no colours.")
+    html = coloured(code, language) or as_text(code)
+    return cleaned(f"<pre><code>{html}</code></pre>")
+
+
+_WRITERS: dict[TextFormat, Callable[[str, FieldFormat], str]] = {
+    TextFormat.MARKDOWN: _markdown,
+    TextFormat.CODE: _code,
+    TextFormat.HTML: _html,
+    TextFormat.JSON: _json,
+    TextFormat.TABLE: _table,
+}

@@ -1,0 +1,77 @@
+"""Numbers as pages, downloads and the terminal show them."""
+
+from decimal import Decimal
+
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+
+# As narrow as a thin space, and no line break parts what it joins.
+NARROW = "\u202f"
+
+
+def shown(estimate: Estimate) -> str:
+    """Two decimals with a true minus, or a dash for an undefined value."""
+    return "–" if estimate.value is None else two_decimals(estimate.value)
+
+
+def in_brackets(interval: Interval) -> str:
+    """An interval with true minuses, as reports print it; empty where there is none."""
+    if interval.ends is None:
+        return ""
+    low, high = interval.ends
+    return f"[{two_decimals(low)}, {two_decimals(high)}]"
+
+
+def signed(value: float, places: int = 2) -> str:
+    """A difference with its sign, and a true minus."""
+    text = f"{value:+.{places}f}"
+    return f"{0:.{places}f}" if float(text) == 0 else text.replace("-", "−")
+
+
+def p_value(p: float) -> str:
+    """A p-value with three decimals, which is never shown as 0."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def thin(number: float) -> str:
+    """A number, to the nearest whole, with narrow spaces between its thousands, as the whole site
+    writes them."""
+    return f"{number:,.0f}".replace(",", NARROW)
+
+
+def with_decimals(number: float, places: int) -> str:
+    """So many decimals, with a true minus; 0 has no sign."""
+    return f"{number:z.{places}f}".replace("-", "−")
+
+
+def two_decimals(number: float) -> str:
+    """Two decimals, with a true minus."""
+    return with_decimals(number, 2)
+
+
+def money(amount: float | Decimal) -> str:
+    """An amount in the user's currency: two decimals, and none from a thousand on."""
+    return thin(float(amount)) if amount >= 1000 else f"{amount:.2f}"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things, such as "1 run" or "2 searches"."""
+    return f"{thin(number)} {one if number == 1 else several or one + 's'}"
+
+
+def whole_percent(share: float) -> str:
+    """A share as whole percents, which no line break parts from their sign."""
+    return f"{100 * share:.0f}{NARROW}%"
+
+
+def in_time(seconds: float) -> str:
+    """A time as people say it: "40 s", "3 min", "2 h 10 min", "3 days"."""
+    if seconds < 59.5:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        hours, rest = divmod(minutes, 60)
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return f"{round(minutes / (24 * 60))} days"

@@ -1,0 +1,341 @@
+"""Turns of a conversation: who said what, with which tools. Pure.
+
+A turn is stored as JSON: `role`, and what it has of `text`, `name`, `time`, `tool_calls` (each
+with `name`, `arguments`, `result`, `id`) and `attachments` (links). A result stands with its call,
+so that a turn is complete by itself.
+
+Turns are numbered as in their file, where a result may be a message of its own: `number` is stored
+where it is not the turn's place. It says nothing of what was said, so that turns are equal without
+it.
+
+Where a judge reads turns as a text, a line of a turn that could pass for the beginning of another
+turn, for a call, for the result of one, or for a note of what is left out, is quoted:
+`> user: …`. Stored texts are as they were said.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import dropwhile, islice
+from typing import Any
+
+from geval.texts.spelling import plain, plain_characters
+
+# What stands before a call and before its result, wherever turns are written as a text.
+CALL, RESULT = "→ ", "= "
+USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
+# Before a line that is not what it looks like.
+QUOTED = "> "
+# What ends a line for people or models, whatever a file ends its lines with.
+_LINE_ENDS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+_LINE = re.compile(f"[^{_LINE_ENDS}]+")
+# What a reader takes for a colon, and for the arrow before a call.
+_COLONS = ":：﹕∶꞉˸։︰︓׃ːꓽ፡"
+_ARROWS = "→￫⟶➔➙➛➜➝➞⇒⟹⇨➡⮕🡒🡺🠖🠢"
+_COLON = re.compile(f"[{_COLONS}]")
+_ARROW = re.compile(rf"[{_ARROWS}]|[-=]>\s")
+_BRACKET = re.compile(r"[\[［﹇]")
+_LEFT_OUT = re.compile(r"\W*\[(?:turns?|calls)\s[^\]]{1,60}(?<=left\sout)\]")
+_NUMBER = re.compile(r"\d{1,9}\s{0,9}[.)]")
+# How much of a line a note of what is left out, or the sign of a result, takes.
+_HEAD = 120
+_WORD = re.compile(r"[^\W_]+")
+# A window of a conversation, where a prompt does not say another: turns, and characters of a text.
+LAST, LONGEST = 100, 4_000
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that a turn called; `result` is None if it is not known what came back."""
+
+    name: str
+    arguments: str = ""
+    result: str | None = None
+    id: str = ""
+
+    @property
+    def written(self) -> str:
+        """The call and its result as a text."""
+        result = "" if self.result is None else f"\n{RESULT}{self.result}"
+        return f"{CALL}{self.name}({self.arguments}){result}"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one speaker said at once."""
+
+    role: str
+    text: str = ""
+    name: str = ""
+    time: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    attachments: tuple[str, ...] = ()
+    number: int = field(default=0, compare=False)
+
+    @property
+    def speaker(self) -> str:
+        """The role, with the name that a file gives."""
+        return f"{self.role} ({self.name})" if self.name else self.role
+
+    @property
+    def body(self) -> str:
+        """What was said, then the calls, each on its line."""
+        return "\n".join(filter(None, [self.text, *(call.written for call in self.calls)]))
+
+    @property
+    def written(self) -> str:
+        """The turn as a text, after its speaker."""
+        return f"{self.speaker}: {self.body}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has nothing but a role and a text."""
+        return not (self.name or self.time or self.calls or self.attachments)
+
+    def as_json(self) -> dict[str, Any]:
+        """The turn as it is stored, without what it does not have; `turns_as_json` adds numbers."""
+        calls = [
+            # An empty result is one; None is none.
+            {k: v for k, v in vars(call).items() if v is not None and (v or k == "result")}
+            for call in self.calls
+        ]
+        found = {
+            "role": self.role,
+            "text": self.text,
+            "name": self.name,
+            "time": self.time,
+            "tool_calls": calls,
+            "attachments": list(self.attachments),
+        }
+        return {name: value for name, value in found.items() if value}
+
+
+def turns_as_json(turns: Iterable[Turn]) -> list[dict[str, Any]]:
+    """Turns as they are stored: with their numbers where these are not their places."""
+    return [
+        turn.as_json() | ({"number": turn.number} if turn.number not in (0, place) else {})
+        for place, turn in enumerate(turns, start=1)
+    ]
+
+
+def turns_from(stored: Any) -> tuple[Turn, ...]:
+    """Turns as they were stored, each with its number; what is not a turn is left out, so that no
+    page breaks on it."""
+    return tuple(_turn_from(turn, place) for place, turn in enumerate(_objects(stored), start=1))
+
+
+def _turn_from(stored: dict[str, Any], place: int) -> Turn:
+    links, number = stored.get("attachments"), stored.get("number")
+    return Turn(
+        _text(stored.get("role")) or "unknown",
+        _text(stored.get("text")),
+        _text(stored.get("name")),
+        _text(stored.get("time")),
+        calls=tuple(
+            ToolCall(
+                _text(call.get("name")),
+                _text(call.get("arguments")),
+                _text(call["result"]) if "result" in call else None,
+                _text(call.get("id")),
+            )
+            for call in _objects(stored.get("tool_calls"))
+        ),
+        attachments=tuple(map(_text, links)) if isinstance(links, list) else (),
+        number=number if isinstance(number, int) else place,
+    )
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def transcript(turns: Iterable[Turn]) -> str:
+    """Turns as one text, as they were said."""
+    return "\n".join(turn.written for turn in turns)
+
+
+def speakers_in(turns: Iterable[Turn]) -> frozenset[str]:
+    """Roles that a line may not pass for: those of some turns and the usual ones."""
+    return frozenset({USER, ASSISTANT, TOOL, SYSTEM, *(turn.role for turn in turns)})
+
+
+def quoted(turn: Turn, speakers: frozenset[str]) -> Turn:
+    """A turn with each line quoted that could pass for the beginning of another turn, a call, its
+    result, or a note of what is left out."""
+    roles = _plain_roles(speakers)
+    calls = tuple(
+        ToolCall(
+            _in_a_line(call.name),
+            _apart(call.arguments, roles, is_arguments=True),
+            None if call.result is None else _apart(call.result, roles),
+            call.id,
+        )
+        for call in turn.calls
+    )
+    return replace(
+        turn,
+        role=_in_a_line(turn.role),
+        name=_in_a_line(turn.name),
+        text=_apart(turn.text, roles, begins=True),
+        calls=calls,
+    )
+
+
+def quoted_body(text: str, turn: Turn, speakers: frozenset[str]) -> str:
+    """What a turn says as judges read it; any other text, such as a probe's, as if it were said."""
+    return quoted(turn if text == turn.body else Turn(turn.role, text), speakers).body
+
+
+def _apart(
+    text: str, roles: frozenset[str], *, begins: bool = False, is_arguments: bool = False
+) -> str:
+    """A text with its posing lines quoted.
+
+    Args:
+        begins: whether it stands directly after its speaker, where a call would.
+        is_arguments: whether the result of a call follows.
+    """
+    parts, done = [], 0
+    for line in _LINE.finditer(text):
+        if line.start() == 0:
+            poses = begins and _is_call(line[0])
+        else:
+            poses = _poses(line[0], roles) or (is_arguments and _is_result(line[0]))
+        if poses:
+            parts += [text[done : line.start()], QUOTED]
+            done = line.start()
+    return "".join([*parts, text[done:]])
+
+
+def _poses(line: str, roles: frozenset[str]) -> bool:
+    """Whether a line could pass for the beginning of another turn, a call, or a note of what is
+    left out."""
+    if mark := _COLON.search(line):
+        before = plain(line[: mark.start()])
+        if not before.lstrip().startswith(QUOTED.strip()) and _named(before) in roles:
+            return True
+    return _is_call(line) or _is_left_out(line)
+
+
+def _is_call(line: str) -> bool:
+    mark = _ARROW.search(line)
+    if mark is None:
+        return False
+    before = plain(line[: mark.start()]).strip()
+    return not before.startswith(QUOTED.strip()) and not _WORD.search(before)
+
+
+def _is_left_out(line: str) -> bool:
+    # Most lines have no bracket, and a look at each of their characters takes long.
+    return bool(_BRACKET.search(line) and _LEFT_OUT.match(_head(line)))
+
+
+def _is_result(line: str) -> bool:
+    return _head(line).startswith(RESULT)
+
+
+def _head(line: str) -> str:
+    """The first characters of a line that are seen."""
+    return "".join(islice(dropwhile(str.isspace, plain_characters(line)), _HEAD))
+
+
+@lru_cache(maxsize=64)
+def _plain_roles(speakers: frozenset[str]) -> frozenset[str]:
+    """Roles up to a colon, as a line is compared with them."""
+    named = (_named(plain(re.split(f"[{_COLONS}]", role, maxsplit=1)[0])) for role in speakers)
+    return frozenset(filter(None, named))
+
+
+def _named(before: str) -> str:
+    """The speaker that stands before a colon, as it looks: without the marks and the number around
+    it, and without a name in brackets."""
+    role = _bare(before)
+    role = _bare(_NUMBER.sub("", role, count=1)) if _NUMBER.match(role) else role
+    return _bare(role.partition("(")[0])
+
+
+def _bare(text: str) -> str:
+    """A text without what is no letter and no digit at its ends."""
+    words = [*_WORD.finditer(text)]
+    return text[words[0].start() : words[-1].end()] if words else ""
+
+
+def quoted_transcript(text: str, turns: Sequence[Turn], speakers: frozenset[str]) -> str:
+    """A stored transcript of some turns, or of the last of them, as judges read it; any other text
+    as it is."""
+    missing = len(text) + 1
+    for count, turn in enumerate(reversed(turns), start=1):
+        missing -= len(turn.written) + 1
+        if missing <= 0:
+            last = turns[-count:]
+            if transcript(last) != text:
+                return text
+            return transcript(quoted(turn, speakers) for turn in last)
+    return text
+
+
+def _in_a_line(name: str) -> str:
+    """A name that ends no line."""
+    return re.sub(f"[{_LINE_ENDS}]", " ", name)
+
+
+@dataclass(frozen=True)
+class Window:
+    """How much of a conversation is shown: its last turns, and of each text its beginning."""
+
+    last: int = LAST
+    longest: int = LONGEST
+
+    def cut(self, text: str) -> str:
+        """A text, and where it is cut, how much is missing."""
+        missing = len(text) - self.longest
+        return f"{text[: self.longest]} [{missing:,} more characters cut]" if missing > 0 else text
+
+    def of_call(self, call: ToolCall) -> ToolCall:
+        result = None if call.result is None else self.cut(call.result)
+        return replace(call, arguments=self.cut(call.arguments), result=result)
+
+    def of_turn(self, turn: Turn) -> Turn:
+        calls = tuple(map(self.of_call, turn.calls))
+        return replace(turn, text=self.cut(turn.text), calls=calls)
+
+    def shown(self, turns: Sequence[Turn], speakers: frozenset[str] = frozenset()) -> str:
+        """The turns in the window as judges read them; the first line says which are left out.
+
+        Args:
+            speakers: others than these turns have, whom a line may not pass for either.
+        """
+        left_out = max(0, len(turns) - self.last)
+        speakers |= speakers_in(turns)
+        lines = [quoted(self.of_turn(turn), speakers).written for turn in turns[left_out:]]
+        if left_out:
+            last, of = turns[left_out - 1].number or left_out, turns[-1].number or len(turns)
+            said = f"Turn 1 of {of:,} is" if last == 1 else f"Turns 1 to {last:,} of {of:,} are"
+            lines.insert(0, f"[{said} left out]")
+        return "\n".join(lines)
+
+    def says(self, turns: Sequence[Turn]) -> str:
+        """What a reader of these turns did not see, in words; empty if it saw everything."""
+        seen = turns[max(0, len(turns) - self.last) :]
+        texts = [
+            text
+            for turn in seen
+            for text in (turn.text, *(t for c in turn.calls for t in (c.arguments, c.result or "")))
+        ]
+        cut = sum(len(text) > self.longest for text in texts)
+        parts = (
+            [f"the last {len(seen):,} of {len(turns):,} turns"] if len(seen) < len(turns) else []
+        )
+        if cut:
+            parts.append(f"{cut:,} text{'s' * (cut > 1)} cut after {self.longest:,} characters")
+        return ", ".join(parts)
+
+
+def calls_of(turns: Iterable[Turn]) -> tuple[ToolCall, ...]:
+    """All calls of some turns, in order."""
+    return tuple(call for turn in turns for call in turn.calls)

@@ -1,0 +1,36 @@
+"""`geval` is imported and useful without Django."""
+
+import subprocess
+import sys
+
+from tests.conftest import CHECKOUT
+
+IMPORTS_ALL = """
+import pkgutil, sys
+for name in ("django", "evaluations", "annotations", "geval_site"):
+    sys.modules[name] = None
+import geval
+names = [module.name for module in pkgutil.walk_packages(geval.__path__, "geval.")]
+for name in names:
+    __import__(name)
+from geval.scales import Scale
+from geval.statistics.correlation import coefficient_of
+import numpy as np
+rated, scored = np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4])
+print(len(names), coefficient_of(rated, scored, "spearman").value)
+"""
+
+
+def test_every_module_is_imported_and_computes_where_there_is_no_django() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS_ALL],
+        check=False,
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 0, done.stderr
+    modules, rho = done.stdout.split()
+    assert int(modules) > 100
+    assert round(float(rho), 9) == 0.8
