@@ -7,11 +7,13 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots test test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-claims bench-improve bench-instrument bench-start bench-measure fuzz mutate
+.PHONY: help demo screenshots check nightly test test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-claims bench-improve bench-instrument bench-start bench-measure fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
 	@echo "make test    the tests of everything, but for the ones below"
+	@echo "make check   all that a change must pass: $(CHECK)"
+	@echo "make nightly all that is run each night and before a release: $(NIGHTLY)"
 	@echo "make test-durations   the same, ending with the twenty slowest tests"
 	@echo "make test-pythons   every other python3.x on this machine reads replies as this one does"
 	@echo "make test-browser  the pages in Chromium"
@@ -67,6 +69,15 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 MODEL ?=
 demo: $(VENV)/.installed $(if $(MODEL),$(VENV)/.installed-local-llm)
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(MODEL),--model $(MODEL))
+
+# The one list: .ci/run and the workflows of GitHub run these targets; a release waits for all.
+CHECK := lint test test-pythons test-browser test-servers
+NIGHTLY := test-neural test-slow test-hostile test-upgrade test-package test-image
+check:
+	@for target in $(CHECK); do $(MAKE) --no-print-directory $$target || exit 1; done
+
+nightly:
+	@for target in $(NIGHTLY); do $(MAKE) --no-print-directory $$target || exit 1; done
 
 PARALLEL := -n auto --dist worksteal
 # Folders with targets of their own.
