@@ -41,8 +41,8 @@ def ways() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     from evaluations.corpus.store import load_files
     from evaluations.demo import DATA
     from evaluations.models import Document, Membership, Project, Role
+    from evaluations.pages import side_by_side
     from evaluations.people import access as people
-    from evaluations.reports import side_by_side
     from geval_site import sessions
 
     user = User.objects.create_user("ada")

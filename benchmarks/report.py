@@ -97,7 +97,8 @@ def multiply(project: Any, first: int, last: int) -> None:
 
 
 def forget() -> None:
-    from evaluations.reports import analysis, live, memo
+    from evaluations.reports import analysis
+    from evaluations.reports.serving import live, memo
 
     memo.forget()
     live.forget()

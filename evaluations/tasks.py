@@ -11,7 +11,7 @@ from evaluations.heartbeat import leaving
 from evaluations.improving.work import work_on_search
 from evaluations.models import Search, WorkerSlot
 from evaluations.people.passwords import send_reset_mails
-from evaluations.reports.keeping import work_on_report
+from evaluations.reports.serving.keeping import work_on_report
 from evaluations.runs.errands import work_on_errand
 from evaluations.runs.serving import MESSAGE_SECONDS, work_on_runs
 from evaluations.runs.shift import Shift, ours, worker_name

@@ -28,10 +28,10 @@ from evaluations.improving.work import neglected_searches
 from evaluations.instrument.asking import ask_what_is_due, record_what_ended
 from evaluations.models import AccountBucket, AccountQuota, RequestCount, UpkeepJob
 from evaluations.operations.retention import policy_of_site, tidy
+from evaluations.pages.runs.run_goals import end_runs_at_goals
 from evaluations.projects.deletion import remove_deleted
 from evaluations.reports.goals import close_reached_campaigns
-from evaluations.reports.keeping import neglected_reports
-from evaluations.reports.run_goals import end_runs_at_goals
+from evaluations.reports.serving.keeping import neglected_reports
 from evaluations.row_by_row import RowsFailedError, for_each
 from evaluations.runs.errands import neglected_errands
 from evaluations.runs.resuming import resume_due_runs

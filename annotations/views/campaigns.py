@@ -22,7 +22,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.polling import STOP_POLLING
 from evaluations.reports.goals import standing
-from evaluations.reports.live import live_data
+from evaluations.reports.serving.live import live_data
 from geval.texts.numbers import thin
 
 

@@ -12,8 +12,8 @@ from evaluations.forms.campaign_goals import GOAL
 from evaluations.forms.plans import PlanForm
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
-from evaluations.reports.live import live_data
 from evaluations.reports.plans import Plan, other_pilots, plan
+from evaluations.reports.serving.live import live_data
 from geval.thresholds import PROMISE_DOCUMENTS
 
 QUESTIONS = {

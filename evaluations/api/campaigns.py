@@ -29,10 +29,10 @@ from evaluations.api.schemas import In
 from evaluations.forms.campaign_goals import ASKED
 from evaluations.forms.plans import PlanForm
 from evaluations.models import Project
+from evaluations.reports.downloads.json_values import ranked_json
 from evaluations.reports.goals import Standing, standing
-from evaluations.reports.json_values import ranked_json
-from evaluations.reports.live import live_data
 from evaluations.reports.plans import plan
+from evaluations.reports.serving.live import live_data
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]

@@ -20,7 +20,7 @@ from evaluations.certifying.requirements import MOST
 from evaluations.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
 from evaluations.reports.options import Epsilon
-from evaluations.reports.size import too_large_for_page
+from evaluations.reports.serving.size import too_large_for_page
 
 router = Router()
 ID = Field(le=2**63 - 1)

@@ -25,7 +25,7 @@ from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.said import parsed_columns, parsed_scales
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, System
-from evaluations.reports import gap_causes
+from evaluations.reports.disagreements import causes as gap_causes
 from geval.texts.turns import turns_as_json
 
 router = Router()

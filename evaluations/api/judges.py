@@ -23,12 +23,12 @@ from evaluations.judges.judges import (
     save_endpoint,
 )
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
-from evaluations.reports.kept import NotComputedError
+from evaluations.pages.runs.steadiness import steadiness, steadiness_json
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.pair_tests import pair_tests_json, seen_by_search
-from evaluations.reports.pair_view import PairView
-from evaluations.reports.shown import shown_pair_tests
-from evaluations.reports.steadiness import steadiness, steadiness_json
+from evaluations.reports.serving.kept import NotComputedError
+from evaluations.reports.serving.shown import shown_pair_tests
+from evaluations.reports.two_judges.tests import pair_tests_json, seen_by_search
+from evaluations.reports.two_judges.view import PairView
 from evaluations.runs.errands import request_probe
 from geval.evaluators.judge_settings import JudgeSettings
 

@@ -17,12 +17,12 @@ from evaluations.api.schemas import In
 from evaluations.corpus.removing import remove_criterion
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.annotators import annotators_json
 from evaluations.reports.data import ids_of
-from evaluations.reports.kept import KeptView, NotComputedError, kept_view
 from evaluations.reports.options import ReportOptions, read_options
-from evaluations.reports.progress import run_progress
-from evaluations.reports.shown import shown_annotators, shown_download
+from evaluations.reports.serving.kept import KeptView, NotComputedError, kept_view
+from evaluations.reports.serving.shown import shown_annotators, shown_download
 from evaluations.runs.lifecycle import (
     cancel_run,
     pause_by_person,

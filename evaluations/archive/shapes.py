@@ -37,7 +37,7 @@ class _Shape(BaseModel):
 
 
 class StoredCall(_Shape):
-    """A tool that a turn called (turns.py)."""
+    """A tool that a turn called (geval/texts/turns.py)."""
 
     name: Text = ""
     arguments: Text = ""
@@ -46,7 +46,7 @@ class StoredCall(_Shape):
 
 
 class StoredTurn(_Shape):
-    """What one speaker said (turns.py)."""
+    """What one speaker said (geval/texts/turns.py)."""
 
     role: Text
     text: Text = ""

@@ -15,7 +15,7 @@ from evaluations.improving.scoring import scoring_of
 from evaluations.improving.search import check_size
 from evaluations.improving.trials import Trials
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
-from evaluations.reports.size import is_large, too_large_for_page
+from evaluations.reports.serving.size import is_large, too_large_for_page
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.shift import Shift
 from geval.evaluators.formula import CriterionFormula

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from evaluations.models import EvaluationRun
-from evaluations.reports.trial import TrialItem, trial_items
+from evaluations.pages.runs.trial import TrialItem, trial_items
 from evaluations.runs.trial import estimate_rest, unreadable
 from geval.texts.numbers import in_time
 from geval_site.program import command

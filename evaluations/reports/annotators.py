@@ -13,7 +13,7 @@ from annotations.results.human_scores import HumanScores
 from annotations.results.marked_spans import marked_texts
 from evaluations.models import Criterion, Project
 from evaluations.reports.data import ReportData
-from evaluations.reports.json_values import with_interval
+from evaluations.reports.downloads.json_values import with_interval
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.steps import OnStep, unseen
 from geval.scales import short

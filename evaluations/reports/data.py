@@ -23,8 +23,8 @@ from evaluations.query_arrays import (
     positions,
     two_ids,
 )
-from evaluations.reports.memo import remembered
 from evaluations.reports.options import MEAN, ReportOptions
+from evaluations.reports.serving.memo import remembered
 from geval.statistics.bias import Family
 from geval.statistics.consensus import HumanScore, consensus
 from geval.statistics.layout import Outputs, complete

@@ -23,7 +23,7 @@ from evaluations.changes import state_of
 from evaluations.people.audit import note_by_site
 from evaluations.query_arrays import fetch_numbers, positions
 from evaluations.reports.data import ReportData, load_data
-from evaluations.reports.memo import digest_of
+from evaluations.reports.serving.memo import digest_of
 from evaluations.row_by_row import for_each
 from geval.statistics.anytime import confidence_sequence
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.models import EvaluationRun, Judge, RunState
-from evaluations.reports.run_counts import finished_items
+from evaluations.runs.counts import finished_items
 
 PER = 1000
 

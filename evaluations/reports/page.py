@@ -7,12 +7,12 @@ from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
 from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.figures import figures_of
-from evaluations.reports.live import DataVersion, data_version
 from evaluations.reports.null_judges import TITLES, NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
-from evaluations.reports.size import is_large
+from evaluations.reports.serving.live import DataVersion, data_version
+from evaluations.reports.serving.size import is_large
 from evaluations.reports.words import headline
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES

@@ -6,8 +6,8 @@ import numpy as np
 
 from evaluations.models import Project
 from evaluations.reports.data import ReportData
-from evaluations.reports.live import live_data
-from evaluations.reports.memo import remembered_as
+from evaluations.reports.serving.live import live_data
+from evaluations.reports.serving.memo import remembered_as
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
 

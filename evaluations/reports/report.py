@@ -28,10 +28,10 @@ from evaluations.reports.analysis import (
 )
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards, with_seen
-from evaluations.reports.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.searched import Searches, Seen, marked, marked_on, searches_behind
+from evaluations.reports.serving.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of

@@ -7,8 +7,8 @@ import numpy as np
 from annotations.results.samples import about_sample
 from evaluations.models import Criterion, EvaluationRun
 from evaluations.reports.data import ReportData, fill_judges
-from evaluations.reports.live import live_data
 from evaluations.reports.searched import marked, searches_behind
+from evaluations.reports.serving.live import live_data
 from geval.scales import short
 from geval.statistics.correlation import correlations
 from geval.statistics.layout import Outputs, complete, mean_of

@@ -6,8 +6,8 @@ from django.shortcuts import render
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.annotators import of_ratings
-from evaluations.reports.kept import kept_annotators
-from evaluations.reports.shown import shown_annotators
+from evaluations.reports.serving.kept import kept_annotators
+from evaluations.reports.serving.shown import shown_annotators
 from evaluations.views.reports import options_of, waits
 from geval.thresholds import SPLIT
 

@@ -14,7 +14,7 @@ from evaluations.certifying.sealed import sealed
 from evaluations.forms import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.size import too_large_for_page
+from evaluations.reports.serving.size import too_large_for_page
 
 
 @require_POST

@@ -7,10 +7,10 @@ from django.shortcuts import render
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
-from evaluations.reports.kept import NotComputedError
-from evaluations.reports.pair_view import read_pair_view
-from evaluations.reports.shown import shown_pair_tests
-from evaluations.reports.two_judges import two_judges
+from evaluations.reports.serving.kept import NotComputedError
+from evaluations.reports.serving.shown import shown_pair_tests
+from evaluations.reports.two_judges.page import two_judges
+from evaluations.reports.two_judges.view import read_pair_view
 from evaluations.views.reports import options_of, waits
 
 

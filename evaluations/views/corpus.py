@@ -10,10 +10,10 @@ from django.views.decorators.http import require_POST
 from evaluations.corpus.removing import StillInUseError, remove_document, remove_output
 from evaluations.forms import DocumentFilterForm
 from evaluations.models import CandidateOutput, Document, Project
+from evaluations.pages.browsing import browse
+from evaluations.pages.side_by_side import SORTS, side_by_side
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
-from evaluations.reports.browsing import browse
-from evaluations.reports.side_by_side import SORTS, side_by_side
 from evaluations.views.reports import waits
 
 

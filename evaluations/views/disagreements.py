@@ -10,9 +10,9 @@ from evaluations.forms import CauseForm, GapForm
 from evaluations.models import GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
-from evaluations.reports.disagreements import disagreements
-from evaluations.reports.gap_causes import as_csv, as_json, give_cause, take_cause_back
-from evaluations.reports.gap_view import BASES, GapView, read_gap_view
+from evaluations.reports.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
+from evaluations.reports.disagreements.page import disagreements
+from evaluations.reports.disagreements.view import BASES, GapView, read_gap_view
 from evaluations.views.reports import options_of, waits
 
 

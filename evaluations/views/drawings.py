@@ -18,7 +18,7 @@ from evaluations.reports.drawings.pictures import PicturesMissingError, as_pictu
 from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.drawings.svg import as_file
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.shown import shown_figure_numbers
+from evaluations.reports.serving.shown import shown_figure_numbers
 from evaluations.views.reports import (
     chosen_figures,
     number_in_view,

@@ -10,9 +10,9 @@ from evaluations.forms import EndpointForm, ProbeForm
 from evaluations.judges.findings import findings_of
 from evaluations.judges.judges import retire, save_endpoint
 from evaluations.models import Endpoint, ModelProbe, Project
+from evaluations.pages.runs.findings import findings_rows
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_refusal
-from evaluations.reports.findings import findings_rows
 from evaluations.runs.errands import request_probe
 from evaluations.views.errands import shown_errand
 

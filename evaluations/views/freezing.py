@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST
 from evaluations.forms import SnapshotForm
 from evaluations.models import Project, ReportSnapshot
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.frozen_page import POLICY, frozen_page
-from evaluations.reports.kept import NotComputedError, kept_view
-from evaluations.reports.shown import shown_download
+from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
+from evaluations.reports.serving.kept import NotComputedError, kept_view
+from evaluations.reports.serving.shown import shown_download
 from evaluations.views import reports
 
 # Of a hash; enough to name one of a project's snapshots.

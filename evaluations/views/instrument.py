@@ -12,9 +12,9 @@ from evaluations.instrument.page import studies_of
 from evaluations.instrument.sensitivity import sensitivities
 from evaluations.instrument.studies import StudyError, make_study, stop, why_not
 from evaluations.models import Judge, Project, Study, StudyKind
+from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_nothing
-from evaluations.reports.steadiness import rows_of, steadiness
 
 STARTED = {
     StudyKind.DRIFT: "The drift watch is started.",

@@ -6,15 +6,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from evaluations.models import EvaluationRun, Explanation, ItemState, Project, RunItem, Score
-from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.item import item_view
-from evaluations.reports.run_items import (
+from evaluations.pages.runs.item import item_view
+from evaluations.pages.runs.run_items import (
     PAGE_SIZE,
     SORTS,
     ItemsView,
     count_items,
     item_rows,
 )
+from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.runs.errands import request_explanation
 from evaluations.views.errands import shown_errand
 

@@ -15,14 +15,14 @@ from evaluations.judges.findings import known_findings
 from evaluations.judges.judges import ProbeNeededError, change_judge, create_judge, retire
 from evaluations.judges.wordings import own_wordings
 from evaluations.models import Judge, JudgeKind, ModelProbe, Project
+from evaluations.pages.runs.choices import choice_of, choices, settings_rows
+from evaluations.pages.runs.findings import findings_rows
+from evaluations.pages.runs.judge_standing import judge_standings
+from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.choices import choice_of, choices, settings_rows
-from evaluations.reports.findings import findings_rows
-from evaluations.reports.judge_standing import judge_standings
-from evaluations.reports.kept import kept_view
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.shown import shown_numbers
-from evaluations.reports.steadiness import rows_of, steadiness
+from evaluations.reports.serving.kept import kept_view
+from evaluations.reports.serving.shown import shown_numbers
 from evaluations.runs.errands import request_probe
 from evaluations.views.errands import shown_errand
 from geval.evaluators.llm_evaluator import LlmEvaluator

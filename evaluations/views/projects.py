@@ -20,6 +20,14 @@ from evaluations.corpus.sizes import with_sizes
 from evaluations.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.improving.locking import lock_in_words
 from evaluations.models import Project, Role
+from evaluations.pages.home import (
+    Home,
+    home_of,
+    is_computed_in_the_page,
+    report_step,
+    steps_of,
+)
+from evaluations.pages.jobs import jobs_of
 from evaluations.people.access import (
     EDITORS,
     EVERYONE,
@@ -32,18 +40,10 @@ from evaluations.people.activity import recent_activity
 from evaluations.people.audit import note_detail
 from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import DeletionError, delete_project
-from evaluations.reports.home import (
-    Home,
-    home_of,
-    is_computed_in_the_page,
-    report_step,
-    steps_of,
-)
-from evaluations.reports.jobs import jobs_of
-from evaluations.reports.kept import KeptView, kept_view
-from evaluations.reports.live import data_version
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.shown import shown_numbers
+from evaluations.reports.serving.kept import KeptView, kept_view
+from evaluations.reports.serving.live import data_version
+from evaluations.reports.serving.shown import shown_numbers
 
 
 @login_required

@@ -16,13 +16,15 @@ from django.views.decorators.http import require_POST
 from evaluations.hidden_fields import whole_number
 from evaluations.instrument.sensitivity import sensitivities
 from evaluations.models import Criterion, Judge, Project, Study
+from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import ids_of
-from evaluations.reports.document_texts import document_texts
+from evaluations.reports.downloads.formats import BY_ENDING, FORMATS
 from evaluations.reports.drawings.chosen import ChosenFigures
 from evaluations.reports.figures import FIGURES
-from evaluations.reports.formats import BY_ENDING, FORMATS
-from evaluations.reports.kept import (
+from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
+from evaluations.reports.searched import searches_behind
+from evaluations.reports.serving.kept import (
     ANNOTATORS,
     COMPARE,
     DISAGREEMENTS,
@@ -32,10 +34,8 @@ from evaluations.reports.kept import (
     page_and_query,
     try_again,
 )
-from evaluations.reports.live import mark_of
-from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
-from evaluations.reports.searched import searches_behind
-from evaluations.reports.shown import (
+from evaluations.reports.serving.live import mark_of
+from evaluations.reports.serving.shown import (
     shown_documents,
     shown_download,
     shown_figure,

@@ -10,16 +10,16 @@ from django.views.decorators.http import require_POST
 from evaluations.forms import RestForm, ResumeForm, RunForm
 from evaluations.forms.runs import wanted_run
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
+from evaluations.pages.jobs import jobs_of
+from evaluations.pages.runs.choices import settings_rows
+from evaluations.pages.runs.progress import run_progress
+from evaluations.pages.runs.run_goals import reached
+from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.polling import STOP_POLLING
-from evaluations.reports.choices import settings_rows
-from evaluations.reports.jobs import jobs_of
-from evaluations.reports.progress import run_progress
-from evaluations.reports.run_goals import reached
 from evaluations.reports.run_precision import precisions
-from evaluations.reports.size import is_large
+from evaluations.reports.serving.size import is_large
 from evaluations.reports.so_far import so_far
-from evaluations.reports.trial import trial_items
 from evaluations.runs.estimate import RunEstimate, estimate_run
 from evaluations.runs.lifecycle import (
     RunError,

@@ -12,7 +12,7 @@ class Texts:
 
     In a conversation, `history` are the turns before what is judged, and `turns` those of the
     output, where it is more than a text; `rival_turns` are those of the other output. An output
-    that is `as_read` has its posing lines quoted already (turns.py).
+    that is `as_read` has its posing lines quoted already (geval/texts/turns.py).
     """
 
     source: str

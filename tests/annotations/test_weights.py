@@ -17,10 +17,10 @@ from evaluations.archive.write import write_archive
 from evaluations.corpus.rows import LoadError
 from evaluations.models import CandidateOutput, Criterion, Project
 from evaluations.reports.data import load_data
+from evaluations.reports.downloads.report_json import as_json
+from evaluations.reports.downloads.tables import as_markdown, as_text
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import Report, build_report
-from evaluations.reports.report_json import as_json
-from evaluations.reports.tables import as_markdown, as_text
 from evaluations.reports.words import chosen_note, weights_note
 
 pytestmark = pytest.mark.django_db

@@ -23,12 +23,12 @@ from evaluations.improving.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports import live, memo
+from evaluations.reports.downloads.formats import FORMATS
+from evaluations.reports.downloads.report_json import as_json
+from evaluations.reports.downloads.tables import as_markdown, as_text
 from evaluations.reports.figures import FIGURES
-from evaluations.reports.formats import FORMATS
 from evaluations.reports.report import build_report
-from evaluations.reports.report_json import as_json
-from evaluations.reports.tables import as_markdown, as_text
+from evaluations.reports.serving import live, memo
 from evaluations.reports.words import chosen_note
 from tests.conftest import CHECKOUT
 

@@ -23,8 +23,8 @@ from evaluations.archive.shapes import SHAPES
 from evaluations.archive.tables import TABLES
 from evaluations.corpus.limits import has_more_names
 from evaluations.models import Project
+from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
-from evaluations.reports.report_json import as_json
 from tests.archive.test_round_trip import archived, changed
 from tests.hostile_files import zip_of_many
 

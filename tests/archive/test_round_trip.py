@@ -24,9 +24,9 @@ from evaluations.models import (
     RunState,
     Score,
 )
-from evaluations.reports.gap_causes import give_cause
+from evaluations.reports.disagreements.causes import give_cause
+from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
-from evaluations.reports.report_json import as_json
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 

@@ -27,7 +27,7 @@ from evaluations.models import (
     Project,
 )
 from evaluations.models.tokens import new_token
-from evaluations.reports.live import live_data
+from evaluations.reports.serving.live import live_data
 
 pytestmark = pytest.mark.django_db
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from evaluations.pages.runs.steadiness import rows_of
 from evaluations.reports.glossary import TERMS, Term, markdown
-from evaluations.reports.steadiness import rows_of
 from evaluations.templatetags.evaluations import what_is
 from tests.conftest import CHECKOUT
 

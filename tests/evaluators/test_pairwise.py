@@ -188,7 +188,7 @@ def test_the_report_sets_its_choices_beside_peoples(
     compared: Project, start_standin: Callable[..., object]
 ) -> None:
     from evaluations.reports.leaderboard import leaderboard
-    from evaluations.reports.live import live_data
+    from evaluations.reports.serving.live import live_data
 
     run = run_of(compared, start_standin)
 

@@ -14,9 +14,9 @@ from django.urls import reverse
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project, ShareLink
 from evaluations.models.tokens import digest_of
+from evaluations.reports.downloads.formats import BY_ENDING
 from evaluations.reports.drawings.drawn import KINDS
 from evaluations.reports.figures import FIGURES
-from evaluations.reports.formats import BY_ENDING
 from evaluations.views.sharing import SENDING
 from tests.hostile.table import record
 from tests.pages.addresses import routes

@@ -11,10 +11,10 @@ from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.locked_rule import is_locked
 from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project
-from evaluations.reports.live import live_data
+from evaluations.reports.downloads.report_json import as_json
+from evaluations.reports.downloads.tables import as_text
 from evaluations.reports.report import build_report
-from evaluations.reports.report_json import as_json
-from evaluations.reports.tables import as_text
+from evaluations.reports.serving.live import live_data
 
 pytestmark = pytest.mark.django_db
 

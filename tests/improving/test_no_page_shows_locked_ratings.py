@@ -26,7 +26,7 @@ from annotations.models import (
     Rating,
 )
 from evaluations.models import Document, LockedDocuments, Look, Project
-from evaluations.reports.gap_causes import give_cause
+from evaluations.reports.disagreements.causes import give_cause
 from tests.pages import test_rights as rights
 from tests.pages.test_rights import place as every_place
 

@@ -21,12 +21,13 @@ from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.judges.judges import JudgeDraft, create_judge
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
+from evaluations.reports.downloads.latex import as_latex
+from evaluations.reports.downloads.mlflow_metrics import as_metrics
+from evaluations.reports.downloads.report_json import as_json
+from evaluations.reports.downloads.tables import as_csv, as_markdown, as_text
 from evaluations.reports.drawings.drawn import drawings
 from evaluations.reports.drawings.numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Subject, judges, scatter
-from evaluations.reports.keeping import neglected_reports, work_on_report
-from evaluations.reports.latex import as_latex
-from evaluations.reports.mlflow_metrics import as_metrics
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import (
     JudgeResult,
@@ -34,8 +35,7 @@ from evaluations.reports.report import (
     criterion_result,
     selected_data,
 )
-from evaluations.reports.report_json import as_json
-from evaluations.reports.tables import as_csv, as_markdown, as_text
+from evaluations.reports.serving.keeping import neglected_reports, work_on_report
 from evaluations.reports.words import headline, in_a_sentence, reading
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run

@@ -33,8 +33,8 @@ from evaluations.models import (
     StudyPart,
 )
 from evaluations.models.tokens import digest_of
+from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
-from evaluations.reports.report_json import as_json
 from evaluations.runs.lifecycle import evaluator_for, prompt_today
 from geval.evaluators.perturbing import INSTRUCTED
 from tests.archive.test_round_trip import archived

@@ -23,7 +23,7 @@ from evaluations.models import (
     ShareLink,
 )
 from evaluations.models.tokens import digest_of
-from evaluations.reports import live
+from evaluations.reports.serving import live
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

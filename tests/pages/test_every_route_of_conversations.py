@@ -28,9 +28,9 @@ from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
+from evaluations.reports.downloads.formats import BY_ENDING, BY_WORD
 from evaluations.reports.drawings.drawn import KINDS
 from evaluations.reports.figures import FIGURES
-from evaluations.reports.formats import BY_ENDING, BY_WORD
 from evaluations.runs import leases, results
 from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from evaluations.views.drawings import TYPES

@@ -14,7 +14,7 @@ from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.archive.read import read_archive
 from evaluations.archive.write import write_archive
 from evaluations.models import AuditEntry, CandidateOutput, Judge, Project, RunItem
-from evaluations.reports import live
+from evaluations.reports.serving import live
 
 pytestmark = pytest.mark.django_db
 FORMATS = "/p/small/data/formats/"

@@ -7,7 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from evaluations.models import EvaluationRun, Judge, Project, Search
-from evaluations.reports.jobs import jobs_of
+from evaluations.pages.jobs import jobs_of
 from evaluations.runs.lifecycle import lay_out_run, start_run
 
 pytestmark = pytest.mark.django_db

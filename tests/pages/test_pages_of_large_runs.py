@@ -22,11 +22,12 @@ from evaluations.models import (
     RunItem,
     Score,
 )
-from evaluations.reports import run_counts, run_items
-from evaluations.reports.jobs import jobs_of
-from evaluations.reports.progress import run_progress
-from evaluations.reports.run_counts import finished_items
-from evaluations.reports.run_items import DISAGREEMENT, ORDER, PAGE_SIZE, ItemsView, item_rows
+from evaluations.pages.jobs import jobs_of
+from evaluations.pages.runs import run_items
+from evaluations.pages.runs.progress import run_progress
+from evaluations.pages.runs.run_items import DISAGREEMENT, ORDER, PAGE_SIZE, ItemsView, item_rows
+from evaluations.runs import counts as run_counts
+from evaluations.runs.counts import finished_items
 from evaluations.runs.lifecycle import (
     close_if_finished,
     lay_out_run,
@@ -206,7 +207,7 @@ def test_counts_of_a_large_run_are_kept_until_they_are_old_or_its_state_changes(
     begun: EvaluationRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_counts, "LARGE_RUN", 1000)
-    monkeypatch.setattr("evaluations.reports.jobs.LARGE_RUN", 1000)
+    monkeypatch.setattr("evaluations.pages.jobs.LARGE_RUN", 1000)
     assert run_items.count_items(begun, ItemsView(state="done")) == SCORED
     monkeypatch.setattr(run_counts, "KEPT_SECONDS", 1000.0)
     first = run_progress(begun), jobs_of(begun.project), finished_items([begun])

@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver
 
 from evaluations.models import AuditEntry, EvaluationRun, Project
+from evaluations.pages import home
+from evaluations.pages.jobs import jobs_of
 from evaluations.people.activity import IN_WORDS
 from evaluations.people.audit import LEFT_OUT
-from evaluations.reports import home
-from evaluations.reports.jobs import jobs_of
 
 pytestmark = pytest.mark.django_db
 # Names that only read, so the audit log has none of them.

@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluations.models import EvaluationRun
-from evaluations.reports import run_items
-from evaluations.reports.run_items import ItemsView, count_items, item_rows
+from evaluations.pages.runs import run_items
+from evaluations.pages.runs.run_items import ItemsView, count_items, item_rows
 
 pytestmark = pytest.mark.django_db
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluations.models import Project
-from evaluations.reports import live, memo
+from evaluations.reports.serving import live, memo
 
 
 @pytest.fixture

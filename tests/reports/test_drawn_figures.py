@@ -14,15 +14,15 @@ from scipy import stats
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Judge, Project, ShareLink
 from evaluations.models.tokens import digest_of
-from evaluations.reports import live, memo
 from evaluations.reports.drawings import pictures
 from evaluations.reports.drawings.drawn import KINDS, as_latex_figure, drawings
 from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drawings.shapes import Drawing, Line, Words, fitting, ordinal
 from evaluations.reports.drawings.svg import as_file, as_page_part
-from evaluations.reports.keeping import neglected_reports, work_on_report
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.shown import shown_figure_numbers
+from evaluations.reports.serving import live, memo
+from evaluations.reports.serving.keeping import neglected_reports, work_on_report
+from evaluations.reports.serving.shown import shown_figure_numbers
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.gap_patterns import Patterns, length_drawing, patterns_of
-from evaluations.reports.gap_ranking import Gaps, gaps_of
-from evaluations.reports.live import live_data
-from evaluations.reports.topic_words import documents_read, topic_words
+from evaluations.reports.disagreements.patterns import Patterns, length_drawing, patterns_of
+from evaluations.reports.disagreements.ranking import Gaps, gaps_of
+from evaluations.reports.disagreements.topic_words import documents_read, topic_words
+from evaluations.reports.serving.live import live_data
 from geval.statistics.clusters import Cluster
 from geval.statistics.layout import Outputs
 from tests.made_up_files import files_of

@@ -10,9 +10,9 @@ import pytest
 from annotations.models import Annotator, Rating
 from annotations.results.human_scores import human_scores
 from evaluations.models import CandidateOutput, EvaluationRun, Project
-from evaluations.reports.browsing import browse
-from evaluations.reports.item import item_view
-from evaluations.reports.side_by_side import side_by_side
+from evaluations.pages.browsing import browse
+from evaluations.pages.runs.item import item_view
+from evaluations.pages.side_by_side import side_by_side
 from evaluations.runs.corpus_view import corpus_for
 
 pytestmark = pytest.mark.django_db

@@ -12,12 +12,12 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluations.models import Project
-from evaluations.reports import live
-from evaluations.reports.latex import as_latex
+from evaluations.reports.downloads.latex import as_latex
+from evaluations.reports.downloads.report_json import as_json
+from evaluations.reports.downloads.tables import as_markdown, as_text
 from evaluations.reports.options import HUMAN_SCORES, ReportOptions
 from evaluations.reports.report import Report, build_report
-from evaluations.reports.report_json import as_json
-from evaluations.reports.tables import as_markdown, as_text
+from evaluations.reports.serving import live
 from evaluations.reports.words import human_score_note, reading
 from geval.statistics.consensus import NO_RATINGS, HumanScore
 from geval.statistics.latent_classes import FEW_RATERS

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from evaluations.models import Project
-from evaluations.reports.judge_standing import judge_standings
+from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.shown import report_now
+from evaluations.reports.serving.shown import report_now
 from tests.reports.test_report_at_a_glance import measured  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.django_db

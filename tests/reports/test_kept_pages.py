@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 
 from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
-from evaluations.reports import gap_numbers, keeping, live, memo, pair_numbers
-from evaluations.reports.keeping import neglected_reports, work_on_report
+from evaluations.reports.disagreements import numbers as gap_numbers
+from evaluations.reports.serving import keeping, live, memo
+from evaluations.reports.serving.keeping import neglected_reports, work_on_report
+from evaluations.reports.two_judges import numbers as pair_numbers
 
 pytestmark = pytest.mark.django_db
 DISAGREEMENTS, COMPARE = "/p/small/report/disagreements/", "/p/small/report/compare/"

@@ -25,12 +25,12 @@ from evaluations.models import (
     WorkerHeartbeat,
 )
 from evaluations.projects.deletion import delete_project, remove_deleted
-from evaluations.reports import keeping, live, memo
-from evaluations.reports.formats import FORMATS
-from evaluations.reports.keeping import MOST_KEPT, neglected_reports, work_on_report
-from evaluations.reports.kept import MOST_WAITING, RETRY_AFTER, kept_view
+from evaluations.reports.downloads.formats import FORMATS
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.size import is_large, numbers_in
+from evaluations.reports.serving import keeping, live, memo
+from evaluations.reports.serving.keeping import MOST_KEPT, neglected_reports, work_on_report
+from evaluations.reports.serving.kept import MOST_WAITING, RETRY_AFTER, kept_view
+from evaluations.reports.serving.size import is_large, numbers_in
 from geval_site import client as api_client
 from tests.conftest import wait_until
 

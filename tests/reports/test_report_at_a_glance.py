@@ -13,7 +13,7 @@ from evaluations.models import EvaluationRun, ItemState, Project, RunItem, RunSt
 from evaluations.reports.figures import FIGURES, Subject
 from evaluations.reports.forest import shared_axis
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.shown import report_now
+from evaluations.reports.serving.shown import report_now
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 Load = Callable[..., LoadResult]

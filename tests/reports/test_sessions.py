@@ -14,10 +14,10 @@ from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
+from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.ranking import document_figures
 from evaluations.reports.report import build_report
-from evaluations.reports.report_json import as_json
 from evaluations.reports.run_precision import KnownSoFar, known_of_complete
 from evaluations.reports.so_far import so_far
 from evaluations.reports.words import sessions_note

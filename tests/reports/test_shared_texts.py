@@ -7,7 +7,7 @@ from django.test import Client
 
 from annotations.models import Rating
 from evaluations.models import Explanation, Judge, Project, Score, ShareLink
-from evaluations.reports.document_texts import document_texts
+from evaluations.pages.document_texts import document_texts
 
 pytestmark = pytest.mark.django_db
 SHARE = "/p/small/report/share/"

@@ -11,7 +11,7 @@ from annotations.models import StatedProbability
 from annotations.results.samples import ASKED
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Judge, Project
-from evaluations.reports.steadiness import steadiness, steadiness_json
+from evaluations.pages.runs.steadiness import steadiness, steadiness_json
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from evaluations.reports.drilldown import DocumentsBehind
 from evaluations.reports.figures import Figure
 from evaluations.reports.page import ReportNumbers
-from evaluations.reports.stored import restored, shape_of, stored
+from evaluations.reports.serving.stored import restored, shape_of, stored
 
 
 class Colour(enum.StrEnum):

@@ -26,8 +26,8 @@ from evaluations.models import (
     Score,
     System,
 )
-from evaluations.reports import run_goals
-from evaluations.reports.run_goals import end_runs_at_goals
+from evaluations.pages.runs import run_goals
+from evaluations.pages.runs.run_goals import end_runs_at_goals
 from evaluations.reports.so_far import so_far
 from evaluations.runs.lifecycle import RunError, start_run
 from evaluations.runs.scheduling import waiting_run

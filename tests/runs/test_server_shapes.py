@@ -13,7 +13,7 @@ from evaluations.judges.findings import known_findings
 from evaluations.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
 from evaluations.judges.probing import probe_endpoint
 from evaluations.models import Endpoint, EvaluationRun, ItemState, ModelProbe, Project, RunState
-from evaluations.reports.findings import findings_rows
+from evaluations.pages.runs.findings import findings_rows
 from evaluations.runs.lifecycle import start_run
 from evaluations.runs.worker import work_on_run
 from geval.llm.probe import Findings

@@ -11,7 +11,7 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
-from evaluations.reports.trial import trial_items
+from evaluations.pages.runs.trial import trial_items
 from evaluations.runs.lifecycle import RunError, lay_out_run, start_rest, start_run
 from evaluations.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.runs.worker import work_on_run

@@ -7,7 +7,7 @@ import pytest
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
-from evaluations.reports.topic_words import _words_of
+from evaluations.reports.disagreements.topic_words import _words_of
 from geval.statistics.clusters import Group, find_clusters, group_test, largest
 from geval.statistics.layout import Outputs
 from tests.thresholds.three_points import pins

@@ -17,8 +17,8 @@ from evaluations.management.services import (
 )
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
+from evaluations.reports.downloads.tables import as_text
 from evaluations.reports.report import Report, build_report
-from evaluations.reports.tables import as_text
 from evaluations.runs.lifecycle import start_run
 from evaluations.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.reports.choices import choice_of, needs_of
+from evaluations.pages.runs.choices import choice_of, needs_of
 from geval.evaluators.base import Evaluator, EvaluatorError, new_default
 from geval.evaluators.registry import broken_evaluators, evaluator_class, evaluators
 from geval_site.program import command

@@ -11,7 +11,7 @@ from evaluations.judges.judges import endpoint_at
 from evaluations.judges.probing import probe_endpoint, puts_tags
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project, in_words
-from evaluations.reports.findings import findings_rows
+from evaluations.pages.runs.findings import findings_rows
 from geval.llm.errors import EndpointError
 
 

@@ -8,8 +8,8 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.formats import BY_WORD
-from evaluations.reports.latex import as_latex
+from evaluations.reports.downloads.formats import BY_WORD
+from evaluations.reports.downloads.latex import as_latex
 from evaluations.reports.marks import marks_against
 from evaluations.reports.options import (
     EPSILON_HELP,

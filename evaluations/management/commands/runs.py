@@ -10,7 +10,7 @@ from evaluations.management.projects import find_project
 from evaluations.management.run_commands import runs_of
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.models.runs import ACTIVE_STATES
-from evaluations.reports.progress import RunProgress, run_progress
+from evaluations.pages.runs.progress import RunProgress, run_progress
 from geval.texts.numbers import in_time
 from geval_site.program import command
 from geval_site.queues import RUNS

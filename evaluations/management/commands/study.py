@@ -14,7 +14,7 @@ from evaluations.instrument.studies import StudyError, make_study, stop
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from evaluations.models import StudyKind
-from evaluations.reports.steadiness import Row, rows_of, steadiness
+from evaluations.pages.runs.steadiness import Row, rows_of, steadiness
 from geval.texts.numbers import thin
 from geval_site.program import command
 

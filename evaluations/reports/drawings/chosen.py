@@ -14,7 +14,7 @@ from evaluations.reports.drawings.pictures import can_draw_pictures
 from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.drawings.svg import as_page_part
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.shown import shown_figure_numbers
+from evaluations.reports.serving.shown import shown_figure_numbers
 
 # Endings of downloads with their names; the pictures need an extra of the package.
 ALWAYS = (("svg", "SVG"), ("tex", "LaTeX"))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from annotations.results.samples import WEIGHTED
+from evaluations.reports.downloads.latex import escaped
 from evaluations.reports.drawings.bubbles import bubbles
 from evaluations.reports.drawings.calibration import calibration
 from evaluations.reports.drawings.matrix import matrix
@@ -12,7 +13,6 @@ from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.precision import precision
 from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.drawings.slopes import slopes
-from evaluations.reports.latex import escaped
 from geval.texts.numbers import NARROW
 
 Address = Callable[[float, float], str]

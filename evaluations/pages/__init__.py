@@ -1,0 +1,1 @@
+"""What pages of documents, runs and the project's home show."""

@@ -1,0 +1,197 @@
+"""A project at a glance: its five steps, each with a state, one number and the next action."""
+
+from dataclasses import dataclass, replace
+
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+
+from annotations.models import Campaign, Rating
+from annotations.models.campaigns import CampaignState
+from evaluations.corpus.sizes import rating_count, with_sizes
+from evaluations.models import EvaluationRun, Project
+from evaluations.pages.jobs import Jobs
+from evaluations.reports.at_a_glance import AtAGlance, ForestRow, VerdictRow, at_a_glance
+from evaluations.reports.report import CriterionResult, Report
+from evaluations.reports.serving.size import numbers_in
+from evaluations.reports.verdict import Verdict
+from evaluations.reports.words import headline
+from geval.texts.numbers import counted, thin, whole_percent
+
+# A report of fewer numbers is computed with the page; a larger one is fetched once the page stands.
+IN_THE_PAGE = 3000
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of the five steps. `kind` is "done", "asks" (somebody has to do something), "going" or
+    "later"; `key` names it in addresses and tests."""
+
+    key: str
+    name: str
+    kind: str
+    state: str
+    number: str
+    about: str
+    action: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a criterion stands: its verdict, its best judge (the highest, where none is called so),
+    where the other judges' dots are, and the share of what one rater reaches, as text."""
+
+    row: VerdictRow
+    best: ForestRow | None
+    others: tuple[str, ...]
+    rater: ForestRow | None
+    share: str
+
+
+@dataclass(frozen=True)
+class Home:
+    """The verdicts of a project, in brief; `withheld` locked documents are left out."""
+
+    headline: str
+    glance: AtAGlance
+    standings: tuple[Standing, ...]
+    stand_ins: tuple[str, ...]
+    withheld: int
+
+
+def home_of(report: Report) -> Home:
+    """What the home page says of a report."""
+    glance = at_a_glance(report)
+    criteria = {criterion.pk: criterion for criterion in report.criteria}
+    standings = tuple(_standing(row, criteria[row.pk]) for row in glance.rows)
+    return Home(
+        headline(report.criteria), glance, standings, tuple(report.stand_ins), report.withheld
+    )
+
+
+def _standing(row: VerdictRow, criterion: CriterionResult) -> Standing:
+    share = criterion.share_of_ceiling(row.best) if row.best else None
+    judges = [one for one in row.forest if one.kind != "rater"]
+    # The highest, where none is good enough to be called the best.
+    best = next((one for one in judges if one.is_best), judges[0] if judges else None)
+    return Standing(
+        row,
+        best=best,
+        others=tuple(one.dot for one in judges if one.dot and one is not best),
+        rater=next((one for one in row.forest if one.kind == "rater"), None),
+        share="–" if share is None else whole_percent(share),
+    )
+
+
+def is_computed_in_the_page(project: Project) -> bool:
+    """Whether the verdicts of a project take no more than a moment."""
+    return numbers_in(project, IN_THE_PAGE + 1) <= IN_THE_PAGE
+
+
+def steps_of(
+    project: Project, jobs: Jobs, glance: AtAGlance | None, *, may_edit: bool
+) -> tuple[Step, ...]:
+    """The five steps of a project; at most one of them needs somebody.
+
+    Args:
+        glance: the verdicts, None while they are not computed.
+    """
+    steps = [
+        _data(project, may_edit=may_edit),
+        _criteria(project, may_edit=may_edit),
+        _people(project, may_edit=may_edit),
+        _judge(project, jobs, may_edit=may_edit),
+        report_step(project, glance),
+    ]
+    first_open = next((at for at, step in enumerate(steps) if step.kind == "later"), None)
+    if first_open is not None and may_edit and steps[first_open].key != "report":
+        steps[first_open] = replace(steps[first_open], kind="asks", state="Needs you")
+    return tuple(steps)
+
+
+def _address(name: str, project: Project, *more: int) -> str:
+    return reverse(name, args=[project.slug, *more])
+
+
+def _step(key: str, name: str, count: int, about: str, action: str, address: str) -> Step:
+    kind, state = ("done", "Done") if count else ("later", "To do")
+    return Step(key, name, kind, state, thin(count), about, action, address)
+
+
+def _data(project: Project, *, may_edit: bool) -> Step:
+    (sized,) = with_sizes([project])
+    outputs = sized.output_count
+    about = (
+        f"output{'' if outputs == 1 else 's'} of {counted(sized.system_count, 'system')} for"
+        f" {counted(sized.document_count, 'document')}"
+    )
+    if may_edit:
+        address = _address("evaluations:upload_create", project)
+        return _step("data", "Data", outputs, about, "Upload data", address)
+    address = _address("evaluations:document_list", project)
+    return _step("data", "Data", outputs, about, "Read the texts", address)
+
+
+def _criteria(project: Project, *, may_edit: bool) -> Step:
+    names = list(project.criteria.values_list("name", flat=True))
+    about = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    action = "Edit criteria" if may_edit else "Read the criteria"
+    if not names and may_edit:
+        action = "Choose criteria"
+    address = _address("evaluations:criterion_list", project)
+    return _step(
+        "criteria", "Criteria", len(names), about or "what texts are rated on", action, address
+    )
+
+
+def _people(project: Project, *, may_edit: bool) -> Step:
+    ratings = rating_count(project)
+    rated = Rating.objects.filter(annotator=OuterRef("pk"))
+    people = project.annotators.filter(Exists(rated)).count()
+    about = f"rating{'' if ratings == 1 else 's'} by {counted(people, 'person', 'people')}"
+    address = _address("annotations:campaign_list", project)
+    campaign = Campaign.objects.filter(project=project, state=CampaignState.OPEN).first()
+    if campaign:
+        address = _address("annotations:campaign_detail", project, campaign.pk)
+        about = f"{about}; a campaign is open"
+        step = _step("people", "People", ratings, about, "Open the campaign", address)
+        return replace(step, kind="going", state="Rating")
+    action = "Plan a campaign" if may_edit else "Show campaigns"
+    return _step("people", "People", ratings, about, action, address)
+
+
+def _judge(project: Project, jobs: Jobs, *, may_edit: bool) -> Step:
+    if jobs.runs and jobs.share is not None:
+        run = jobs.runs[-1]
+        about = (
+            f"of run {run.pk}: {run.judge}" if len(jobs.runs) == 1 else f"of {len(jobs.runs)} runs"
+        )
+        address = _address("evaluations:run_detail", project, run.pk)
+        number = whole_percent(jobs.share)
+        return Step("judge", "Judge", "going", "Running", number, about, "Watch the run", address)
+    scored = EvaluationRun.objects.counting().filter(judge=OuterRef("pk"), scores__isnull=False)
+    judges = project.judges.filter(Exists(scored)).count()
+    about = f"judge{'' if judges == 1 else 's'} with scores"
+    if not may_edit:
+        address = _address("evaluations:judge_list", project)
+        return _step("judge", "Judge", judges, about, "Show judges", address)
+    if project.judges.that_run().exists():
+        address = _address("evaluations:run_list", project)
+        return _step("judge", "Judge", judges, about, "Start a run", address)
+    address = _address("evaluations:judge_create", project)
+    return _step("judge", "Judge", judges, about, "Create a judge", address)
+
+
+def report_step(project: Project, glance: AtAGlance | None) -> Step:
+    """The last step: on how many criteria a judge stands in for a rater."""
+    address = _address("evaluations:report_detail", project)
+    if glance is None:
+        about = "the verdicts are being computed"
+        return Step("report", "Report", "later", "Wait", "–", about, "Open the report", address)
+    if not glance.rows:
+        about = "needs ratings, and a judge with scores"
+        return Step("report", "Report", "later", "Later", "–", about, "Open the report", address)
+    stands = sum(row.verdict == Verdict.STANDS_IN for row in glance.rows)
+    about = "criteria where a judge stands in for a rater"
+    number = f"{stands} of {len(glance.rows)}"
+    return Step("report", "Report", "done", "Ready", number, about, "Read the report", address)

@@ -1,0 +1,86 @@
+"""What workers do for a project at the moment: runs and searches, for the header of every page."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from evaluations.models import Project
+from evaluations.runs.counts import LARGE_RUN, finished, items_by_state
+from geval.texts.numbers import counted, whole_percent
+
+# Every page asks this every few seconds. The number of items is kept with a run; open ones have an
+# index of their own, and those of a large run are counted apart, seldom.
+_JOBS = """
+    SELECT r.id, j.name, r.state, r.resumed_at, coalesce(laid_out, (
+               SELECT count(*) FROM evaluations_runitem i WHERE i.run_id = r.id)),
+           CASE WHEN coalesce(laid_out, 0) < %(large)s THEN (
+               SELECT count(*) FROM evaluations_runitem i
+               WHERE i.run_id = r.id AND i.state IN ('pending', 'leased', 'sent')) END
+    FROM evaluations_evaluationrun r JOIN evaluations_judge j ON j.id = r.judge_id,
+        LATERAL (SELECT (r.parameters ->> 'items')::bigint AS laid_out) AS kept
+    WHERE r.project_id = %(project)s AND r.state IN ('preparing', 'running')
+      AND r.search_id IS NULL AND r.purpose = '' AND j.kind <> 'imported'
+    UNION ALL
+    SELECT NULL, '', '', NULL, NULL, NULL FROM evaluations_search s
+    WHERE s.project_id = %(project)s AND s.state IN ('waiting', 'asking')"""
+
+
+@dataclass(frozen=True)
+class RunningJob:
+    """A run that is being executed, with how many of its items are done or failed."""
+
+    pk: int
+    judge: str
+    finished: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """What is in progress in a project: runs that count, and how many searches there are."""
+
+    runs: tuple[RunningJob, ...]
+    searches: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of all items of the runs that is done or failed; None before there are any."""
+        total = sum(run.total for run in self.runs)
+        return sum(run.finished for run in self.runs) / total if total else None
+
+    @property
+    def in_words(self) -> str:
+        """Such as "2 runs, 40 %"; empty if nothing is in progress."""
+        said = [counted(len(self.runs), "run")] if self.runs else []
+        if self.searches:
+            said.append(counted(self.searches, "search", "searches"))
+        if self.share is not None:
+            said.append(whole_percent(self.share))
+        return ", ".join(said)
+
+
+def jobs_of(project: Project) -> Jobs:
+    """What workers do for a project now; one small query, and seldom a count for each large run."""
+    with connection.cursor() as cursor:
+        cursor.execute(_JOBS, {"project": project.pk, "large": LARGE_RUN})
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    runs = [row for row in rows if row[0] is not None]
+    return Jobs(
+        tuple(_running(*row) for row in sorted(runs, key=lambda row: row[0])),
+        searches=len(rows) - len(runs),
+    )
+
+
+def _running(
+    pk: int,
+    judge: str,
+    state: str,
+    resumed_at: datetime.datetime | None,
+    total: int,
+    unfinished: int | None,
+) -> RunningJob:
+    if unfinished is None:
+        unfinished = total - finished(items_by_state(pk, total, (state, resumed_at)))
+    return RunningJob(pk, judge, max(0, total - unfinished), total)

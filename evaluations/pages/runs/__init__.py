@@ -1,0 +1,1 @@
+"""What pages of runs, their items and their judges show."""

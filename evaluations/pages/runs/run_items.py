@@ -1,0 +1,222 @@
+"""The items of a run as a list: each score beside people's mean, the largest differences first.
+
+One statement finds the items with a difference, another those that fill the page, and a third reads
+what is shown of them, so that a page of a run of 100,000 items takes as many queries as one of ten.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import numpy as np
+
+from evaluations.models import EvaluationRun, ItemState, RunItem, Score
+from evaluations.models.improving import withheld_documents
+from evaluations.pages.side_by_side import JudgeCell, ScoreOf, judge_cell
+from evaluations.runs.counts import LAID_OUT_SECONDS, count_seldom, items_by_state
+from geval.statistics.types import IntArray
+from geval_site.replica import from_replica, read_connection
+
+Read = TypeVar("Read")
+PAGE_SIZE = 50
+DISAGREEMENT, ORDER = "disagreement", "order"
+SORTS = {DISAGREEMENT: "largest difference first", ORDER: "in the order of the run"}
+# Joined only where it is needed: half a million rows are counted in half the time without.
+_OUTPUT = "JOIN evaluations_candidateoutput o ON o.id = i.output_id"
+_IN_ORDER = """
+    SELECT i.id FROM evaluations_runitem i {chosen} AND i.id <> ALL(%(ranked)s::bigint[])
+    ORDER BY i.id LIMIT %(most)s OFFSET %(after)s"""
+# Scores of all criteria at once and those of pairs have no difference, and come last, as do those
+# of locked documents: an order by differences would tell what is withheld. Only what has a score is
+# read, which is little when a run begins. Scores and means meet in groups, which takes no longer
+# where PostgreSQL does not know yet how many there are; a join may then take minutes.
+_BY_GAP = """
+    WITH scored AS MATERIALIZED (
+        SELECT s.output_id, s.criterion_id, s.value
+        FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id
+        WHERE s.run_id = %(run)s AND s.criterion_id IS NOT NULL
+          AND o.document_id <> ALL(%(hidden)s::bigint[])),
+    both_sides AS (
+        SELECT output_id, criterion_id, value, NULL::float AS mean FROM scored
+        UNION ALL
+        SELECT output_id, criterion_id, NULL, mean
+        FROM annotations_human_means(ARRAY(SELECT DISTINCT output_id FROM scored))),
+    gaps AS MATERIALIZED (
+        SELECT output_id, criterion_id, abs(max(value) - max(mean)) AS gap
+        FROM both_sides GROUP BY output_id, criterion_id)
+    SELECT i.id FROM gaps g JOIN evaluations_runitem i
+        ON i.run_id = %(run)s AND i.output_id = g.output_id AND i.criterion_id = g.criterion_id
+       AND i.rival_id IS NULL
+    {chosen} AND g.gap IS NOT NULL
+    ORDER BY g.gap DESC, i.id"""
+
+
+@dataclass(frozen=True)
+class ItemsView:
+    """Which items of a run are listed, and in which order. `criterion` and `system` are ids, 0 for
+    all."""
+
+    state: str = ""
+    reason: str = ""
+    criterion: int = 0
+    system: int = 0
+    sort: str = DISAGREEMENT
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "ItemsView":
+        """What an address asks for; what it cannot mean is left out."""
+        state, sort = query.get("state", ""), query.get("sort", "")
+        return cls(
+            state=state if state in ItemState.values else "",
+            reason=query.get("reason", "")[:50].replace("\0", ""),
+            criterion=_id(query.get("criterion", "")),
+            system=_id(query.get("system", "")),
+            sort=sort if sort in SORTS else DISAGREEMENT,
+        )
+
+    @property
+    def condition(self) -> str:
+        """The items `i` of the run that it lists, as what follows FROM in SQL."""
+        conditions = ["i.run_id = %(run)s"]
+        if self.state:
+            conditions.append("i.state = %(state)s")
+        if self.reason:
+            # Only failed items have one; so the index of these is used.
+            conditions.append("i.state = 'failed' AND i.reason = %(reason)s")
+        if self.criterion:
+            conditions.append("i.criterion_id = %(criterion)s")
+        if self.system:
+            conditions.append("o.system_id = %(system)s")
+        return f"{_OUTPUT if self.system else ''} WHERE {' AND '.join(conditions)}"
+
+    def without_reason(self) -> str:
+        """The same view with all reasons, as an address's query."""
+        other = replace(self, reason="")
+        return urlencode({name: value for name, value in vars(other).items() if value})
+
+
+@dataclass(frozen=True)
+class ItemRow:
+    """An item with its score, None without one, and people's mean."""
+
+    item: RunItem
+    cell: JudgeCell | None
+    mean: float | None
+
+
+def _id(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
+@from_replica
+def count_items(run: EvaluationRun, view: ItemsView) -> int:
+    """How many items a view has; of a large run as they were some seconds ago."""
+    if view.system:
+        return len(_all_ids(run, view))
+    if not view.criterion and not view.reason:
+        counts = items_by_state(run.pk, run.item_count, run.stage)
+        return counts[view.state] if view.state else sum(counts.values())
+    return _seldom(run, view, "count", lambda: _count(run, view))
+
+
+def _seldom(run: EvaluationRun, view: ItemsView, what: str, read: Callable[[], Read]) -> Read:
+    """What is read of a view, whatever its order; of a large run seldom, and more seldom where it
+    does not depend on what became of the items."""
+    shown = replace(view, sort="")
+    if view.state or view.reason:
+        return count_seldom(run.pk, run.item_count, (run.stage, shown, what), read)
+    return count_seldom(run.pk, run.item_count, (shown, what), read, seconds=LAID_OUT_SECONDS)
+
+
+def _count(run: EvaluationRun, view: ItemsView) -> int:
+    with read_connection().cursor() as cursor:
+        cursor.execute(
+            f"SELECT count(*) FROM evaluations_runitem i {view.condition}", _given(run, view)
+        )
+        return int(cursor.fetchone()[0])
+
+
+@from_replica
+def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow]:
+    """A page of a view, counted from 1."""
+    hidden = withheld_documents(run.project_id)
+    ids = _ids_on(page, run, view, hidden)
+    items = RunItem.objects.select_related(
+        "output__document", "output__system", "rival__system", "criterion"
+    ).in_bulk(ids)
+    listed = [items[pk] for pk in ids if pk in items]  # ids that are kept may be gone
+    rated = [one for one in listed if one.output.document_id not in set(hidden)]
+    means, scores = _means(rated), _scores(run, listed)
+    return [_row(run, item, means, scores) for item in listed]
+
+
+def _ids_on(page: int, run: EvaluationRun, view: ItemsView, hidden: Sequence[int]) -> list[int]:
+    """Those with a difference come first if the view is sorted so, all others in their order."""
+    ranked = np.empty(0, np.int64)
+    if view.sort == DISAGREEMENT and run.judge.rates_on_scale:
+        ranked = count_seldom(
+            run.pk,
+            run.item_count,
+            (run.stage, view, tuple(hidden)),
+            lambda: _ids(_BY_GAP, run, view, hidden=list(hidden)),
+        )
+    begin = PAGE_SIZE * (page - 1)
+    shown = ranked[begin : begin + PAGE_SIZE]
+    after, most = max(0, begin - len(ranked)), PAGE_SIZE - len(shown)
+    if not most:
+        others = shown[:0]
+    elif view.system:
+        others = np.setdiff1d(_all_ids(run, view), ranked)[after : after + most]
+    else:
+        others = _ids(_IN_ORDER, run, view, ranked=ranked.tolist(), most=most, after=after)
+    return [*shown.tolist(), *others.tolist()]
+
+
+def _all_ids(run: EvaluationRun, view: ItemsView) -> IntArray:
+    """The ids of all items of a system in a view, which no index has in their order."""
+    return _seldom(
+        run, view, "ids", lambda: _ids(_IN_ORDER, run, view, ranked=[], most=None, after=0)
+    )
+
+
+def _ids(query: str, run: EvaluationRun, view: ItemsView, **more: Any) -> IntArray:
+    with read_connection().cursor() as cursor:
+        cursor.execute(query.format(chosen=view.condition), _given(run, view) | more)
+        return np.fromiter((pk for (pk,) in cursor), np.int64)
+
+
+def _given(run: EvaluationRun, view: ItemsView) -> dict[str, Any]:
+    return {"run": run.pk} | vars(view)
+
+
+def _means(items: Iterable[RunItem]) -> dict[tuple[int, int], float]:
+    with read_connection().cursor() as cursor:
+        cursor.execute(
+            "SELECT output_id, criterion_id, mean FROM annotations_human_means(%s)",
+            [sorted({item.output_id for item in items})],
+        )
+        return {(output, criterion): mean for output, criterion, mean in cursor.fetchall()}
+
+
+def _scores(run: EvaluationRun, items: Iterable[RunItem]) -> dict[tuple[int, int | None], Score]:
+    found = Score.objects.filter(run=run, output__in={item.output_id for item in items})
+    return {(score.output_id, score.criterion_id): score for score in found}
+
+
+def _row(
+    run: EvaluationRun,
+    item: RunItem,
+    means: Mapping[tuple[int, int], float],
+    scores: Mapping[tuple[int, int | None], Score],
+) -> ItemRow:
+    mean = means.get((item.output_id, item.criterion_id or 0))
+    score = scores.get((item.output_id, item.criterion_id)) if item.rival_id is None else None
+    if score is None:
+        return ItemRow(item, None, mean)
+    if item.criterion is None:
+        return ItemRow(item, JudgeCell(run.judge.name, score.value, (), None), mean)
+    known = ScoreOf(
+        score.value, score.criterion_id, score.distribution or {}, run.judge.rates_on_scale
+    )
+    return ItemRow(item, judge_cell(run.judge.name, known, mean, item.criterion.scale), mean)

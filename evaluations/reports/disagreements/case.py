@@ -1,0 +1,282 @@
+"""One output on which a judge and people differ, with all the evidence: texts, ratings, the judge's
+distribution, what it was asked and what it said."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import connection
+
+from annotations.models import Annotator, Rating
+from evaluations.models import (
+    CandidateOutput,
+    Criterion,
+    EvaluationRun,
+    Explanation,
+    GapCause,
+    Judge,
+    RunCriterion,
+    RunItem,
+    Score,
+)
+from evaluations.models.newest_scores import newest_scores
+from evaluations.reports.data import ReportData
+from evaluations.reports.disagreements.numbers import GapNumbers
+from evaluations.reports.disagreements.ranking import Gaps
+from evaluations.reports.disagreements.strip import Strip, strip_of
+from geval.llm.reply_json import choices_from_json
+from geval.scales import short
+from geval.texts.numbers import signed
+from geval.texts.word_differences import Piece, taken_from, word_differences
+
+# A longer source is cut; the document's page has all of it.
+MOST_CHARACTERS = 60_000
+MOST_REPLIES = 20
+MOST_REPLY_CHARACTERS = 2_000
+_NEWEST = newest_scores(
+    "r.judge_id = %s AND s.output_id = %s AND (s.criterion_id = %s OR s.criterion_id IS NULL)"
+)
+
+
+@dataclass(frozen=True)
+class OtherJudge:
+    """What another judge gave the same output on the criterion; `address` opens its case."""
+
+    pk: int
+    judge: str
+    score: str
+
+
+@dataclass(frozen=True)
+class OtherCriterion:
+    """What people and the judge gave the same output on another criterion."""
+
+    pk: int
+    criterion: str
+    people: str
+    score: str
+
+
+@dataclass(frozen=True)
+class GapCase:
+    """A case: its `rank` among all, its numbers in words, and its evidence.
+
+    `texts` and `source` are in pieces, of which the output's are marked where the source does not
+    have them, and the source's where the output takes them over.
+    """
+
+    rank: int
+    of: int
+    output: CandidateOutput
+    people: str
+    score: str
+    how: str
+    difference: str
+    ratings: tuple[tuple[str, str], ...]
+    strip: Strip
+    text: list[Piece]
+    source: list[Piece]
+    is_cut: bool
+    words: int
+    source_words: int
+    other_judges: tuple[OtherJudge, ...]
+    other_criteria: tuple[OtherCriterion, ...]
+    item: RunItem | None
+    steps: str
+    steps_version: int
+    replies: tuple[str, ...]
+    explanation: str
+    cause: GapCause | None
+
+
+def gap_case(
+    numbers: GapNumbers,
+    gaps: Gaps,
+    place: int,
+    *,
+    criterion: Criterion,
+    judge: Judge,
+    run: EvaluationRun | None,
+    judges: Mapping[int, str],
+    criteria: Mapping[int, str],
+) -> GapCase:
+    """The evidence on one output; only its own texts are read.
+
+    Args:
+        place: its position in the arrays of `gaps`.
+        run: the run whose score is shown, else the judge's newest.
+        judges, criteria: the names of the project's, by id.
+    """
+    data = numbers.data
+    at = int(gaps.at[place])
+    output = CandidateOutput.objects.select_related("document__project", "system").get(
+        pk=int(data.output_ids[at])
+    )
+    score = _score(judge, criterion, output, run)
+    item, steps = _asked(score, output, criterion)
+    choices = choices_from_json(item.reply.choices) if item and item.reply else ()
+    replies = item.run.frozen.replies_each if item and score and score.mode == "samples" else 0
+    people, gap = float(gaps.people[place]), float(gaps.gap[place])
+    ratings = _ratings(data, output, criterion)
+    source = output.document.source[:MOST_CHARACTERS]
+    words = output.text[:MOST_CHARACTERS]
+    given = short(round(float(gaps.scores[place]), 2))
+    return GapCase(
+        rank=int(np.flatnonzero(gaps.order == place)[0]) + 1,
+        of=numbers.outputs,
+        output=output,
+        people=f"{people:.2f}",
+        score=given,
+        how=_how(score, replies),
+        difference=_difference(gap),
+        ratings=tuple((name, short(value)) for name, value in ratings),
+        strip=strip_of(
+            criterion.scale,
+            ratings,
+            people,
+            people + gap,
+            shares=_shares(score),
+            replies=replies,
+            gap=signed(gap),
+            said=_said(judge, ratings, people, given, gap),
+        ),
+        text=word_differences(words, source)[0],
+        source=taken_from(source, words),
+        is_cut=len(source) < len(output.document.source) or len(words) < len(output.text),
+        words=int(data.words[at]),
+        source_words=len(output.document.source.split()),
+        other_judges=tuple(
+            OtherJudge(pk, judges[pk], short(round(float(scores[at]), 2)))
+            for (on, pk), scores in sorted(data.judges.items())
+            if on == criterion.pk and pk != judge.pk and pk in judges and not np.isnan(scores[at])
+        ),
+        other_criteria=tuple(_other_criteria(data, at, criterion, judge, criteria)),
+        item=item,
+        steps=steps.steps.text if steps and steps.steps else "",
+        steps_version=steps.steps.version if steps and steps.steps else 0,
+        replies=tuple(
+            (choice.text or choice.refusal)[:MOST_REPLY_CHARACTERS]
+            for choice in choices[:MOST_REPLIES]
+            if choice.echoed is None
+        ),
+        explanation=_explanation(score),
+        cause=GapCause.objects.filter(judge=judge, criterion=criterion, output=output).first(),
+    )
+
+
+def _score(
+    judge: Judge, criterion: Criterion, output: CandidateOutput, run: EvaluationRun | None
+) -> Score | None:
+    """The score that counts: of a run, or the newest; one about this criterion before one that is
+    about all."""
+    if run is not None:
+        found = Score.objects.filter(run=run, output=output)
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT n.id FROM ({_NEWEST}) AS n", [judge.pk, output.pk, criterion.pk]
+            )
+            found = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
+    known = {score.criterion_id: score for score in found.select_related("run")}
+    return known.get(criterion.pk) or known.get(None)
+
+
+def _asked(
+    score: Score | None, output: CandidateOutput, criterion: Criterion
+) -> tuple[RunItem | None, RunCriterion | None]:
+    if score is None:
+        return None, None
+    item = (
+        RunItem.objects.filter(run=score.run, output=output, criterion=score.criterion)
+        .select_related("run__judge", "reply")
+        .first()
+    )
+    steps = (
+        RunCriterion.objects.filter(run=score.run, criterion=criterion)
+        .select_related("steps")
+        .first()
+    )
+    return item, steps
+
+
+def _ratings(
+    data: ReportData, output: CandidateOutput, criterion: Criterion
+) -> list[tuple[str, float]]:
+    """Who gave what: people that the view counts, or the release's mean where nobody is named."""
+    counted = set(data.humans[criterion.pk].annotator_ids)
+    rows = (
+        Rating.objects.filter(output=output, criterion=criterion)
+        .order_by("annotator")
+        .values_list("annotator", "annotator__name", "annotator__kind", "score")
+    )
+    people = [(name, score) for pk, name, _kind, score in rows if pk in counted]
+    means = [(name, score) for _pk, name, kind, score in rows if kind == Annotator.Kind.MEAN]
+    return people or means
+
+
+def _shares(score: Score | None) -> dict[str, float]:
+    """A distribution by point; that of one point is a bar as well."""
+    stored: dict[str, Any] = (score.distribution or {}) if score else {}
+    return {point: float(share) for point, share in stored.items() if _is_point(point)}
+
+
+def _is_point(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _how(score: Score | None, replies: int) -> str:
+    if score is None:
+        return ""
+    if replies:
+        return f"mean of {replies} replies" if replies > 1 else "one reply"
+    return {"logprobs": "weighted by token probabilities", "direct": "one reply"}.get(
+        score.mode, ""
+    )
+
+
+def _difference(gap: float) -> str:
+    if not gap:
+        return "no gap"
+    return f"{abs(gap):.2f} {'higher' if gap > 0 else 'lower'}"
+
+
+def _said(
+    judge: Judge, ratings: list[tuple[str, float]], people: float, score: str, gap: float
+) -> str:
+    each = ", ".join(f"{name} {short(value)}" for name, value in ratings)
+    return (
+        f"People gave {people:.2f} on average{f' ({each})' if each else ''}; {judge.label} gave"
+        f" {score}: {_difference(gap)}."
+    )
+
+
+def _other_criteria(
+    data: ReportData, at: int, criterion: Criterion, judge: Judge, names: Mapping[int, str]
+) -> list[OtherCriterion]:
+    found = []
+    for pk, name in names.items():
+        scores, human = data.judges.get((pk, judge.pk)), data.humans.get(pk)
+        if pk == criterion.pk or human is None:
+            continue
+        people = human.mean[at]
+        score = np.nan if scores is None else scores[at]
+        if not (np.isnan(people) and np.isnan(score)):
+            found.append(
+                OtherCriterion(
+                    pk,
+                    name,
+                    "–" if np.isnan(people) else f"{people:.2f}",
+                    "–" if np.isnan(score) else short(round(float(score), 2)),
+                )
+            )
+    return found
+
+
+def _explanation(score: Score | None) -> str:
+    found = Explanation.objects.filter(score=score).first() if score else None
+    return found.text if found else ""

@@ -1,0 +1,100 @@
+"""The numbers of the page of disagreements: which outputs are ranked, and what they have in
+common."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotations.results.samples import about_sample
+from evaluations.models import Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.disagreements.patterns import Patterns, patterns_of
+from evaluations.reports.disagreements.ranking import (
+    Gaps,
+    gaps_of,
+    judges_on,
+    scores_of_run,
+    strongest,
+)
+from evaluations.reports.disagreements.view import GapView, first_of
+from geval.scales import short
+
+# Of a large project so many outputs are listed.
+MOST_LISTED = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class GapNumbers:
+    """What a page shows of a judge on a criterion (both 0 where there is none), of the scores of a
+    run (0: the newest).
+
+    `criteria` are those that have a judge, `judges` those with scores on this one. `outputs` counts
+    those with a gap, of which `gaps` may hold only the largest; `data` has what is needed of them.
+    `sample` says of what the numbers speak, where they do not speak of all outputs alike.
+    """
+
+    criterion: int
+    judge: int
+    run: int
+    criteria: tuple[int, ...]
+    judges: tuple[int, ...]
+    data: ReportData
+    gaps: Gaps | None = None
+    outputs: int = 0
+    large: int = 0
+    shift: str = ""
+    patterns: Patterns | None = None
+    sample: tuple[str, ...] = ()
+
+
+def largest_gaps(project: Project, data: ReportData, view: GapView) -> GapNumbers:
+    """The numbers of a large project's view, as a worker keeps them: of the largest gaps alone."""
+    numbers = gap_numbers(project, data, view)
+    if numbers.gaps is None:
+        return replace(numbers, data=numbers.data.only(np.zeros(len(numbers.data.outputs), bool)))
+    wanted = {
+        key: scores
+        for key, scores in numbers.data.judges.items()
+        if key[0] == numbers.criterion or key[1] == numbers.judge
+    }
+    few, gaps = strongest(replace(numbers.data, judges=wanted), numbers.gaps, MOST_LISTED)
+    return replace(numbers, data=few, gaps=gaps)
+
+
+def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapNumbers:
+    """The numbers of a view; what it does not name is chosen: the first criterion with a judge, and
+    the judge that ranks outputs most like people."""
+    criteria = {one.pk: one for one in project.criteria.all()}
+    known = list(project.judges.values_list("pk", flat=True))
+    data = everything.selected(view.options)
+    judged = tuple(pk for pk in criteria if any(on == pk for on, _judge in data.judges))
+    chosen = first_of(view.criterion, criteria, (judged or (0,))[0])
+    ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in known]
+    judge = first_of(view.judge, known, (ranked or [0])[0])
+    runs = project.runs.counting().filter(judge=judge, pk=view.run) if judge else ()
+    run = next(iter(runs), None)
+    listed = tuple(sorted({*ranked, *([judge] if judge and ranked else [])}))
+    numbers = GapNumbers(chosen, judge, run.pk if run else 0, judged, listed, data)
+    if not chosen or not judge:
+        return numbers
+    if run is not None:
+        data = scores_of_run(everything, run, chosen).selected(view.options)
+    gaps = gaps_of(data, criteria[chosen], judge, by=view.by)
+    return replace(
+        numbers,
+        data=data,
+        gaps=gaps,
+        outputs=len(gaps.at),
+        large=int(gaps.large.sum()),
+        shift=_shift(gaps),
+        patterns=patterns_of(project, data, gaps, chosen),
+        sample=about_sample(data.humans[chosen]),
+    )
+
+
+def _shift(gaps: Gaps) -> str:
+    """How much the judge is stricter or milder than people, where that is clear."""
+    if gaps.shift is None or gaps.mapped or not gaps.shift.is_clear:
+        return ""
+    word = "strict" if gaps.shift.mean < 0 else "mild"
+    return f"{word} by {short(round(abs(gaps.shift.mean), 2))}"

@@ -1,0 +1,251 @@
+"""The page of disagreements: outputs ranked by the gap between a judge and people, one of them
+open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from django.core.paginator import Page, Paginator
+from django.db import connection
+
+from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.disagreements.case import GapCase, gap_case
+from evaluations.reports.disagreements.numbers import GapNumbers
+from evaluations.reports.disagreements.patterns import Patterns
+from evaluations.reports.disagreements.ranking import Gaps
+from evaluations.reports.disagreements.view import EVERY, LOOKED_AT, OPEN, GapView, first_of
+from evaluations.reports.forest import Axis
+from evaluations.reports.searched import searches_behind
+from evaluations.reports.serving.shown import shown_gaps
+from geval.statistics.types import IntArray
+from geval.texts.numbers import signed
+
+PAGE_SIZE = 50
+_BEGINS = """
+    SELECT id, left(text, 120) FROM evaluations_candidateoutput WHERE id = ANY (%s::bigint[])"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An output in the list."""
+
+    pk: int
+    rank: int
+    begins: str
+    gap: str
+    system: str
+    words: int
+    people: str
+    judge: str
+    cause: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """What the page shows. `page` is a part of the list; `case` is None where the list is empty.
+
+    `before`, `after` are outputs beside the open one in the whole list, 0 at its ends; `beside` is
+    where to go when it leaves the list. `ranked` outputs are in the list, of a large project only
+    some of the `outputs` with a gap. `choices` are the names of judges by id, and `named` the
+    chosen one's, where numbers stand.
+    """
+
+    view: GapView
+    criterion: Criterion | None
+    judge: Judge | None
+    run: EvaluationRun | None
+    criteria: tuple[Criterion, ...]
+    choices: tuple[tuple[int, str], ...]
+    runs: tuple[EvaluationRun, ...]
+    systems: tuple[tuple[int, str], ...]
+    outputs: int = 0
+    ranked: int = 0
+    large: int = 0
+    shift: str = ""
+    mapped: bool = False
+    sample: tuple[str, ...] = ()
+    patterns: Patterns | None = None
+    causes: tuple[tuple[str, int], ...] = ()
+    names: tuple[str, ...] = ()
+    to_look_at: int = 0
+    page: Page[int] | None = None
+    entries: tuple[Entry, ...] = ()
+    case: GapCase | None = None
+    named: str = ""
+    before: int = 0
+    after: int = 0
+
+    @property
+    def looked_at(self) -> int:
+        return sum(count for _cause, count in self.causes)
+
+    @property
+    def beside(self) -> int:
+        """Where to go once the open case has a cause."""
+        return self.after or self.before
+
+
+def disagreements(project: Project, view: GapView) -> Disagreements:
+    """The page of a view; what it does not name is chosen.
+
+    Raises:
+        NotComputedError: a worker is still computing the numbers of a large project.
+    """
+    numbers = shown_gaps(project, view)
+    data = numbers.data
+    criteria = {one.pk: one for one in project.criteria.all()}
+    known = {one.pk: one for one in project.judges.all()}
+    criterion, judge = criteria.get(numbers.criterion), known.get(numbers.judge)
+    runs = tuple(project.runs.counting().filter(judge=judge).order_by("-pk")) if judge else ()
+    run = next((one for one in runs if one.pk == numbers.run), None)
+    searches, on = searches_behind(project), {criterion.pk: criterion.name} if criterion else {}
+    choices = {pk: searches.name_of(known[pk], on) for pk in numbers.judges if pk in known}
+    systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
+    shown = Disagreements(
+        view=replace(
+            view,
+            criterion=numbers.criterion,
+            judge=numbers.judge,
+            run=run.pk if run else 0,
+            system=first_of(view.system, data.system_ids.tolist()),
+            without=first_of(view.without, data.system_ids.tolist()),
+        ),
+        criterion=criterion,
+        judge=judge,
+        run=run,
+        criteria=tuple(one for pk, one in criteria.items() if pk in numbers.criteria),
+        choices=tuple(choices.items()),
+        named=choices.get(numbers.judge, ""),
+        runs=runs,
+        systems=systems,
+    )
+    if criterion is None or judge is None or numbers.gaps is None:
+        return shown
+    labels = {pk: one.label for pk, one in known.items()}
+    return _filled(project, numbers, numbers.gaps, shown, criterion, judge, labels)
+
+
+def _filled(
+    project: Project,
+    numbers: GapNumbers,
+    gaps: Gaps,
+    shown: Disagreements,
+    criterion: Criterion,
+    judge: Judge,
+    labels: Mapping[int, str],
+) -> Disagreements:
+    view, data = shown.view, numbers.data
+    given = GapCause.objects.of_project(project)
+    here = dict(given.filter(judge=judge, criterion=criterion).values_list("output_id", "cause"))
+    ids = data.output_ids[gaps.at][gaps.order]
+    has_cause = np.isin(ids, np.fromiter(here, dtype=np.int64, count=len(here)))
+    listed = ids[_listed(view, data, gaps, ids, here, has_cause)]
+    open_ = view.output if (ids == view.output).any() else int(listed[0]) if len(listed) else 0
+    if view.page and not view.output and len(listed):
+        start = PAGE_SIZE * (Paginator(listed, PAGE_SIZE).get_page(view.page).number - 1)
+        open_ = int(listed[start])
+    at = _index(listed, open_)
+    number = view.page or (at // PAGE_SIZE + 1 if at >= 0 else 1)
+    page = Paginator(listed, PAGE_SIZE).get_page(number)
+    case = None
+    if open_:
+        case = gap_case(
+            numbers,
+            gaps,
+            int(gaps.order[_index(ids, open_)]),
+            criterion=criterion,
+            judge=judge,
+            run=shown.run,
+            judges=labels,
+            criteria={one.pk: one.name for one in shown.criteria},
+        )
+    return replace(
+        shown,
+        view=replace(view, output=open_),
+        outputs=numbers.outputs,
+        ranked=len(gaps.at),
+        large=numbers.large,
+        shift=numbers.shift,
+        mapped=gaps.mapped,
+        sample=numbers.sample,
+        patterns=numbers.patterns,
+        causes=tuple(given.filter(judge=judge, criterion=criterion).counted()),
+        names=tuple(given.names()),
+        to_look_at=numbers.outputs - int(has_cause.sum()),
+        page=page,
+        entries=_entries(data, gaps, page, ids, here, criterion, open_),
+        case=case,
+        before=int(listed[at - 1]) if at > 0 else 0,
+        after=int(listed[at + 1]) if 0 <= at < len(listed) - 1 else 0,
+    )
+
+
+def _index(ids: IntArray, pk: int) -> int:
+    """Where an id is; -1 where it is not."""
+    found = np.flatnonzero(ids == pk)
+    return int(found[0]) if len(found) else -1
+
+
+def _listed(
+    view: GapView,
+    data: ReportData,
+    gaps: Gaps,
+    ids: IntArray,
+    here: Mapping[int, str],
+    has_cause: np.ndarray,
+) -> np.ndarray:
+    """Which of the ranked outputs the list shows."""
+    listed = np.ones(len(ids), dtype=bool)
+    system = data.system_ids[gaps.outputs.system][gaps.order] if len(ids) else ids
+    if view.system:
+        listed &= system == view.system
+    if view.without:
+        listed &= system != view.without
+    if view.cause == OPEN:
+        listed &= ~has_cause
+    elif view.cause == LOOKED_AT:
+        listed &= has_cause
+    elif view.cause != EVERY:
+        with_it = [pk for pk, cause in here.items() if cause == view.cause]
+        listed &= np.isin(ids, np.array(with_it, dtype=np.int64))
+    return listed
+
+
+def _entries(
+    data: ReportData,
+    gaps: Gaps,
+    page: Page[int],
+    ids: IntArray,
+    here: Mapping[int, str],
+    criterion: Criterion,
+    open_: int,
+) -> tuple[Entry, ...]:
+    shown = [int(pk) for pk in page.object_list]
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGINS, [shown])
+        begins = dict(cursor.fetchall())
+    scale = criterion.scale
+    width = scale.highest - scale.lowest
+    axis = Axis(scale.lowest - 0.1 * width, scale.highest + 0.1 * width)
+    entries = []
+    for pk in shown:
+        rank = _index(ids, pk)
+        place = int(gaps.order[rank])
+        people, gap = float(gaps.people[place]), float(gaps.gap[place])
+        entries.append(
+            Entry(
+                pk=pk,
+                rank=rank + 1,
+                begins=begins.get(pk, ""),
+                gap=signed(gap),
+                system=data.system_names[gaps.outputs.system[place]],
+                words=int(data.words[gaps.at[place]]),
+                people=axis.at(people),
+                judge=axis.at(people + gap),
+                cause=here.get(pk, ""),
+                is_open=pk == open_,
+            )
+        )
+    return tuple(entries)

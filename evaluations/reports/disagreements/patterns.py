@@ -1,0 +1,256 @@
+"""What large gaps have in common, in words: systems, raters, words of the sources, lengths."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.changes import state_of
+from evaluations.models import Project
+from evaluations.reports.data import ReportData
+from evaluations.reports.disagreements.ranking import Gaps
+from evaluations.reports.disagreements.topic_words import documents_read, topic_words
+from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
+from evaluations.reports.serving.memo import remembered, remembered_as
+from geval.statistics.clusters import (
+    Cluster,
+    Group,
+    find_clusters,
+)
+from geval.statistics.correlation import mean_by_document
+from geval.statistics.gaps import MeanGap, gaps_by_length
+from geval.texts.numbers import p_value, signed
+from geval.thresholds import GAP_LARGE, GAP_OUTPUTS
+
+# A mask for each group takes a byte per output.
+MOST_SYSTEMS = 200
+MOST_RATERS = 50
+NO_TREND = "The gap by length"
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A cluster in words; `system` is the id of the system that it is about, else 0."""
+
+    title: str
+    text: str
+    system: int = 0
+    without: str = ""
+
+
+@dataclass(frozen=True)
+class LengthRow:
+    """Outputs of similar length in the drawing of gaps."""
+
+    words: str
+    gap: str
+    outputs: int
+    dot: str
+    span: Span | None
+    y: int
+
+
+@dataclass(frozen=True)
+class LengthDrawing:
+    """Mean gaps by length; `title` states the finding where there is one."""
+
+    title: str
+    rows: tuple[LengthRow, ...]
+    ticks: tuple[Tick, ...]
+    zero: str
+    said: str
+
+    @property
+    def height(self) -> int:
+        return 22 * len(self.rows) + 24
+
+    @property
+    def foot(self) -> int:
+        return self.height - 8
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """All that is said about the large gaps together; `why_not` says why nothing is looked for."""
+
+    large: int
+    found: tuple[Pattern, ...]
+    why_not: str
+    by_length: LengthDrawing | None
+
+
+def patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
+    """What the large gaps of a judge on a criterion have in common; found once for the same
+    numbers, as every case's page says it."""
+    human = data.humans[criterion]
+    names = hash((data.system_names, human.annotators))
+    parts = (
+        *(project.pk, state_of(project.pk).get((None, None)), names, data.document_ids),
+        *(gaps.outputs, gaps.at, gaps.gap, gaps.strength, gaps.scores, human.ratings, data.words),
+    )
+    return remembered_as(
+        "gap patterns", parts, lambda: _patterns_of(project, data, gaps, criterion)
+    )
+
+
+def _patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
+    large = int(gaps.large.sum())
+    words = data.words[gaps.at]
+    clusters: tuple[Cluster, ...] = ()
+    if large:
+        groups = list(_groups(project, data, gaps, criterion))
+        clusters = find_clusters(gaps.outputs, gaps.large, groups, words)
+    found = tuple(_pattern(one, data, gaps) for one in clusters)
+    return Patterns(large, found, _why_not(gaps), length_drawing(gaps, words, clusters))
+
+
+def _why_not(gaps: Gaps) -> str:
+    if len(gaps.at) < GAP_OUTPUTS:
+        return (
+            f"Patterns are looked for from {GAP_OUTPUTS} outputs with ratings and scores;"
+            f" there are {len(gaps.at)}."
+        )
+    if not gaps.large.any():
+        return (
+            "No gaps stand out: too many outputs are equally far apart, or fewer than"
+            f" {GAP_LARGE} are apart at all."
+        )
+    return ""
+
+
+def _groups(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Iterator[Group]:
+    outputs = gaps.outputs
+    counts = np.bincount(outputs.system, minlength=outputs.systems)
+    for system in np.argsort(-counts, kind="stable")[:MOST_SYSTEMS].tolist():
+        yield Group("system", str(system), outputs.system == system)
+    human = data.humans[criterion]
+    each = np.bincount(human.ratings.rater, minlength=len(human.annotators))
+    for rater in np.argsort(-each, kind="stable")[:MOST_RATERS].tolist():
+        rated = np.zeros(len(data.outputs), dtype=bool)
+        rated[human.ratings.of(rater)[0]] = True
+        yield Group("rater", human.annotators[rater], rated[gaps.at])
+    with_large = outputs.documents_with(gaps.large)
+    rest = outputs.documents_with() & ~with_large
+    ids = data.document_ids
+    read = documents_read(ids[with_large], ids[rest])
+    known = np.isin(ids, read)[outputs.document]
+    for word, having in topic_words(project, read.tolist()).items():
+        has = np.isin(ids, np.fromiter(having, dtype=np.int64))
+        yield Group("word", word, has[outputs.document], known)
+
+
+def _pattern(one: Cluster, data: ReportData, gaps: Gaps) -> Pattern:
+    chance = f"adjusted p {p_value(one.adjusted)}"
+    inside, members = f"{one.inside:.0f}", f"{one.members:.0f}"
+    share = 100 * one.members / one.total
+    if one.kind == "length":
+        shorter = "Shorter" if one.inside < one.members else "Longer"
+        return Pattern(
+            f"{shorter} outputs have the large gaps",
+            f"Half of those with large gaps have at most {inside} words, half of the rest at most"
+            f" {members} ({chance}).",
+        )
+    if one.kind == "rater":
+        return Pattern(
+            f"{one.name} rated {inside} of the {one.large} {_units(one)}",
+            f"Of all {one.total} {one.over}, {one.name} rated {share:.0f} % ({chance}).",
+        )
+    if one.kind == "word":
+        return Pattern(
+            f"“{one.name}” is in the sources of {inside} of {one.large} documents with large gaps",
+            f"It is in {share:.0f} % of the {one.total} documents compared ({chance}).",
+        )
+    system = int(one.name)
+    name = data.system_names[system]
+    return Pattern(
+        f"{inside} of the {one.large} {_units(one)} are by {name}",
+        f"{_system_gaps(gaps, system, name)} By chance it would have about"
+        f" {one.large * one.members / one.total:.0f} ({chance}).",
+        int(data.system_ids[system]),
+        _without(gaps, system),
+    )
+
+
+def _units(one: Cluster) -> str:
+    return "largest gaps" if one.over == "outputs" else "documents with large gaps"
+
+
+def _system_gaps(gaps: Gaps, system: int, name: str) -> str:
+    mine = gaps.outputs.system == system
+    others = len(np.unique(gaps.outputs.system[~mine]))
+    if not others:
+        return ""
+    own, rest = (gaps.outputs.part(side).mean(gaps.gap[side]) for side in (mine, ~mine))
+    return (
+        f"The judge gives {name} {more_or_less(own)} than people, and the other {others} system"
+        f"{'s' if others > 1 else ''} {more_or_less(rest)}."
+    )
+
+
+def more_or_less(gap: float) -> str:
+    """0.7 as "0.70 more"."""
+    return f"{abs(gap):.2f} {'more' if gap >= 0 else 'less'}"
+
+
+def _without(gaps: Gaps, system: int) -> str:
+    """What the judge's rho is without a system, and with it."""
+    kept = gaps.outputs.system != system
+    rest = remembered(
+        mean_by_document, gaps.outputs.part(kept), gaps.people[kept], gaps.scores[kept]
+    )
+    whole = remembered(mean_by_document, gaps.outputs, gaps.people, gaps.scores)
+    if np.isnan(rest) or np.isnan(whole):
+        return ""
+    return f"rho is {rest:.2f} instead of {whole:.2f}"
+
+
+def length_drawing(
+    gaps: Gaps, words: np.ndarray, clusters: tuple[Cluster, ...]
+) -> LengthDrawing | None:
+    """Mean gaps by length; None below the size from which on something is said."""
+    if len(gaps.at) < GAP_OUTPUTS:
+        return None
+    bins = remembered(gaps_by_length, gaps.outputs, gaps.gap, words)
+    if len(bins) < 2:
+        return None
+    ends = [end for one in bins for end in (one.gap.mean, *(one.gap.interval.ends or ()))]
+    axis = _axis(min(0.0, *ends), max(0.0, *ends))
+    rows = tuple(
+        LengthRow(
+            f"{one.shortest} to {one.longest}" if one.longest > one.shortest else f"{one.longest}",
+            signed(one.gap.mean),
+            one.gap.outputs,
+            axis.at(one.gap.mean),
+            _span(axis, one.gap),
+            22 * at + 13,
+        )
+        for at, one in enumerate(bins)
+    )
+    is_found = any(one.kind == "length" for one in clusters)
+    ticks = ticks_at(axis, round_numbers(ends))
+    return LengthDrawing(
+        _title([one.gap.mean for one in bins]) if is_found else NO_TREND,
+        rows,
+        ticks,
+        axis.at(0.0),
+        "; ".join(f"{row.words} words: {row.gap}" for row in rows),
+    )
+
+
+def _title(means: list[float]) -> str:
+    """The finding, where the judge falls or rises from each length to the next."""
+    if means == sorted(means):
+        return "The shorter the output, the lower the judge"
+    if means == sorted(means, reverse=True):
+        return "The longer the output, the lower the judge"
+    return NO_TREND
+
+
+def _axis(low: float, high: float) -> Axis:
+    """Room for labels on the left (24 %) and numbers on the right (66 to 100 %)."""
+    width = (high - low) / 0.40 or 1.0
+    return Axis(low - 0.26 * width, low + 0.74 * width)
+
+
+def _span(axis: Axis, gap: MeanGap) -> Span | None:
+    return axis.span(*gap.interval.ends) if gap.interval.ends else None

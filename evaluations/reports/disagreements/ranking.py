@@ -1,0 +1,122 @@
+"""Outputs ranked by the gap between a judge and people: all in arrays, however many there are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from evaluations.models import Criterion, EvaluationRun
+from evaluations.reports.data import ReportData, fill_judges
+from evaluations.reports.serving.memo import remembered
+from geval.scales import Scale
+from geval.statistics.calibration import equipercentile
+from geval.statistics.clusters import largest
+from geval.statistics.correlation import mean_by_document
+from geval.statistics.gaps import MeanGap, mean_gap, spreads
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.types import DIGITS, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """The outputs that have both a rating and a score, with their gaps.
+
+    `at` are their positions in the report's data; `people`, `scores`, `gap` (score less people, in
+    points of the scale) and `strength` (what they are ranked by) are parallel to it. Scores on
+    another scale are `mapped` to the criterion's: each becomes the mean rating of the same rank.
+    """
+
+    outputs: Outputs
+    at: IntArray
+    people: FloatArray
+    scores: FloatArray
+    gap: FloatArray
+    strength: FloatArray
+    shift: MeanGap | None
+    mapped: bool
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Positions in these arrays, the strongest first; equal ones by their gap, then by id."""
+        strength = np.round(self.strength, DIGITS)
+        return np.lexsort((self.at, -np.round(np.abs(self.gap), DIGITS), -strength))
+
+    @cached_property
+    def large(self) -> np.ndarray:
+        """Which count as large; a mask parallel to `at`."""
+        return largest(np.abs(self.strength))
+
+
+def gaps_of(data: ReportData, criterion: Criterion, judge: int, *, by: str) -> Gaps:
+    """The gaps of a judge on a criterion.
+
+    Args:
+        data: the numbers that the view selects.
+        by: a key of BASES.
+    """
+    human = data.humans[criterion.pk]
+    scores = data.judges.get((criterion.pk, judge))
+    if scores is None:
+        scores = np.full(len(data.outputs), np.nan)
+    at = np.flatnonzero(~np.isnan(human.mean + scores))
+    outputs, (people, given) = complete(data.outputs_on(criterion.pk), human.mean, scores)
+    units, _ = complete(data.units_on(criterion.pk), human.mean, scores)
+    mapped = is_elsewhere(given, criterion.scale)
+    comparable = equipercentile(given, people, outputs.weight)(given) if mapped else given
+    gap = np.round(comparable - people, DIGITS)
+    shift = remembered(mean_gap, units, gap) if len(gap) else None
+    if by == "apart":
+        strength = spreads(human.ratings)[at]
+    elif by == "shifted" and shift is not None:
+        strength = np.abs(gap - shift.mean)
+    else:
+        strength = np.abs(gap)
+    return Gaps(outputs, at, people, given, gap, strength, shift, mapped)
+
+
+def strongest(data: ReportData, gaps: Gaps, most: int) -> tuple[ReportData, Gaps]:
+    """The outputs with the strongest gaps, in the order that they have among all."""
+    chosen = np.zeros(len(gaps.at), dtype=bool)
+    chosen[gaps.order[:most]] = True
+    kept = np.zeros(len(data.outputs), dtype=bool)
+    kept[gaps.at[chosen]] = True
+    few = replace(
+        gaps,
+        outputs=gaps.outputs.part(chosen),
+        at=(np.cumsum(kept) - 1)[gaps.at[chosen]],
+        people=gaps.people[chosen],
+        scores=gaps.scores[chosen],
+        gap=gaps.gap[chosen],
+        strength=gaps.strength[chosen],
+    )
+    return data.only(kept), few
+
+
+def is_elsewhere(scores: FloatArray, scale: Scale) -> bool:
+    """Whether scores are on another scale than the ratings."""
+    return bool(len(scores)) and not scale.spans(float(scores.min()), float(scores.max()))
+
+
+def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> ReportData:
+    """The data with the scores that one run gave, in place of its judge's newest."""
+    alone = replace(data, judges={})
+    fill_judges(alone, [run.judge_id], [criterion], run=run)
+    key = (criterion, run.judge_id)
+    others = {one: scores for one, scores in data.judges.items() if one != key}
+    return replace(data, judges=others | alone.judges)
+
+
+def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
+    """The judges that scored rated outputs, the one that ranks them most like people first."""
+    found: Mapping[int, float] = {
+        judge: float(
+            np.nan_to_num(
+                remembered(mean_by_document, data.units_on(on), data.humans[on].mean, scores),
+                nan=-2.0,
+            )
+        )
+        for (on, judge), scores in data.judges.items()
+        if on == criterion and not np.isnan(scores + data.humans[on].mean).all()
+    }
+    return tuple(sorted(found, key=lambda judge: (-found[judge], judge)))

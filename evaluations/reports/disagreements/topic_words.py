@@ -1,0 +1,64 @@
+"""Words of the sources in which large gaps may gather: of a few hundred documents, however many
+there are."""
+
+from collections.abc import Collection
+
+import numpy as np
+from django.db import connection
+
+from evaluations.changes import state_of
+from evaluations.models import Project
+from evaluations.reports.serving.memo import remembered_as
+from geval.statistics.types import IntArray
+from geval.thresholds import WORD_DOCUMENTS, WORD_SHARE
+
+# Documents without a large gap that are looked at; all with one are. Which of them have a word is
+# compared, so that neither their number nor the choice tilts the test.
+MOST_OTHERS = 300
+MOST_WORDS = 40
+READ_CHARACTERS = 30_000
+# Words of four letters on that PostgreSQL's English dictionary does not leave out; the most common
+# ones first, so that which documents have large gaps plays no part in the choice.
+_WORDS = """
+    WITH found AS (
+        SELECT word, array_agg(d.id) AS ids
+        FROM evaluations_document d, unnest(tsvector_to_array(
+            evaluations_search_words(left(d.source, %(characters)s)))) AS word
+        WHERE d.project_id = %(project)s AND d.id = ANY (%(ids)s::bigint[])
+            AND word ~ '^[[:alpha:]]{4,24}$'
+        GROUP BY word HAVING count(*) BETWEEN %(least)s AND %(most)s)
+    SELECT word, ids FROM found WHERE length(to_tsvector('english', word)) > 0
+    ORDER BY cardinality(ids) DESC, word LIMIT %(words)s"""
+
+
+def documents_read(large: IntArray, others: IntArray) -> IntArray:
+    """The ids of the documents whose words are compared: those with a large gap, and some others,
+    evenly spaced."""
+    step = max(1, -(-len(others) // MOST_OTHERS))
+    return np.sort(np.concatenate([large, others[::step]]))
+
+
+def topic_words(project: Project, documents: Collection[int]) -> dict[str, frozenset[int]]:
+    """The documents that have each word, of those named by their ids; common words are left out."""
+    ids = sorted(documents)
+    of_corpus = state_of(project.pk).get((None, None))
+    return remembered_as(
+        "topic words", [project.pk, of_corpus, ids], lambda: _words_of(project.pk, ids)
+    )
+
+
+def _words_of(project_id: int, ids: list[int]) -> dict[str, frozenset[int]]:
+    most = int(WORD_SHARE * len(ids))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _WORDS,
+            {
+                "project": project_id,
+                "ids": ids,
+                "characters": READ_CHARACTERS,
+                "least": WORD_DOCUMENTS,
+                "most": most,
+                "words": MOST_WORDS,
+            },
+        )
+        return {word: frozenset(having) for word, having in cursor.fetchall()}

@@ -1,0 +1,1 @@
+"""A report as files: tables, JSON, LaTeX, metrics, a frozen page."""

@@ -1,0 +1,33 @@
+"""The formats in which a report is downloaded and printed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluations.reports.downloads.latex import as_latex
+from evaluations.reports.downloads.mlflow_metrics import as_metrics
+from evaluations.reports.downloads.report_json import as_json
+from evaluations.reports.downloads.tables import as_csv, as_markdown, as_text
+from evaluations.reports.report import Report
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: how commands and pages call it, how its files end, and what writes it."""
+
+    word: str
+    name: str
+    ending: str
+    content_type: str
+    write: Callable[[Report], str]
+
+
+FORMATS = (
+    Format("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
+    Format("json", "JSON", "json", "application/json", as_json),
+    Format("markdown", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
+    Format("latex", "LaTeX", "tex", "application/x-tex; charset=utf-8", as_latex),
+    Format("mlflow", "MLflow metrics", "mlflow", "application/json", as_metrics),
+    Format("text", "text", "txt", "text/plain; charset=utf-8", as_text),
+)
+BY_WORD = {one.word: one for one in FORMATS}
+BY_ENDING = {one.ending: one for one in FORMATS}

@@ -1,0 +1,107 @@
+"""A report's page as a file of its own: text, tables and drawings, to be kept for years.
+
+Scripts, forms and links would not outlive the site, so nothing of them is in it.
+"""
+
+from html import escape
+from pathlib import Path
+
+import nh3
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
+
+from evaluations.models import Project
+from evaluations.reports.drawings.chosen import ChosenFigures
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.serving.kept import kept_view
+from evaluations.reports.serving.shown import shown_page
+
+STYLES = ("css/tokens.css", "css/site.css")
+# What is for screens that one can act on is left out, as on paper.
+OWN_STYLE = ".no-print { display: none; } main { padding-top: 1rem; }"
+# The page is shown in a sandbox and may load nothing; its own style is in it.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+_TEXT = {
+    "article", "b", "br", "caption", "code", "col", "colgroup", "dd", "details", "div", "dl", "dt",
+    "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "li", "main", "ol", "p", "section",
+    "small", "span", "strong", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "time",
+    "tr", "ul",
+}  # fmt: skip
+_DRAWINGS = {
+    "circle", "clipPath", "defs", "desc", "ellipse", "g", "line", "path", "polygon", "polyline",
+    "rect", "svg", "symbol", "text", "title", "tspan", "use",
+}  # fmt: skip
+_WITH_CONTENT = {"button", "form", "nav", "option", "script", "select", "style"}
+_ATTRIBUTES = {
+    "aria-hidden", "aria-label", "class", "clip-path", "colspan", "cx", "cy", "d", "datetime",
+    "dir", "dx", "dy", "fill", "font-size", "font-weight", "height", "id", "lang", "open", "points",
+    "preserveAspectRatio", "r", "role", "rowspan", "rx", "ry", "scope", "stroke",
+    "stroke-dasharray", "stroke-width", "text-anchor", "title", "transform", "viewBox", "width",
+    "x", "x1", "x2", "y", "y1", "y2",
+}  # fmt: skip
+
+
+def frozen_page(project: Project, options: ReportOptions, *, sha256: str) -> str:
+    """The page of a view as HTML.
+
+    Args:
+        sha256: of the JSON that it is kept with; the page states it.
+
+    Raises:
+        NotComputedError: a worker is still computing the view.
+    """
+    page = shown_page(project, options, kept_view(project, options))
+    criteria = list(project.criteria.all())
+    figures = [
+        ChosenFigures(
+            project,
+            options,
+            criteria,
+            criterion_pk=result.pk,
+            judge_pk=None,
+            base="",
+            may_open=False,
+        )
+        for result in page.report.criteria
+        if result.judges
+    ]
+    body = render_to_string(
+        "evaluations/report_frozen.html",
+        {
+            "project": project,
+            "page": page,
+            "options": options,
+            "figures_of_criteria": figures,
+            "base": "",
+            "frozen": True,
+            "sha256": sha256,
+        },
+    )
+    title = escape(f"{project.name}: how far judges can be trusted ({sha256[:12]})")
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{_style()}</style></head><body>{_without_what_acts(body)}</body></html>\n"
+    )
+
+
+def _without_what_acts(html: str) -> str:
+    return nh3.clean(
+        html,
+        tags=_TEXT | _DRAWINGS,
+        clean_content_tags=_WITH_CONTENT,
+        attributes={"*": _ATTRIBUTES, "use": {"href"}},
+        url_schemes=set(),
+        link_rel=None,
+    )
+
+
+def _style() -> str:
+    return "\n".join([*map(_sheet, STYLES), OWN_STYLE])
+
+
+def _sheet(name: str) -> str:
+    path = finders.find(name)
+    if path is None:
+        raise FileNotFoundError(f"{name} is missing from the installed package.")
+    return Path(path).read_text(encoding="utf-8")

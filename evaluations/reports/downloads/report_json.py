@@ -1,0 +1,436 @@
+"""A report as JSON; an undefined value is null with its reason beside it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import orjson
+
+from evaluations.instrument.sensitivity import Instructed
+from evaluations.reports.analysis import (
+    SEED,
+    Agreement,
+    JudgeAnalysis,
+    Significance,
+)
+from evaluations.reports.downloads.board_tables import board_json
+from evaluations.reports.downloads.json_values import (
+    ends_json,
+    estimate_json,
+    ranked_json,
+    with_interval,
+)
+from evaluations.reports.null_judges import NullJudge
+from evaluations.reports.options import MEAN
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from evaluations.reports.words import chosen_note, in_a_sentence, weights_note
+from geval.statistics.alt_test import AltTest
+from geval.statistics.correlation import COEFFICIENTS, Level
+from geval.statistics.passing import PassFail
+from geval.statistics.ppi import PpiTable
+from geval.statistics.resampling import RESAMPLES
+from geval.thresholds import (
+    BOOTSTRAP_DOCUMENTS,
+    INTERVAL_DOCUMENTS,
+    INTERVAL_OUTPUTS,
+    INTERVAL_SYSTEMS,
+)
+
+DIGITS = 12
+
+
+def as_json(report: Report) -> str:
+    """The report as JSON; an undefined value is null, with its reason next to it."""
+    content: dict[str, Any] = {
+        "project": report.project,
+        "interval": {
+            "method": "jackknife with Student's t",
+            "over": "documents",
+            "least_documents": INTERVAL_DOCUMENTS,
+            "least_systems": INTERVAL_SYSTEMS,
+            "least_outputs_at_summary_level": INTERVAL_OUTPUTS,
+            "bootstrap": {
+                "least_documents": BOOTSTRAP_DOCUMENTS,
+                "resamples": RESAMPLES,
+                "seed": SEED,
+            },
+        },
+        "view": {
+            "level": report.options.level,
+            "coefficient": report.options.coefficient,
+            "over": report.options.over,
+            "query": report.options.query,
+        },
+        "systems": list(report.systems),
+        "criteria": {
+            result.criterion: _criterion_json(result, report.levels) for result in report.criteria
+        },
+    }
+    if report.options.human_score != MEAN:
+        content["human_score"] = {
+            "kind": report.options.human_score,
+            "name": report.options.human_score_name,
+            "criteria": {
+                result.criterion: {
+                    "outputs": result.rated_outputs,
+                    "rated_outputs_without_one": result.unscored,
+                    "reason": result.no_human_score or None,
+                }
+                for result in report.criteria
+            },
+        }
+    if report.sessions:
+        content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
+    if report.chosen:
+        content["outputs_not_drawn_at_random"] = report.chosen
+    if said := [note for note in (weights_note(report), chosen_note(report)) if note]:
+        content["what_numbers_speak_of"] = said
+    if report.withheld:
+        content["withheld_documents"] = report.withheld
+    if report.boards:
+        content["comparisons"] = {name: board_json(board) for name, board in report.boards}
+    return orjson.dumps(_rounded(content), option=orjson.OPT_INDENT_2).decode()
+
+
+def _rounded(content: Any) -> Any:
+    """Without the last digits of floats, in which machines and versions of libraries differ."""
+    if isinstance(content, float):
+        return float(f"{content:.{DIGITS}g}")
+    if isinstance(content, dict):
+        return {key: _rounded(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_rounded(value) for value in content]
+    return content
+
+
+def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[str, Any]:
+    weights = {} if result.weights is None else {"weights": asdict(result.weights)}
+    return weights | {
+        "documents": result.documents,
+        "rated_outputs": result.rated_outputs,
+        "ratings_with_scores_in_sight": result.in_sight,
+        "judges": {
+            judge.judge: _judge_json(judge, result.annotators, levels) for judge in result.judges
+        },
+        "agreement": _agreement_json(result.agreement),
+        "ceiling": {
+            name: with_interval(ceiling.estimate, ceiling.interval)
+            for name, ceiling in result.agreement.ceilings.items()
+        },
+        "verdict": _verdict_json(result),
+        "null_judges": [_null_json(null) for null in result.nulls],
+        "rate_next": list(result.rate_next),
+        "significance": _significance_json(result.significance),
+        "projections": [
+            {
+                "half_width": one.half_width,
+                "more_documents": one.documents,
+                "more_ratings": one.ratings,
+                "promised_documents": one.promised_documents,
+                "promised_ratings": one.promised_ratings,
+            }
+            for one in result.projections
+        ],
+    }
+
+
+def _verdict_json(result: CriterionResult) -> dict[str, Any]:
+    """The verdict of the view on the best judge, with the checks it follows from."""
+    found = {"verdict": result.verdict.value, "label": result.verdict.label}
+    if result.best is None:
+        return found | {
+            "judge": None,
+            "missing": in_a_sentence(result),
+            "level_to_try": result.level_to_try,
+        }
+    evidence = result.evidence(result.best)
+    return found | {
+        "judge": result.best.judge,
+        **_seen_json(result.best),
+        "scores_like_a_rater": evidence.scores_like_a_rater,
+        "ranks_like_a_rater": evidence.ranks_like_a_rater,
+        "one_rater": estimate_json(evidence.ceiling),
+        "in_place_of_a_rater": estimate_json(evidence.in_place),
+        "behind_a_rater": {
+            "value": evidence.behind.value,
+            "low": evidence.behind_low,
+            "confidence": 1 - evidence.error,
+            "reason": evidence.behind.reason or None,
+        },
+        "p_no_nearer_than_the_best_constant": evidence.p_nearer,
+        "judges_compared": evidence.compared,
+        "scores_far_off": estimate_json(evidence.far_off),
+        "bar": evidence.bar,
+        "missing": evidence.missing or None,
+    }
+
+
+def _judge_json(
+    result: JudgeResult, annotators: tuple[str, ...], levels: Sequence[Level]
+) -> dict[str, Any]:
+    found = result.correlations
+    values: dict[str, Any] = {
+        coefficient: {level: estimate_json(found.estimates[coefficient][level]) for level in levels}
+        for coefficient in COEFFICIENTS
+    }
+    for coefficient, interval in result.intervals.items():
+        values[coefficient]["summary"]["ci"] = ends_json(interval)
+    counts = {
+        "stand_in": result.is_stand_in,
+        "documents": found.documents,
+        "documents_ranked": found.documents_ranked,
+        "documents_used": found.documents_used,
+        "pairs": found.pairs,
+        "missing_scores": result.missing,
+        **_seen_json(result),
+        **_instructed_json(result.instructed),
+        "letters": result.letters,
+        "alt_test": _alt_test_json(result.alt_test, annotators),
+    }
+    passing = result.analysis.passing
+    return (
+        counts
+        | values
+        | _more_json(result.analysis)
+        | ({} if passing is None else {"pass_fail": _pass_fail_json(passing)})
+        | {
+            "own_family": {
+                "family": result.family.name,
+                "family_is_given": result.family.is_given,
+                "systems_with_guessed_family": result.guessed_families,
+                "plain": estimate_json(result.own_family.plain),
+                "at_equal_rating": with_interval(
+                    result.own_family.partial, result.own_family.interval
+                ),
+            }
+        }
+    )
+
+
+def _instructed_json(instructed: Instructed | None) -> dict[str, Any]:
+    """Nothing of a judge that no text can address."""
+    if instructed is None:
+        return {}
+    finding = instructed.finding
+    probed = (
+        None
+        if finding is None
+        else {
+            "value": finding.value,
+            "ci": finding.interval.ends if finding.interval else None,
+            "is_found": finding.is_found,
+            "outputs": finding.outputs,
+            "documents": finding.documents,
+            "reason": finding.reason or None,
+        }
+    )
+    return {"instructed": probed}
+
+
+def _seen_json(result: JudgeResult) -> dict[str, Any]:
+    """What the judge's search has seen of its documents; nothing for other judges."""
+    seen = result.seen
+    return (
+        {} if seen is None else {"seen_by_search": {"documents": seen.documents, "said": str(seen)}}
+    )
+
+
+def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
+    spread, calibration, length = analysis.spread, analysis.calibration, analysis.length
+    return {
+        "bca_spearman_summary": ends_json(analysis.bca),
+        "percentile_spearman_summary": ends_json(analysis.percentile),
+        "spearman_as_a_rater": estimate_json(analysis.as_a_rater),
+        "pearson_disattenuated": with_interval(
+            analysis.disattenuated.estimate, analysis.disattenuated.interval
+        )
+        | {"reliability_of_mean": estimate_json(analysis.disattenuated.reliability)},
+        "view_interval": ends_json(analysis.shown),
+        "view_interval_reason": analysis.shown.reason or None,
+        "tau_c_dataset": estimate_json(analysis.tau_c),
+        "spread": (
+            None
+            if spread is None
+            else {
+                "tie_rate": spread.tie_rate,
+                "entropy_bits": spread.entropy_bits,
+                "effective_levels": spread.effective_levels,
+                "modal_share": spread.modal_share,
+                "ties_mislead": spread.ties_mislead,
+            }
+        ),
+        "pairwise_accuracy": {
+            "plain": estimate_json(analysis.pairwise.accuracy),
+            "tie_calibrated": estimate_json(analysis.pairwise.calibrated),
+            "epsilon": analysis.pairwise.epsilon,
+        },
+        "soft_pairwise_accuracy": estimate_json(analysis.soft_pairwise),
+        "ppi": _ppi_json(analysis.ppi),
+        "calibration": (
+            None
+            if calibration is None
+            else {
+                "error_before": calibration.before,
+                "error_isotonic": calibration.after,
+                "error_ordinal": calibration.ordinal,
+                "error_constant": calibration.constant,
+                "folds": calibration.folds,
+            }
+        ),
+        "length_bias": {
+            "spearman": estimate_json(length.plain),
+            "at_equal_rating": with_interval(length.partial, length.interval),
+            "points_per_hundred_words": estimate_json(length.per_hundred_words),
+        },
+        "writer_bias": (
+            None
+            if analysis.writers is None
+            else {
+                name: {
+                    "human_written": group.human_written,
+                    "llm_written": group.llm_written,
+                    "difference": group.gap,
+                    "ci": ends_json(interval),
+                    "pairs": group.pairs,
+                }
+                for name, (group, interval) in analysis.writers.groups.items()
+            }
+        ),
+    }
+
+
+def _pass_fail_json(found: PassFail) -> dict[str, Any]:
+    """Pass rates by the position of the system, as for prediction-powered means."""
+    shares = zip(("sensitivity", "specificity", "kappa", "ac1"), found.shares, strict=True)
+    return {
+        "threshold": found.threshold,
+        "both_pass": found.both_pass,
+        "only_judge_passes": found.false_pass,
+        "only_people_pass": found.false_fail,
+        "both_fail": found.both_fail,
+        **{name: with_interval(share.estimate, share.interval) for name, share in shares},
+        "systems": [
+            {
+                "outputs": rate.outputs,
+                "judged": rate.judged,
+                "corrected": with_interval(rate.corrected.estimate, rate.corrected.interval),
+            }
+            for rate in found.systems
+        ],
+        "majority": {
+            "passes": found.majority.passes,
+            "share": found.majority.share,
+            "kappa": found.majority.kappa,
+            "ac1": found.majority.ac1,
+        },
+    }
+
+
+def _ppi_json(table: PpiTable) -> dict[str, Any]:
+    """Means by the position of the system; the system names are listed once in the report."""
+    return {
+        "random_sample": table.is_random,
+        "p_unlike": table.unlike,
+        "systems": [
+            {"rated": system.rated, "outputs": system.outputs}
+            | (
+                {}
+                if system.mean is None
+                else {
+                    "mean": system.mean.estimate,
+                    "ci": ends_json(system.mean),
+                    "weight": system.mean.weight,
+                    "effective_ratings": system.mean.effective_ratings,
+                }
+            )
+            for system in table.systems
+        ],
+        "differences": [
+            {"systems": list(pair), "difference": mean.estimate, "ci": ends_json(mean)}
+            for pair, mean in table.differences.items()
+        ],
+    }
+
+
+def _significance_json(found: Significance) -> dict[str, Any]:
+    return {
+        "level": "summary",
+        "coefficient": found.coefficient,
+        "over": found.over,
+        "letters": found.letters,
+        "means_with_ties": {
+            name: None if np.isnan(mean) else mean for name, mean in found.means.items()
+        },
+        "pairs": [
+            {
+                "judges": list(pair),
+                "difference": test.observed,
+                "ci_over_documents": ends_json(found.intervals[pair]),
+                **ranked_json(found.ranked[pair]),
+                "p": test.p,
+                "p_holm": found.adjusted.get(pair),
+                "p_williams_system": found.williams.get(pair),
+                "orderings": test.orderings,
+                "exact": test.exact,
+                "method": test.method,
+            }
+            | ({"reason": test.reason} if test.reason else {})
+            for pair, test in found.tests.items()
+        ],
+    }
+
+
+def _agreement_json(agreement: Agreement) -> dict[str, Any]:
+    return {
+        "ceiling": {
+            coefficient: with_interval(ceiling.estimate, ceiling.interval)
+            for coefficient, ceiling in agreement.ceilings.items()
+        },
+        "krippendorff_alpha": {
+            name: with_interval(value, agreement.alpha_intervals[name])
+            for name, value in agreement.alpha.items()
+        },
+        "icc": {
+            "icc1": estimate_json(agreement.icc.icc1),
+            "icc2_1": estimate_json(agreement.icc.icc2_1),
+            "icc2_k": estimate_json(agreement.icc.icc2_k),
+        },
+        "fleiss_kappa": estimate_json(agreement.fleiss),
+        "weighted_kappa": [
+            {"annotators": list(pair), "quadratic": estimate_json(value)}
+            for pair, value in agreement.kappas.items()
+        ],
+        "leave_one_out_summary_spearman": {
+            name: estimate_json(found.estimate) | {"documents_used": found.documents_used}
+            for name, found in agreement.leave_one_out.items()
+        },
+    }
+
+
+def _null_json(null: NullJudge) -> dict[str, Any]:
+    """A judge that reads nothing, beside the best judge; ends of shuffled scores are those of their
+    draws."""
+    return {
+        "name": null.name,
+        "title": null.title,
+        "draws": len(null.draws),
+        **with_interval(null.correlation, null.interval),
+        "in_place_of_a_rater": estimate_json(null.draws[0].in_place),
+        "winning_rate": null.winning_rate,
+        "passes_alt_test": null.passes,
+        "p_no_nearer_than_the_best_constant": null.draws[0].p_nearer,
+    }
+
+
+def _alt_test_json(test: AltTest, annotators: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "epsilon": test.epsilon,
+        "winning_rate": estimate_json(test.winning_rate),
+        "advantage_probability": estimate_json(test.advantage),
+        "p": dict(zip((annotators[at] for at in test.annotators), test.p, strict=True)),
+        "outputs": test.outputs,
+        "passes": test.passes,
+        "left_out": [annotators[at] for at in test.left_out],
+        "smallest_epsilon": test.smallest_epsilon,
+    }

@@ -1,0 +1,259 @@
+"""A report as tables: CSV, Markdown, and columns for the terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from evaluations.reports.downloads.board_tables import (
+    AGREEMENT,
+    NOTE,
+    STANDINGS,
+    agreement_rows,
+    boards_text,
+    standings_rows,
+)
+from evaluations.reports.report import JudgeResult, Report
+from evaluations.reports.words import (
+    SYMBOLS,
+    chosen_note,
+    human_score_note,
+    in_a_sentence,
+    in_sight_note,
+    read_nothing,
+    same_documents_note,
+    sessions_note,
+    stand_in_note,
+    weights_note,
+    withheld_note,
+)
+from geval.statistics.correlation import COEFFICIENTS, Level
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import shown, two_decimals
+from geval.texts.spreadsheets import csv_line
+from geval_site.program import command
+
+CSV_COLUMNS = (
+    "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",
+    "pairs", "ci_low", "ci_high", "human_score", "counted", "seen_by_search",
+)  # fmt: skip
+AVERAGE = "AVG (mean over criteria)"
+# Columns of the terminal's tables.
+NUMBER_WIDTH, COUNT_WIDTHS = 5, {"documents": 10, "missing": 7}
+# How outputs count in a row's value, in the column `counted`.
+ALIKE, BY_WEIGHTS = "alike", "by weights"
+
+
+def as_csv(report: Report) -> str:
+    """One row per value, for spreadsheets and data frames; each says which human score it is of."""
+    lines = [csv_line(CSV_COLUMNS)]
+    for criterion in report.criteria:
+        counted = BY_WEIGHTS if criterion.weights else ALIKE
+        for result in criterion.judges:
+            found = result.correlations
+            for level in report.levels:
+                for coefficient in COEFFICIENTS:
+                    estimate = found.estimates[coefficient][level]
+                    interval = (
+                        result.intervals[coefficient]
+                        if level == "summary"
+                        else Interval(None, None)
+                    )
+                    lines.append(
+                        csv_line((
+                            criterion.criterion, result.judge, level, coefficient, estimate.value,
+                            estimate.reason, found.documents, found.documents_used, found.pairs,
+                            interval.low, interval.high, report.options.human_score, counted,
+                            result.seen.documents if result.seen else 0,
+                        ))
+                    )  # fmt: skip
+    return "".join([*lines, *_comparison_lines(report)])
+
+
+def _comparison_lines(report: Report) -> Iterator[str]:
+    """Agreement on comparisons: `documents` are those compared, `pairs` pairs of choices."""
+    for name, board in report.boards:
+        for side in board.agreement:
+            for setup, found in zip(("with ties", "without ties"), side.setups, strict=True):
+                yield csv_line((
+                    name, side.name, "comparisons", f"agreement {setup}", found.estimate.value,
+                    found.estimate.reason, found.documents, found.documents, found.pairs,
+                    found.interval.low, found.interval.high, "", ALIKE, 0,
+                ))  # fmt: skip
+
+
+def as_markdown(report: Report) -> str:
+    """One table per criterion: judges by levels and coefficients."""
+    parts = [f"# {report.name}: scores and human ratings"]
+    for criterion in report.criteria:
+        header = [
+            "judge",
+            *(f"{level} {SYMBOLS[c]}" for level in report.levels for c in COEFFICIENTS),
+            "documents",
+            "missing",
+        ]
+        parts.append(f"\n## {criterion.criterion}\n")
+        parts.append("| " + " | ".join(header) + " |")
+        parts.append("|---" + "|---:" * (len(header) - 1) + "|")
+        parts.extend(
+            "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result, report.levels)) + " |"
+            for result in criterion.judges
+        )
+        said = in_a_sentence(criterion)
+        parts.append(f"\n**{criterion.verdict.label}.** {said[0].upper()}{said[1:]}")
+        if nothing := read_nothing(criterion):
+            parts.append(f"\n{nothing}")
+    if averages := _average_rows(report):
+        symbols = (f"{level} {SYMBOLS[c]}" for level in report.levels for c in COEFFICIENTS)
+        parts += [f"\n## {AVERAGE}\n", *_markdown_table(["judge", *symbols], averages)]
+    for name, board in report.boards:
+        parts.append(f"\n## Leaderboard by {board.comparisons} comparisons: {name}")
+        for names, cells in (
+            (STANDINGS, list(standings_rows(board))),
+            (AGREEMENT, list(agreement_rows(board))),
+        ):
+            if cells:
+                parts += ["", *_markdown_table(names, cells)]
+    if report.boards:
+        parts.append(f"\n{NOTE}")
+    if note := human_score_note(report):
+        parts.append(f"\n{note}")
+    if report.in_sight:
+        parts.append(f"\n{in_sight_note(report)}")
+    if note := same_documents_note(report):
+        parts.append(f"\n{note}")
+    if report.sessions:
+        parts.append(f"\n{sessions_note(report)}")
+    if report.chosen:
+        parts.append(f"\n{chosen_note(report)}")
+    if report.weights:
+        parts.append(f"\n{weights_note(report)}")
+    if report.withheld:
+        parts.append(f"\n{withheld_note(report)}")
+    if report.stand_ins:
+        parts.append(f"\n{stand_in_note(report)}")
+    return "\n".join(parts) + "\n"
+
+
+def as_text(report: Report) -> str:
+    """One table per criterion in columns, for the terminal."""
+    if not report.judges:
+        if report.boards:
+            return (
+                "\n".join([f"{report.name}: people's comparisons", *boards_text(report.boards)])
+                + "\n"
+            )
+        return (
+            f"{report.name}: no judge has scores yet. Load some, or add a judge with"
+            f" `{command(f'add_judge {report.project} NAME')}` and start it with"
+            f" `{command(f'judge {report.project} --judge NAME')}`.\n"
+        )
+    parts = [
+        f"{report.name}: how well judges agree with {report.options.human_score_in_words} (r"
+        " Pearson, rho Spearman, tau Kendall's tau-b)"
+    ]
+    for criterion in report.criteria:
+        rows = [_cells(result, report.levels) for result in criterion.judges]
+        parts += _text_table(report, criterion.criterion, list(COUNT_WIDTHS), rows)
+        said = in_a_sentence(criterion)
+        parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said[0].upper()}{said[1:]}")
+        if criterion.level_to_try:
+            parts[-1] += (
+                f" Run `{command(f'report {report.project} --level {criterion.level_to_try}')}`."
+            )
+        if nothing := read_nothing(criterion):
+            parts.append(nothing)
+    if averages := _average_rows(report):
+        parts += _text_table(report, AVERAGE, [], averages)
+    parts.append(
+        "\nrho [low, high]: 95 % interval over documents, from ten documents up. documents: those"
+        " that enter the summary-level average; in the rest, people or the judge gave every output"
+        " the same "
+        "score. missing: outputs without a score. –: undefined, `--format json` says why."
+    )
+    parts += boards_text(report.boards)
+    if note := human_score_note(report):
+        parts.append(note)
+    if report.in_sight:
+        parts.append(in_sight_note(report))
+    if note := same_documents_note(report):
+        parts.append(note)
+    if report.sessions:
+        parts.append(sessions_note(report))
+    if report.chosen:
+        parts.append(chosen_note(report))
+    if report.weights:
+        parts.append(weights_note(report))
+    if report.withheld:
+        parts.append(withheld_note(report))
+    if report.stand_ins:
+        parts.append(stand_in_note(report))
+    return "\n".join(parts) + "\n"
+
+
+def _text_table(
+    report: Report, title: str, counts: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[str]:
+    """A title, the levels above their columns, and rows of a judge, its coefficients and counts."""
+    symbols = [SYMBOLS[coefficient] for _level in report.levels for coefficient in COEFFICIENTS]
+    name_width = max(len(name) for name in ("judge", *(row[0] for row in rows)))
+    group_width = len(COEFFICIENTS) * (NUMBER_WIDTH + 1) - 1
+    levels = "  ".join(level.center(group_width, "·") for level in report.levels)
+    lines = [f"\n{title}", f"{'':{name_width}}  {levels}"]
+    for name, *cells in [["judge", *symbols, *counts], *rows]:
+        numbers, counted = cells[: len(symbols)], cells[len(symbols) :]
+        groups = (
+            " ".join(
+                cell.rjust(NUMBER_WIDTH) for cell in numbers[start : start + len(COEFFICIENTS)]
+            )
+            for start in range(0, len(symbols), len(COEFFICIENTS))
+        )
+        sized = (
+            cell.rjust(COUNT_WIDTHS[count]) for cell, count in zip(counted, counts, strict=True)
+        )
+        lines.append("  ".join([name.ljust(name_width), *groups, *sized]).rstrip())
+    return lines
+
+
+def _average_rows(report: Report) -> list[list[str]]:
+    """Each judge's mean over criteria; none where there is one criterion, whose mean is itself."""
+    if len(report.criteria) < 2:
+        return []
+    return [
+        [
+            report.named(judge),
+            *(
+                "–" if average is None else two_decimals(average)
+                for level in report.levels
+                for coefficient in COEFFICIENTS
+                for average in [report.average(judge, coefficient, level)]
+            ),
+        ]
+        for judge in report.judges
+    ]
+
+
+def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [
+        "| " + " | ".join(header) + " |",
+        "|---" + "|---:" * (len(header) - 1) + "|",
+        *("| " + " | ".join(map(_markdown_cell, row)) + " |" for row in rows),
+    ]
+
+
+def _markdown_cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").splitlines())
+
+
+def _cells(result: JudgeResult, levels: Sequence[Level]) -> list[str]:
+    """A judge's row: name, coefficients level by level, documents used of all, outputs without a
+    score."""
+    found = result.correlations
+    numbers = [
+        shown(found.estimates[coefficient][level])
+        for level in levels
+        for coefficient in COEFFICIENTS
+    ]
+    return [
+        result.named,
+        *numbers,
+        f"{found.documents_used} of {found.documents}",
+        str(result.missing or ""),
+    ]

@@ -1,0 +1,1 @@
+"""Reports computed at once or by a worker, kept, and brought up to date."""

@@ -1,0 +1,319 @@
+"""Compute reports of large projects in a worker, under a lease, and keep them for web processes.
+
+A row says what is wanted (`kept.py` makes it); a message only wakes a worker. Everything that the
+pages of a view show is computed at once and stored together, so that figures, tables and downloads
+are of the same numbers.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import structlog
+from django.db import connection, connections, transaction
+from django.db.models import F, QuerySet
+from django.http import QueryDict
+from django.utils import timezone
+
+from evaluations.models import KeptPart, KeptReport, KeptState, Project
+from evaluations.models.errands import MOST_ATTEMPTS
+from evaluations.models.kept_reports import OPEN
+from evaluations.reports.annotators import AnnotatorsFound, annotators_found, of_ratings
+from evaluations.reports.data import ReportData, ids_of, load_data
+from evaluations.reports.disagreements.numbers import GapNumbers, largest_gaps
+from evaluations.reports.disagreements.view import GapView, read_gap_view
+from evaluations.reports.downloads.formats import FORMATS
+from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
+from evaluations.reports.drilldown import DocumentsBehind, documents_behind
+from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
+from evaluations.reports.options import ReportOptions, read_options
+from evaluations.reports.page import ReportNumbers, numbers_of
+from evaluations.reports.ranking import DocumentFigures, figures_from
+from evaluations.reports.report import Report, build_report
+from evaluations.reports.serving import memo
+from evaluations.reports.serving.kept import (
+    ANNOTATORS,
+    CODE,
+    COMPARE,
+    DISAGREEMENTS,
+    PAIR_TESTS,
+    cell_part,
+    documents_part,
+    download_part,
+    drawings_part,
+    figure_part,
+    fingerprint_of,
+    for_pages,
+    numbers_part,
+    page_and_query,
+    page_part,
+    page_view,
+)
+from evaluations.reports.serving.stored import stored
+from evaluations.reports.steps import OnStep, between
+from evaluations.reports.two_judges.numbers import PairNumbers, first_of_pair
+from evaluations.reports.two_judges.tests import PairTests, tests_of_view
+from evaluations.reports.two_judges.view import PairView, read_pair_view
+from evaluations.waking import wake_for_report
+
+# A worker that computes renews its lease twice a second; one that does not has died.
+LEASE = timedelta(seconds=30)
+EVERY_SECONDS = 0.5
+# Each takes memory, so views of one project are computed one after the other.
+MOST_IN_HAND = 1
+# Of each view of a project, and of different views.
+MOST_KEPT = 2
+MOST_VIEWS = 20
+# How long workers of another version may still compute what its web processes want.
+OTHER_VERSION = timedelta(days=1)
+_LOCK = (
+    0x6B657074  # any constant: with a project's id it is the lock under which its views are taken
+)
+# Pages of their own, with what reads their view.
+PageView = GapView | PairView | ReportOptions
+READ: dict[str, Callable[[QueryDict, ReportOptions], PageView]] = {
+    DISAGREEMENTS: read_gap_view,
+    COMPARE: read_pair_view,
+    PAIR_TESTS: read_pair_view,
+    ANNOTATORS: lambda _query, options: of_ratings(options),
+}
+FAILED = (
+    "Computing this report failed unexpectedly ({}). Try again. If that does not help, choose fewer"
+    " judges or criteria with the filters, or contact the site's administrator: the workers' log"
+    " has the details."
+)
+log = structlog.stdlib.get_logger(__name__)
+
+
+class LeaseLostError(Exception):
+    """Another worker took this one for dead, or nobody wants the report any more."""
+
+
+def work_on_report(pk: int) -> None:
+    """Compute a report, unless another worker does; then those of its project that waited."""
+    kept = _claim(pk)
+    if kept is None:
+        return
+    began = time.monotonic()
+    try:
+        with _renewing(kept) as on_step:
+            parts = dict(_computed(kept, on_step))
+        _finish(kept, parts, seconds=time.monotonic() - began)
+    except Exception as error:
+        _give_up(kept, error)
+    finally:
+        # Arrays of a large project, which this process need not hold until the next one.
+        memo.forget()
+    for waiting in KeptReport.objects.free().filter(project=kept.project_id).order_by("pk")[:1]:
+        wake_for_report(waiting.pk)
+
+
+def _give_up(kept: KeptReport, error: Exception) -> None:
+    """Say what went wrong, unless nobody waits for this any more: the project may be deleted while
+    its numbers are read."""
+    failed = not isinstance(error, LeaseLostError) and _mine(kept).update(
+        state=KeptState.FAILED,
+        message=FAILED.format(type(error).__name__),
+        taken_until=None,
+        ended_at=timezone.now(),
+    )
+    about = {"kept": kept.pk, "project": kept.project.slug}
+    if failed:
+        log.error("report failed", **about, exc_info=error)
+    else:
+        log.warning("report given up", **about)
+
+
+def neglected_reports() -> list[int]:
+    """The ids of reports that nobody computes; those that were begun too often are ended, and those
+    that another version of the software wanted long ago are removed."""
+    old = KeptReport.objects.exclude(code=CODE).filter(state__in=OPEN)
+    old.filter(wanted_at__lt=timezone.now() - OTHER_VERSION).delete()
+    free = KeptReport.objects.free().filter(code=CODE)
+    free.filter(attempts__gte=MOST_ATTEMPTS).update(
+        state=KeptState.FAILED,
+        message=(
+            f"{MOST_ATTEMPTS} workers started to compute this report and none finished. Is a "
+            "worker being stopped or running out of memory? Choose fewer judges or criteria with "
+            "the filters, or try again."
+        ),
+        ended_at=timezone.now(),
+    )
+    return list(free.values_list("pk", flat=True)[:100])
+
+
+def _claim(pk: int) -> KeptReport | None:
+    """A report under a lease; None if it is not free, was wanted by another version of the
+    software, or enough of its project is being computed."""
+    wanted = KeptReport.objects.select_related("project").filter(pk=pk, code=CODE).first()
+    if wanted is None:
+        return None
+    project = wanted.project
+    # Before anything is read: what changes meanwhile makes these numbers old, never wrongly new.
+    now, fingerprint = timezone.now(), fingerprint_of(project)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project.pk % 2**31])
+        if KeptReport.objects.in_progress().filter(project=project).count() >= MOST_IN_HAND:
+            return None
+        if (
+            not KeptReport.objects.free()
+            .filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
+            .update(
+                state=KeptState.COMPUTING,
+                attempts=F("attempts") + 1,
+                taken_until=timezone.now() + LEASE,
+                fingerprint=fingerprint,
+                computed_at=now,
+                step="",
+                share=0.0,
+            )
+        ):
+            return None
+        return KeptReport.objects.select_related("project").get(pk=pk)
+
+
+def _mine(kept: KeptReport) -> QuerySet[KeptReport]:
+    """The row, unless another worker has it now, or it was removed."""
+    return KeptReport.objects.filter(pk=kept.pk, state=KeptState.COMPUTING, attempts=kept.attempts)
+
+
+@contextmanager
+def _renewing(kept: KeptReport) -> Iterator[OnStep]:
+    """Renew the lease while a report is computed, and write down how far it is.
+
+    The steps raise LeaseLostError once the lease is another's.
+    """
+    now = {"share": 0.0, "step": ""}
+    ended, lost = threading.Event(), threading.Event()
+
+    def on_step(share: float, step: str) -> None:
+        now.update(share=share, step=step[:200])
+        if lost.is_set():
+            raise LeaseLostError
+
+    def renew() -> None:
+        try:
+            while not ended.wait(EVERY_SECONDS):
+                if not _mine(kept).update(taken_until=timezone.now() + LEASE, **now):
+                    lost.set()
+                    return
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=renew, daemon=True)
+    # A second connection does not see the row that a surrounding transaction has made.
+    if not connection.in_atomic_block:
+        thread.start()
+    try:
+        yield on_step
+    finally:
+        ended.set()
+        if thread.is_alive():
+            thread.join()
+
+
+def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
+    """The parts of a view, by name."""
+    project = kept.project
+    page, written = page_and_query(kept.view)
+    query = QueryDict(written)
+    options, _errors = read_options(query, known=ids_of(project.pk))
+    on_page = READ[page](query, options) if page else None
+    view = page_view(page, on_page.query) if on_page else options.query
+    if view != kept.view:
+        # What a filter named was removed; without it the view would show more.
+        _mine(kept).delete()
+        raise LeaseLostError
+    on_step(0.0, "reading ratings and scores")
+    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+    if on_page is not None:
+        yield page_part(), _page(project, data, page, on_page, between(on_step, 0.5, 1.0))
+        return
+    selected = data.selected(options)
+    report = build_report(
+        project, options=options, data=selected, on_step=between(on_step, 0.1, 0.8)
+    )
+    on_step(0.8, "looking for outputs that address the judge")
+    numbers = for_pages(numbers_of(project, report, selected))
+    yield numbers_part(), stored(numbers, ReportNumbers)
+    on_step(0.85, "writing the downloads")
+    for one in FORMATS:
+        yield download_part(one.ending), stored(one.write(report), str)
+    yield from _figures(project, report, selected, between(on_step, 0.87, 0.97))
+    on_step(0.97, "listing the documents behind each number")
+    yield from _cells(report, selected)
+    if not options.query:
+        on_step(0.99, "sorting documents")
+        yield from _documents(project, data)
+
+
+def _page(project: Project, data: ReportData, page: str, view: PageView, on_step: OnStep) -> bytes:
+    """What a page of its own shows."""
+    if isinstance(view, ReportOptions):
+        return stored(annotators_found(project, data, view, on_step), AnnotatorsFound)
+    on_step(0.0, "comparing scores with ratings")
+    if isinstance(view, GapView):
+        return stored(largest_gaps(project, data, view), GapNumbers)
+    if page == PAIR_TESTS:
+        return stored(tests_of_view(project, data, view), PairTests)
+    return stored(first_of_pair(project, data, view), PairNumbers)
+
+
+def _figures(
+    project: Project, report: Report, data: ReportData, on_step: OnStep
+) -> Iterator[tuple[str, bytes]]:
+    criteria = project.criteria.in_bulk([result.pk for result in report.criteria])
+    for index, result in enumerate(report.criteria):
+        on_step(index / len(report.criteria), f"drawing {result.criterion}")
+        if result.judges:
+            subject = Subject(criteria[result.pk], result, data)
+            for kind in figures_of(result):
+                yield figure_part(kind, result.pk), stored(FIGURES[kind](subject), Figure)
+            yield drawings_part(result.pk), stored(numbers_for_figures(subject), CriterionNumbers)
+
+
+def _cells(report: Report, data: ReportData) -> Iterator[tuple[str, bytes]]:
+    for result in report.criteria:
+        for judge in result.judges:
+            behind = documents_behind(data, result.pk, judge.pk)
+            yield cell_part(result.pk, judge.pk), stored(behind, DocumentsBehind)
+
+
+def _documents(project: Project, data: ReportData) -> Iterator[tuple[str, bytes]]:
+    """What the list of documents is sorted by."""
+    figures = figures_from(project, data)
+    for measure in figures.measures:
+        yield documents_part(measure), stored(figures.only(measure), DocumentFigures)
+
+
+def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> None:
+    """Show the parts to all web processes, and remove what is too old to be looked at."""
+    with transaction.atomic():
+        if not _mine(kept).update(
+            state=KeptState.DONE,
+            taken_until=None,
+            step="",
+            share=1.0,
+            message="",
+            seconds=seconds,
+            ended_at=timezone.now(),
+        ):
+            raise LeaseLostError
+        KeptPart.objects.bulk_create(
+            [KeptPart(kept=kept, name=name, content=content) for name, content in parts.items()]
+        )
+        _remove_old(kept)
+    log.info("report computed", kept=kept.pk, project=kept.project.slug, seconds=round(seconds, 1))
+
+
+def _remove_old(kept: KeptReport) -> None:
+    """Keep the newest few of this view, and of other views those that were computed last."""
+    ended = KeptReport.objects.filter(project=kept.project_id).exclude(state__in=OPEN)
+    of_view: dict[str, list[int]] = {}
+    for pk, view in ended.order_by("-pk").values_list("pk", "view"):
+        of_view.setdefault(view, []).append(pk)
+    remaining = [pk for pks in list(of_view.values())[:MOST_VIEWS] for pk in pks[:MOST_KEPT]]
+    ended.exclude(pk__in=remaining).delete()

@@ -1,0 +1,1 @@
+"""Two judges compared: paired differences, tests, and what each costs."""

@@ -1,0 +1,56 @@
+"""Two judges beside people's ratings, on the outputs that all of them have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.models import Criterion
+from evaluations.reports.data import ReportData
+from evaluations.reports.disagreements.ranking import is_elsewhere
+from geval.scales import Scale
+from geval.statistics.calibration import equipercentile
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.two_judges import who_agrees
+from geval.statistics.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two judges on one criterion, on the outputs that both scored and people rated. Scores on
+    another scale are in `first_on`, `second_on` mapped to the criterion's, by rank."""
+
+    criterion: Criterion
+    outputs: Outputs
+    at: IntArray
+    human: FloatArray
+    first: FloatArray
+    second: FloatArray
+    first_on: FloatArray
+    second_on: FloatArray
+    agrees: IntArray
+
+
+def pair_on(data: ReportData, criterion: Criterion, first: int, second: int) -> Pair | None:
+    scores = [data.judges.get((criterion.pk, judge)) for judge in (first, second)]
+    human = data.humans[criterion.pk].mean
+    a, b = scores
+    if a is None or b is None:
+        return None
+    at = np.flatnonzero(~np.isnan(human + a + b))
+    if not len(at):
+        return None
+    outputs, (human, a, b) = complete(data.units_on(criterion.pk), human, a, b)
+    scale = criterion.scale
+    first_on, second_on = (
+        equipercentile(side, human, outputs.weight)(side) if is_elsewhere(side, scale) else side
+        for side in (a, b)
+    )
+    agrees = who_agrees(human, first_on, second_on, unit_of(scale))
+    return Pair(criterion, outputs, at, human, a, b, first_on, second_on, agrees)
+
+
+def unit_of(scale: Scale) -> float:
+    """What counts as a step when scores are compared with ratings: the scale's, but at least a
+    tenth of its width (a scale from 0 to 100) and at most half of it (yes and no)."""
+    width = scale.highest - scale.lowest
+    return min(max(scale.step, width / 10), width / 2)

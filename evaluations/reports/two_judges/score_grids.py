@@ -1,0 +1,106 @@
+"""Drawings of two judges: the scores of one against the other's, and who agrees with people."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluations.reports.forest import Axis, Span
+from evaluations.reports.two_judges.pairs import Pair
+from geval.scales import short
+from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
+
+MOST_POINTS = 11
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """A pair of scores in the drawing."""
+
+    x: str
+    y: str
+    r: str
+    count: int
+    is_labelled: bool
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Scores of one judge against the other's on a criterion, drawn and as a table."""
+
+    criterion: str
+    same: float
+    ticks: tuple[tuple[str, str, str], ...]
+    bubbles: tuple[Bubble, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How many outputs only the first, both, only the second, and the rest; drawn as a bar of four
+    parts, each with its beginning, width and middle."""
+
+    pk: int
+    criterion: str
+    counts: tuple[int, int, int, int]
+    parts: tuple[tuple[str, Span, str, int, bool], ...]
+
+    @property
+    def only_one(self) -> int:
+        """On how many outputs exactly one agrees."""
+        only_first, _both, only_second, _rest = self.counts
+        return only_first + only_second
+
+
+def grid_of(pair: Pair) -> Grid:
+    scale = pair.criterion.scale
+    points = np.array(scale.points)
+    if len(points) > MOST_POINTS:
+        points = np.linspace(scale.lowest, scale.highest, MOST_POINTS)
+    found = score_grid(pair.first_on, pair.second_on, points)
+    size = len(points)
+    step = 82.0 / size
+    places = [f"{14 + step * (at + 0.5):.2f}%" for at in range(size)]
+    heights = [f"{88 - step * (at + 0.5):.2f}%" for at in range(size)]
+    names = tuple(short(round(float(point), 2)) for point in points)
+    total, most = int(found.counts.sum()), int(found.counts.max())
+    bubbles = tuple(
+        Bubble(
+            places[column],
+            heights[row],
+            f"{max(0.6, 0.46 * step * math.sqrt(count / most)):.2f}%",
+            count,
+            count >= 0.05 * total,
+        )
+        for row, column in itertools.product(range(size), repeat=2)
+        if (count := int(found.counts[row, column]))
+    )
+    shown = range(size) if size <= 7 else range(0, size, 2)
+    return Grid(
+        pair.criterion.name,
+        found.same,
+        tuple((names[at], places[at], heights[at]) for at in shown),
+        bubbles,
+        names,
+        tuple(
+            (names[row], tuple(int(n) for n in found.counts[row])) for row in reversed(range(size))
+        ),
+    )
+
+
+def shares_of(pair: Pair) -> Shares:
+    counts = np.bincount(pair.agrees, minlength=4)
+    axis = Axis(0.0, float(counts.sum()))
+    looks = {ONLY_FIRST: "bar-llm", BOTH: "bar-llm-mid", ONLY_SECOND: "bar-open", REST: "bar-line"}
+    parts, begin = [], 0
+    for which in (ONLY_FIRST, BOTH, ONLY_SECOND, REST):
+        count = int(counts[which])
+        if count:
+            span = axis.span(begin, begin + count)
+            middle = axis.at(begin + count / 2)
+            parts.append((looks[which], span, middle, count, count >= 0.08 * counts.sum()))
+        begin += count
+    one, both, two, rest = (int(counts[which]) for which in range(4))
+    return Shares(pair.criterion.pk, pair.criterion.name, (one, both, two, rest), tuple(parts))

@@ -1,0 +1,52 @@
+"""The view of the page of two judges: read from an address, and written into one."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from evaluations.reports.disagreements.view import first_of, number_in
+from evaluations.reports.options import ReportOptions
+from geval.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
+
+CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}
+
+
+@dataclass(frozen=True)
+class PairView:
+    """Which two judges are compared, in a view of the report; `criterion` and `only` ("first",
+    "second" or both) choose the outputs that are listed."""
+
+    options: ReportOptions
+    first: int = 0
+    second: int = 0
+    criterion: int = 0
+    only: str = ""
+    page: int = 0
+
+    @property
+    def query(self) -> str:
+        """The part of an address behind the question mark, defaults left out."""
+        own = ("first", "second", "criterion", "only", "page")
+        given = [(name, value) for name in own if (value := getattr(self, name))]
+        return "&".join(part for part in (urlencode(given), self.options.query) if part)
+
+    def of_numbers(self, known: Mapping[str, Iterable[int]]) -> "PairView":
+        """The part of the view that its numbers depend on.
+
+        Args:
+            known: the ids of the project's judges; others have no numbers.
+        """
+        first, second = (first_of(pk, known["judges"]) for pk in (self.first, self.second))
+        return PairView(self.options, first, second)
+
+    def to(self, **changes: Any) -> str:
+        """The address of another view, with some parts changed; from the first page on."""
+        return f"?{replace(self, **({'page': 0} | changes)).query}"
+
+
+def read_pair_view(query: Mapping[str, Any], options: ReportOptions) -> PairView:
+    """The view in an address; what cannot be used in it has its default."""
+    only = str(query.get("only") or "")
+    ids = {name: number_in(query, name) for name in ("first", "second", "criterion", "page")}
+    return PairView(options, only=only if only in CLASSES else "", **ids)
