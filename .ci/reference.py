@@ -78,7 +78,7 @@ def explained(action: Action) -> str:
 
 def api_endpoints() -> Iterator[str]:
     """Each endpoint of the API with what it takes, from its OpenAPI description."""
-    from evaluations.api.app import api
+    from evaluations.web.api.app import api
 
     schema = api.get_openapi_schema()
     yield "# Endpoints of the API"

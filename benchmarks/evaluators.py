@@ -54,10 +54,10 @@ def _scored(
     """A run of a new judge on all outputs of a project."""
     from django.conf import settings
 
-    from evaluations.judges.judges import JudgeDraft, create_judge
+    from evaluations.judging.judges.judges import JudgeDraft, create_judge
+    from evaluations.judging.runs.lifecycle import start_run
+    from evaluations.judging.runs.worker import work_on_run
     from evaluations.models import EvaluationRun, RunState
-    from evaluations.runs.lifecycle import start_run
-    from evaluations.runs.worker import work_on_run
 
     settings.EVALUATOR_PROCESSES = processes
     judge, _ = create_judge(project, JudgeDraft(name=f"{kind}, {name}", kind=kind, settings=given))

@@ -62,7 +62,7 @@ def make_judge(name: str, items: int, base_url: str) -> Any:
 
 
 def start(judge: Any) -> Any:
-    from evaluations.runs.lifecycle import start_run
+    from evaluations.judging.runs.lifecycle import start_run
 
     return start_run(judge, list(judge.project.criteria.all()))
 
@@ -159,7 +159,7 @@ def measure_projects(base_url: str) -> list[Goal]:
 
 def measure_alone(base_url: str, minutes: float) -> list[Goal]:
     """The longest time without a result of a run that nobody shares workers with."""
-    from evaluations.runs.lifecycle import cancel_run
+    from evaluations.judging.runs.lifecycle import cancel_run
 
     rate = 2 * IN_FLIGHT / ANSWER_SECONDS
     judge = make_judge("Alone", int(rate * 60 * minutes * 1.2), base_url)
@@ -184,9 +184,9 @@ def measure_picks() -> list[Goal]:
     """How long it takes fifty workers to be given a run of five hundred that wait."""
     from django.db import connection
 
+    from evaluations.judging.runs.scheduling import pick
+    from evaluations.judging.runs.serving import TURN_SECONDS
     from evaluations.models import EvaluationRun, RunState, WorkerSlot
-    from evaluations.runs.scheduling import pick
-    from evaluations.runs.serving import TURN_SECONDS
 
     for n in range(WAITING_RUNS):
         judge = make_judge(f"Waiting {n}", 2, "http://127.0.0.1:9/v1")

@@ -227,7 +227,7 @@ def _judge(
 
 
 def _prompts(project: object) -> list[str]:
-    from evaluations.judges.steps import prompt_parts
+    from evaluations.judging.judges.steps import prompt_parts
     from evaluations.models import CandidateOutput
     from geval.llm.item_texts import Texts
     from geval.llm.prompts import compose_template, render
@@ -257,7 +257,7 @@ async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
 def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measured:
     """A run from its start to its end, judged afresh; with `limit` it is cancelled after so many
     items."""
-    from evaluations.runs.lifecycle import cancel_run, start_run
+    from evaluations.judging.runs.lifecycle import cancel_run, start_run
 
     before = sum(worker.cpu_seconds for worker in workers)
     began = time.monotonic()

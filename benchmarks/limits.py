@@ -137,7 +137,7 @@ def measure_two_projects(projects: Sequence[Any], make_judge: MakeJudge) -> list
 def _until_one_ends(judges: Sequence[Any]) -> tuple[list[int], float]:
     """Run judges at the same time until the first has ended; the items of each, and the seconds
     since the first call."""
-    from evaluations.runs.lifecycle import cancel_run, start_run
+    from evaluations.judging.runs.lifecycle import cancel_run, start_run
 
     runs = [start_run(judge, list(judge.project.criteria.all()), fresh=True) for judge in judges]
     began = time.monotonic()

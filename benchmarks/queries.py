@@ -39,7 +39,7 @@ def ways() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     from annotations.planning.campaigns import open_campaign, seat_annotators
     from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
-    from evaluations.demo import DATA
+    from evaluations.management.demo import DATA
     from evaluations.models import Document, Membership, Project, Role
     from evaluations.pages import side_by_side
     from evaluations.people import access as people

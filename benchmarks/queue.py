@@ -67,8 +67,8 @@ class Worker(threading.Thread):
     def run(self) -> None:
         from django.db import connection
 
-        from evaluations.runs.leases import claim
-        from evaluations.runs.results import FinishedItem, store
+        from evaluations.judging.runs.leases import claim
+        from evaluations.judging.runs.results import FinishedItem, store
         from geval.llm.scoring import Scored
 
         try:

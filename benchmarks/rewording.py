@@ -48,10 +48,10 @@ def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     from evaluations.improving.rewording import wording_of
     from evaluations.improving.trials import Trials, spent_on
     from evaluations.improving.work import Limits, request_search, work_on_search
+    from evaluations.judging.runs.lifecycle import start_run
+    from evaluations.judging.runs.shift import Shift
+    from evaluations.judging.runs.worker import work_on_run
     from evaluations.models import Change, Judge, ModelReply, Project
-    from evaluations.runs.lifecycle import start_run
-    from evaluations.runs.shift import Shift
-    from evaluations.runs.worker import work_on_run
     from geval.evaluators.wording import Wording
     from geval.statistics.correlation import coefficients_by_document
 
@@ -149,7 +149,7 @@ def _load(project: object, seed: int, definition: str) -> None:
 
 
 def _judge(project: object, base_url: str) -> object:
-    from evaluations.judges.judges import JudgeDraft, create_judge, endpoint_at
+    from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
 
     draft = JudgeDraft(
         name="Stand-in",
@@ -172,9 +172,9 @@ def cost_of_fifty(base_url: str) -> Cost:
     from evaluations.improving import rewording
     from evaluations.improving.locking import lock_documents
     from evaluations.improving.work import Limits, request_search, work_on_search
+    from evaluations.judging.runs.lifecycle import start_run
+    from evaluations.judging.runs.worker import work_on_run
     from evaluations.models import Change, Project
-    from evaluations.runs.lifecycle import start_run
-    from evaluations.runs.worker import work_on_run
 
     project = Project.objects.create(name="Fifty", slug="fifty")
     _load(project, 0, VAGUE)

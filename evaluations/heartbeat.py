@@ -22,11 +22,11 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.models.functions import Now
 
+from evaluations.judging.runs.serving import release_lost_slots
+from evaluations.judging.runs.shift import worker_name
 from evaluations.models import WorkerHeartbeat, WorkerSlot
 from evaluations.models.workers import job_of_project
-from evaluations.pulse import Pulse, tell_service_manager
-from evaluations.runs.serving import release_lost_slots
-from evaluations.runs.shift import worker_name
+from evaluations.operations.pulse import Pulse, tell_service_manager
 from evaluations.upkeep import start_lanes
 from geval_site.logs import kind_of
 from geval_site.queues import RUNS

@@ -7,16 +7,16 @@ import structlog
 from celery import shared_task
 
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
+from evaluations.corpus.uploads.loading import work_on_upload
 from evaluations.heartbeat import leaving
 from evaluations.improving.work import work_on_search
+from evaluations.judging.runs.errands import work_on_errand
+from evaluations.judging.runs.serving import MESSAGE_SECONDS, work_on_runs
+from evaluations.judging.runs.shift import Shift, ours, worker_name
 from evaluations.models import Search, WorkerSlot
 from evaluations.people.passwords import send_reset_mails
+from evaluations.people.waking import wake_for_search, wake_for_webhooks
 from evaluations.reports.serving.keeping import work_on_report
-from evaluations.runs.errands import work_on_errand
-from evaluations.runs.serving import MESSAGE_SECONDS, work_on_runs
-from evaluations.runs.shift import Shift, ours, worker_name
-from evaluations.uploads.loading import work_on_upload
-from evaluations.waking import wake_for_search, wake_for_webhooks
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
 from geval_site.queues import (

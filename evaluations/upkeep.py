@@ -23,23 +23,21 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
 
+from annotations.goals.goals import close_reached_campaigns
 from annotations.planning.campaigns import announce_answered_campaigns
+from evaluations.corpus.uploads.leftovers import clear_leftovers
+from evaluations.corpus.uploads.loading import neglected_uploads
 from evaluations.improving.work import neglected_searches
 from evaluations.instrument.asking import ask_what_is_due, record_what_ended
+from evaluations.judging.runs.errands import neglected_errands
+from evaluations.judging.runs.resuming import resume_due_runs
+from evaluations.judging.runs.scheduling import waiting_run
+from evaluations.judging.runs.shift import ours, worker_name
 from evaluations.models import AccountBucket, AccountQuota, RequestCount, UpkeepJob
+from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.pages.runs.run_goals import end_runs_at_goals
-from evaluations.projects.deletion import remove_deleted
-from evaluations.reports.goals import close_reached_campaigns
-from evaluations.reports.serving.keeping import neglected_reports
-from evaluations.row_by_row import RowsFailedError, for_each
-from evaluations.runs.errands import neglected_errands
-from evaluations.runs.resuming import resume_due_runs
-from evaluations.runs.scheduling import waiting_run
-from evaluations.runs.shift import ours, worker_name
-from evaluations.uploads.leftovers import clear_leftovers
-from evaluations.uploads.loading import neglected_uploads
-from evaluations.waking import (
+from evaluations.people.waking import (
     wake_for_errand,
     wake_for_report,
     wake_for_runs,
@@ -47,6 +45,8 @@ from evaluations.waking import (
     wake_for_upload,
     wake_for_webhooks,
 )
+from evaluations.projects.deletion import remove_deleted
+from evaluations.reports.serving.keeping import neglected_reports
 from evaluations.webhooks.claiming import can_send_more
 from geval_site.logs import kind_of
 

@@ -7,7 +7,7 @@ RUNS = "runs"
 SHORT = ("uploads", "webhooks", "quick", "reports")
 # They mostly wait for other servers, so many can share a process.
 WAITING = ("uploads", "webhooks", "quick")
-# The names of the tasks, by which messages are sent (evaluations/waking.py).
+# The names of the tasks, by which messages are sent (evaluations/people/waking.py).
 JUDGE_RUNS = "evaluations.judge_run"
 WORK_ON_UPLOAD = "evaluations.work_on_upload"
 SEND_WEBHOOKS = "evaluations.send_webhooks"

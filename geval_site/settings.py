@@ -14,7 +14,6 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from evaluations.key_names import WELL_KNOWN, key_names
 from geval_site import environment, logs
 from geval_site.databases import REPLICA, broker_options, database_settings
 from geval_site.datafolder import (
@@ -24,6 +23,7 @@ from geval_site.datafolder import (
     temporary_folder,
 )
 from geval_site.email import email_settings
+from geval_site.key_names import WELL_KNOWN, key_names
 from geval_site.openid import openid_settings
 from geval_site.queues import queue_names, task_queues, task_routes
 from geval_site.site_files import site_files, static_root
@@ -97,15 +97,15 @@ MIDDLEWARE = [
     "geval_site.request_metrics.RequestMetricsMiddleware",
     # Headers first, so that redirects to HTTPS and static files have them too.
     "geval_site.headers.HeadersMiddleware",
-    "evaluations.gate.probes.ProbesMiddleware",
+    "evaluations.web.gate.probes.ProbesMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "evaluations.api.problems.ApiProblemMiddleware",
-    "evaluations.gate.wellformed.WellFormedMiddleware",
+    "evaluations.web.api.problems.ApiProblemMiddleware",
+    "evaluations.web.gate.wellformed.WellFormedMiddleware",
     # Before all that reads a body.
-    "evaluations.gate.bodies.BodyLimitMiddleware",
+    "evaluations.web.gate.bodies.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -115,8 +115,8 @@ MIDDLEWARE = [
     "geval_site.request_log.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "evaluations.gate.rates.RequestRateMiddleware",
-    "evaluations.api.idempotency.IdempotencyMiddleware",
+    "evaluations.web.gate.rates.RequestRateMiddleware",
+    "evaluations.web.api.idempotency.IdempotencyMiddleware",
     "evaluations.people.audit.AuditMiddleware",
     *OPENID["middleware"],
     "axes.middleware.AxesMiddleware",

@@ -13,8 +13,8 @@ from django.contrib.auth.views import (
 )
 from django.urls import include, path
 
-from evaluations.api.app import api
 from evaluations.people.passwords import ResetView
+from evaluations.web.api.app import api
 from geval_site.docs import docs_page
 
 urlpatterns = [
@@ -36,5 +36,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("", include("annotations.urls")),
-    path("", include("evaluations.urls")),
+    path("", include("evaluations.web.urls")),
 ]

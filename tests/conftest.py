@@ -18,10 +18,10 @@ from kombu import pools
 
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadOptions, LoadResult, load_files
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.errands import neglected_errands, work_on_errand
+from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
-from evaluations.runs import leases, results
-from evaluations.runs.errands import neglected_errands, work_on_errand
-from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from geval_site.celery import app as celery_app

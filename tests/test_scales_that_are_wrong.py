@@ -11,9 +11,9 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.test import Client
 
-from evaluations.forms import CriterionForm
 from evaluations.models import ApiToken, Criterion, Judge, Project
 from evaluations.models.tokens import new_token
+from evaluations.web.forms import CriterionForm
 from geval.scales import Scale, problems_of_scale, usable_scale, usual_scale_for
 
 INFINITE, NAN = math.inf, math.nan

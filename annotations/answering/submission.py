@@ -26,8 +26,8 @@ from annotations.models import (
     Span,
 )
 from annotations.planning.assignment import locked_assignment, refuse_if_not_open, take_back
-from evaluations.changes import note_change
 from evaluations.models import CandidateOutput, Criterion
+from evaluations.models.noted_changes import note_change
 from geval_site.joined_query import JoinedQuery
 
 _CRITERIA = JoinedQuery(

@@ -28,7 +28,7 @@ from annotations.planning.designs import Drawn, Units
 from annotations.planning.item_plan import Outputs, PlannedItem
 from annotations.planning.selection import disagreement, likely_errors, pair_values, project_outputs
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
-from evaluations.row_by_row import for_each
+from evaluations.models.row_by_row import for_each
 from evaluations.webhooks.announcing import announce_campaign
 
 MOST_ITEMS = 5_000_000

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from annotations.answering.submission import questions_of
 from annotations.answering.task_page import item_rows, item_texts
 from annotations.errors import AnnotationError
-from annotations.forms import DecisionNoteForm
+from annotations.forms.campaigns import DecisionNoteForm
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem
 from annotations.results.adjudication import decide, disputed_items
 from annotations.results.comparison import answers_in_words, in_words

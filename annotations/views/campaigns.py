@@ -7,7 +7,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotations.errors import AnnotationError
-from annotations.forms import CampaignForm, GuidelinesForm
+from annotations.forms.campaigns import CampaignForm, GuidelinesForm
+from annotations.forms.plans import as_plan
+from annotations.goals.goals import standing
 from annotations.models import Campaign, CampaignGoal, CampaignState
 from annotations.planning.campaigns import (
     close_campaign,
@@ -16,13 +18,11 @@ from annotations.planning.campaigns import (
     seat_annotators,
 )
 from annotations.results.progress import campaign_progress, own_progress
-from evaluations.forms.plans import as_plan
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
-from evaluations.polling import STOP_POLLING
-from evaluations.reports.goals import standing
 from evaluations.reports.serving.live import live_data
+from evaluations.web.polling import STOP_POLLING
 from geval.texts.numbers import thin
 
 

@@ -2,9 +2,9 @@
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 
-from annotations.results.downloads import DOWNLOADS
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
+from evaluations.ratings.downloads import DOWNLOADS
 
 
 @project_view(READERS)

@@ -7,12 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
 
+from annotations.forms.goal_fields import GOAL
+from annotations.forms.plans import PlanForm
+from annotations.goals.plans import Plan, other_pilots, plan
 from annotations.models import CampaignGoal, GoalKind
-from evaluations.forms.campaign_goals import GOAL
-from evaluations.forms.plans import PlanForm
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
-from evaluations.reports.plans import Plan, other_pilots, plan
 from evaluations.reports.serving.live import live_data
 from geval.thresholds import PROMISE_DOCUMENTS
 

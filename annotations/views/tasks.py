@@ -21,8 +21,8 @@ from annotations.planning.assignment import (
     skip,
 )
 from annotations.results.comparison import others_of, own_answers, own_of
-from evaluations.hidden_fields import whole_number
 from geval.texts.formatting.markdown import as_html
+from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
 
 DRAFT_LIMIT = 64 * 1024

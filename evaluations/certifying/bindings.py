@@ -13,10 +13,10 @@ import orjson
 from django.db import connection
 
 from evaluations.instrument.sensitivity import ended_probes
+from evaluations.judging.runs.lifecycle import evaluator_for, prompt_today
 from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion, Study
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.reports.data import ReportData
-from evaluations.runs.lifecycle import evaluator_for, prompt_today
 from geval.llm.prompts import PromptError
 from geval_site.version import __version__
 

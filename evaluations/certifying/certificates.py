@@ -7,7 +7,6 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
-from annotations.results.samples import about_sample
 from evaluations.certifying.bindings import bindings_of, differences, outdated, probes_outdated
 from evaluations.certifying.content import FORMAT
 from evaluations.certifying.figures import figures_of
@@ -24,10 +23,11 @@ from evaluations.certifying.requirements import (
     parse_requirement,
 )
 from evaluations.models import Certificate, Criterion, Judge
+from evaluations.models.sealing import is_signed, public_key, sign
+from evaluations.ratings.samples import about_sample
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.options import Epsilon
 from evaluations.reports.searched import searches_behind
-from evaluations.sealing import is_signed, public_key, sign
 
 SEEN_BY_SEARCH = (
     "its search has seen all documents that are not locked; certify after the last look, or when"

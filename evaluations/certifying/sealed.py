@@ -8,7 +8,7 @@ from evaluations.certifying.certificates import is_intact
 from evaluations.certifying.content import problem_of
 from evaluations.certifying.requirements import Outcome
 from evaluations.models import Certificate
-from evaluations.sealing import public_key
+from evaluations.models.sealing import public_key
 
 # What a page, a badge and the API say of a certificate that cannot be trusted.
 NOT_GENUINE = "not genuine"

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
-from evaluations.changes import note_change
 from evaluations.models import Judge, Project, System
+from evaluations.models.noted_changes import note_change
 
 
 @transaction.atomic

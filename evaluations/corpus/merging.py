@@ -18,7 +18,7 @@ from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from evaluations.corpus.rows import LoadOptions
 from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
-from evaluations.judges.criteria import use_preset
+from evaluations.judging.judges.criteria import use_preset
 from evaluations.models import CandidateOutput
 from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from django.db import connection, transaction
 
 from annotations.models import Campaign
-from evaluations.changes import note_change
 from evaluations.corpus.dependents import count_dependents, describe_dependents
 from evaluations.models import CandidateOutput, Criterion, Document, Project, RunCriterion, Score
+from evaluations.models.noted_changes import note_change
 
 
 class StillInUseError(Exception):

@@ -2,7 +2,7 @@
 for pages that show it each time.
 
 Small numbers are counted each time. A large one is kept in each process until the project's texts
-or ratings change, which `evaluations.changes` notes.
+or ratings change, which `evaluations.models.noted_changes` notes.
 """
 
 import threading
@@ -14,7 +14,7 @@ from cachetools import LRUCache
 from django.db import connection
 
 from evaluations.models import Project
-from evaluations.seldom import read_seldom
+from evaluations.models.seldom import read_seldom
 from geval.statistics.types import IntArray
 
 # Fewer are counted in a few milliseconds.

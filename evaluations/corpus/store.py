@@ -14,7 +14,6 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
-from evaluations.changes import note_change
 from evaluations.corpus.apart import read_apart
 from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
 from evaluations.corpus.load_contents import LoadContents
@@ -36,8 +35,9 @@ from evaluations.corpus.rows import (
 )
 from evaluations.corpus.staging import Tally
 from evaluations.models import Project
+from evaluations.models.noted_changes import note_change
+from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
-from evaluations.table_statistics import refresh_statistics
 
 LISTED_ERRORS = 100
 GROWING = (

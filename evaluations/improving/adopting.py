@@ -6,7 +6,7 @@ from django.db import transaction
 
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.rewording import change_of, wording_of
-from evaluations.judges.judges import (
+from evaluations.judging.judges.judges import (
     JudgeDraft,
     change_judge,
     create_judge,
@@ -14,8 +14,8 @@ from evaluations.judges.judges import (
     newest_version,
     same_but_for_settings,
 )
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.models import Candidate, Change, EvaluationRun, Judge, Proposal
-from evaluations.runs.lifecycle import start_run
 from geval.evaluators.wording import as_setting, wordings_in
 
 SUFFIX = " improved"

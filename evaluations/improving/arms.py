@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from annotations.results.samples import about_proof
 from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
+from evaluations.ratings.samples import about_proof
 from evaluations.reports.data import ReportData, load_data
 from geval.statistics.jackknife import documents_counting
 from geval.statistics.layout import Outputs, complete

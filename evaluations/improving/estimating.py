@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.improving.rewording import can_be_reworded
+from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import Criterion, Judge
-from evaluations.runs.estimate import estimate_run
-from evaluations.runs.lifecycle import RunError
 from geval.llm.prompts import PromptError
 
 

@@ -14,10 +14,10 @@ from evaluations.improving.rewording import wording_of
 from evaluations.improving.scoring import scoring_of
 from evaluations.improving.search import check_size
 from evaluations.improving.trials import Trials
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.shift import Shift
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
 from evaluations.reports.serving.size import is_large, too_large_for_page
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.shift import Shift
 from geval.evaluators.formula import CriterionFormula
 from geval.statistics.calibration import nearest_to_all
 from geval.statistics.proof import (

@@ -17,7 +17,7 @@ from evaluations.improving.certificate import (
 from evaluations.improving.locking import drawn_before, locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
-from evaluations.judges.wordings import ChangedPart
+from evaluations.judging.judges.wordings import ChangedPart
 from evaluations.models import (
     Candidate,
     Criterion,

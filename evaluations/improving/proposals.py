@@ -7,7 +7,7 @@ from evaluations.improving.certificate import mean_on_selection
 from evaluations.improving.rewording import change_of
 from evaluations.improving.scoring import Scoring, scoring_of
 from evaluations.improving.trials import spent_on
-from evaluations.judges.wordings import ChangedPart, changed_parts
+from evaluations.judging.judges.wordings import ChangedPart, changed_parts
 from evaluations.models import Change, EvaluationRun, Proposal, Search
 from geval.evaluators.wording import shown_part
 from geval.llm.reflection import PARTS

@@ -7,11 +7,11 @@ from decimal import Decimal
 from django.db import transaction
 
 from evaluations.improving.trials import Leaving, LeftError, Trials, keep_search
-from evaluations.judges.clients import ask_model
+from evaluations.judging.judges.clients import ask_model
+from evaluations.judging.runs.results import request_key
 from evaluations.models import Proposal, Search
 from evaluations.people.limits import money_left, money_reached
 from evaluations.people.spending import add_money
-from evaluations.runs.results import request_key
 from geval.evaluators.wording import LONGEST_PART
 from geval.llm.cost import cost, most_tokens
 from geval.llm.errors import EndpointError

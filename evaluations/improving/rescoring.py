@@ -4,9 +4,9 @@ or the rating of a reply whose probabilities are known."""
 from collections.abc import Sequence
 from dataclasses import replace
 
+from evaluations.judging.runs.results import answer_from
 from evaluations.models import ItemState, Judge, RunItem
 from evaluations.models.run_parameters import RunParameters
-from evaluations.runs.results import answer_from
 from geval.llm.calls import Answer
 from geval.llm.judgement import JudgeQuestion, readable_choices, score_choices
 from geval.llm.request_settings import RequestSettings

@@ -19,10 +19,10 @@ from evaluations.improving.examples import example_sets
 from evaluations.improving.reflecting import Reflector
 from evaluations.improving.scoring import ScoringChange, rated_together, scoring_changes
 from evaluations.improving.trials import LimitReachedError, Trials
+from evaluations.judging.runs.lifecycle import RunError
+from evaluations.judging.runs.shift import Shift
 from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
-from evaluations.runs.lifecycle import RunError
-from evaluations.runs.shift import Shift
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording
 from geval.llm.reflection import REWRITTEN

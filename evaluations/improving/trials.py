@@ -19,17 +19,17 @@ from django.utils import timezone
 
 from evaluations.improving.rescoring import scored_again
 from evaluations.improving.scoring import Scoring
-from evaluations.judges.steps import prompt_parts
-from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
-from evaluations.runs.lifecycle import (
+from evaluations.judging.judges.steps import prompt_parts
+from evaluations.judging.runs.lifecycle import (
     BUDGET_REACHED,
     Attempt,
     resume_run,
     run_parameters,
     start_run,
 )
-from evaluations.runs.shift import Shift, worker_name
-from evaluations.runs.worker import work_on_run
+from evaluations.judging.runs.shift import Shift, worker_name
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting, wordings_in
 from geval.llm.cost import cost

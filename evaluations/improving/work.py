@@ -18,13 +18,13 @@ from evaluations.improving.rewording import Reworded, reword, why_not_reworded
 from evaluations.improving.scoring import scoring_in_words
 from evaluations.improving.search import Found, power, search
 from evaluations.improving.trials import LEASE, Leaving, LeftError, spent_on
+from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person
+from evaluations.judging.runs.shift import Shift, worker_name
 from evaluations.models import Candidate, Change, Criterion, ErrandState, Judge, Proposal, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
 from evaluations.people.limits import LimitError, check_start
-from evaluations.runs.lifecycle import cancel_run, pause_by_person
-from evaluations.runs.shift import Shift, worker_name
-from evaluations.waking import wake_for_search
+from evaluations.people.waking import wake_for_search
 from geval.llm.prompt_examples import read_examples
 from geval.statistics.proof import confidence_of
 

@@ -11,9 +11,15 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from evaluations.changes import note_change
 from evaluations.instrument.drifting import note_drift
 from evaluations.instrument.studies import PARTS, parts_of
+from evaluations.judging.runs.lifecycle import (
+    Apart,
+    RunError,
+    evaluator_for,
+    prompt_today,
+    start_run,
+)
 from evaluations.models import (
     Judge,
     RunItem,
@@ -24,8 +30,8 @@ from evaluations.models import (
     StudyKind,
     StudyPart,
 )
-from evaluations.row_by_row import for_each
-from evaluations.runs.lifecycle import Apart, RunError, evaluator_for, prompt_today, start_run
+from evaluations.models.noted_changes import note_change
+from evaluations.models.row_by_row import for_each
 from geval.llm.prompts import PromptError
 
 PROMPT_CHANGED = (

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evaluations.instrument.studies import PARTS, USUAL
+from evaluations.judging.runs.estimate import RunEstimate, estimate_run
+from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import (
     CandidateOutput,
     Criterion,
@@ -13,8 +15,6 @@ from evaluations.models import (
     StudyKind,
     Transport,
 )
-from evaluations.runs.estimate import RunEstimate, estimate_run
-from evaluations.runs.lifecycle import RunError
 from geval.llm.prompts import PromptError
 
 # The prompts about so many outputs stand for all of them.

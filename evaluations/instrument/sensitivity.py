@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from django.db.models import Count, Q
 
-from annotations.results.samples import about_asking
-from annotations.results.weights import weighted_scores
 from evaluations.instrument.drifting import ratings_of, table_of
 from evaluations.instrument.studies import PARTS, can_be_instructed
 from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
+from evaluations.ratings.samples import about_asking
+from evaluations.ratings.weights import weighted_scores
 from geval.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
 from geval.statistics.layout import Outputs
 from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity

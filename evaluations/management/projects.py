@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from evaluations.judges.judges import newest_version
+from evaluations.judging.judges.judges import newest_version
 from evaluations.models import Criterion, Endpoint, Judge, Membership, Project, Role
 from geval_site.program import command
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from evaluations.judging.runs.trial import estimate_rest, unreadable
 from evaluations.models import EvaluationRun
 from evaluations.pages.runs.trial import TrialItem, trial_items
-from evaluations.runs.trial import estimate_rest, unreadable
 from geval.texts.numbers import in_time
 from geval_site.program import command
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evaluations.judging.runs.lifecycle import RunError, resume_run, start_run
 from evaluations.models import Criterion, EvaluationRun, Judge
-from evaluations.runs.lifecycle import RunError, resume_run, start_run
-from evaluations.waking import wake_for_runs
+from evaluations.people.waking import wake_for_runs
 from geval_site.program import command
 
 

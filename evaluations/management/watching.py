@@ -13,8 +13,8 @@ from django.core.management.base import OutputWrapper
 from django.db import close_old_connections
 from tqdm import tqdm
 
+from evaluations.judging.runs.lifecycle import steps_written
 from evaluations.models import EvaluationRun, ItemState
-from evaluations.runs.lifecycle import steps_written
 from geval.texts.numbers import in_time, whole_percent
 
 LOOK_EVERY_SECONDS = 0.3

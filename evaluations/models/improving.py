@@ -9,11 +9,11 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
-from evaluations.locked_rule import is_locked, which_are_locked
 from evaluations.models.corpus import Document
 from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandState
 from evaluations.models.judges import Judge
+from evaluations.models.locked_rule import is_locked, which_are_locked
 from evaluations.models.project import Project
 
 MOST_LOOKS = 40

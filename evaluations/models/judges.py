@@ -13,16 +13,16 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
-from evaluations.key_names import why_not_allowed
 from evaluations.models.corpus import FAMILY
 from evaluations.models.errands import Errand
 from evaluations.models.project import Project
-from evaluations.sealing import KeyNameError, seal, unseal
+from evaluations.models.sealing import KeyNameError, seal, unseal
 from evaluations.standin import MODEL as STAND_IN
 from geval.evaluators.base import Evaluator
 from geval.evaluators.judge_settings import declared, range_of
 from geval.evaluators.registry import evaluators
 from geval.llm.request_settings import Mode, RequestSettings
+from geval_site.key_names import why_not_allowed
 
 
 def validate_finite(value: float) -> None:

@@ -20,6 +20,7 @@ from django.db import connection, connections
 from packaging.requirements import Requirement
 
 from evaluations.models import Endpoint, WorkerHeartbeat
+from evaluations.models.sealing import SealError
 from evaluations.operations.backup.swapping import left_behind
 from evaluations.operations.readiness import (
     Part,
@@ -30,7 +31,6 @@ from evaluations.operations.readiness import (
     worker_part,
 )
 from evaluations.operations.waiting import stale_leases
-from evaluations.sealing import SealError
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval_site.databases import REPLICA
 from geval_site.datafolder import PRIVATE_FOLDER

@@ -16,7 +16,7 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from evaluations.models import AuditEntry, ModelReply, Project
-from evaluations.operations.alone import alone
+from evaluations.models.alone import alone
 from evaluations.people.audit import note_by_site
 
 ACTION = "retention"

@@ -9,6 +9,7 @@ from django.db.models import Min, QuerySet
 from django.db.models.functions import Coalesce, Greatest, Now
 from django.utils import timezone
 
+from evaluations.judging.runs.errands import KINDS
 from evaluations.models import (
     EvaluationRun,
     ItemState,
@@ -19,7 +20,6 @@ from evaluations.models import (
     WebhookDelivery,
     WorkerSlot,
 )
-from evaluations.runs.errands import KINDS
 from geval_site.databases import PGMQ
 from geval_site.queues import RUNS
 

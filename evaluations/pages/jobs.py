@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db import connection
 
+from evaluations.judging.runs.counts import LARGE_RUN, finished, items_by_state
 from evaluations.models import Project
-from evaluations.runs.counts import LARGE_RUN, finished, items_by_state
 from geval.texts.numbers import counted, whole_percent
 
 # Every page asks this every few seconds. The number of items is kept with a run; open ones have an

@@ -28,7 +28,7 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.limits import this_month
-from evaluations.seldom import read_seldom
+from evaluations.models.seldom import read_seldom
 
 MB = 2**20
 # Texts of more documents are measured at most once a minute for pages.

@@ -8,7 +8,7 @@ from django.contrib.auth.views import PasswordResetView
 from django.http import HttpRequest, HttpResponse
 
 from evaluations.models import RequestCount
-from evaluations.waking import MessageLostError, wake_for_password_reset
+from evaluations.people.waking import MessageLostError, wake_for_password_reset
 
 # To one address, over all workers: whoever knows it can have them sent.
 MOST_MAILS, WITHIN_SECONDS = 5, 3600

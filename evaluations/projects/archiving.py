@@ -4,8 +4,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.improving.work import pause_search
+from evaluations.judging.runs.lifecycle import pause_by_person
 from evaluations.models import EvaluationRun, Project, Search
-from evaluations.runs.lifecycle import pause_by_person
 
 CAUSE = "archiving the project"
 

@@ -17,6 +17,7 @@ from evaluations.improving.draws import record
 from evaluations.improving.locking import locked_of
 from evaluations.improving.work import cancel_search
 from evaluations.instrument.studies import stop
+from evaluations.judging.runs.lifecycle import cancel_run
 from evaluations.models import (
     ApiToken,
     AuditEntry,
@@ -30,10 +31,9 @@ from evaluations.models import (
     Study,
     Webhook,
 )
+from evaluations.models.alone import alone
 from evaluations.models.project import RANDOM_LENGTH, RANDOM_LETTERS
-from evaluations.operations.alone import alone
 from evaluations.people.limits import Resource, shown, used
-from evaluations.runs.lifecycle import cancel_run
 
 ACTION = "project deleted"
 AT_ONCE = 20_000

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from annotations.results.human_scores import HumanScores
-from annotations.results.marked_spans import marked_texts
 from evaluations.models import Criterion, Project
+from evaluations.ratings.human_scores import HumanScores
+from evaluations.ratings.marked_spans import marked_texts
 from evaluations.reports.data import ReportData
 from evaluations.reports.downloads.json_values import with_interval
 from evaluations.reports.options import ReportOptions

@@ -9,13 +9,11 @@ from functools import cached_property
 import numpy as np
 from django.db import connection
 
-from annotations.results.human_scores import HumanScores, human_scores
-from annotations.results.weights import with_weights
-from evaluations.changes import Key, state_of
 from evaluations.models import Criterion, EvaluationRun, Judge, LockedDocuments, Project
 from evaluations.models.corpus import System
 from evaluations.models.newest_scores import newest_scores
-from evaluations.query_arrays import (
+from evaluations.models.noted_changes import Key, state_of
+from evaluations.models.query_arrays import (
     fetch_groups,
     fetch_numbers,
     id_list,
@@ -23,6 +21,8 @@ from evaluations.query_arrays import (
     positions,
     two_ids,
 )
+from evaluations.ratings.human_scores import HumanScores, human_scores
+from evaluations.ratings.weights import with_weights
 from evaluations.reports.options import MEAN, ReportOptions
 from evaluations.reports.serving.memo import remembered
 from geval.statistics.bias import Family

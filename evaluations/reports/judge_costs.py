@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from evaluations.judging.runs.counts import finished_items
 from evaluations.models import EvaluationRun, Judge, RunState
-from evaluations.runs.counts import finished_items
 
 PER = 1000
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
-from evaluations.hidden_fields import whole_number
 from geval.statistics.consensus import HumanScore
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.resampling import Over
+from geval.texts.hidden_fields import whole_number
 
 # How much worse than an annotator a judge may be: instead of experts, skilled annotators, a crowd.
 Epsilon = Literal["0.2", "0.15", "0.1"]

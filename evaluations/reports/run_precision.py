@@ -8,13 +8,12 @@ from django.db.models import Count, Min, Q
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import EvaluationRun
-from evaluations.query_arrays import fetch_numbers
+from evaluations.models.query_arrays import fetch_numbers
 from evaluations.reports.drawings.narrowing import narrowing_band
 from evaluations.reports.drawings.svg import as_page_part
-from evaluations.reports.goals import RHO, TWO_RHOS
 from evaluations.reports.so_far import CriterionSoFar, so_far
 from evaluations.reports.words import ranked_in_words
-from geval.statistics.anytime import Ends
+from geval.statistics.anytime import RHO, TWO_RHOS, Ends
 from geval.statistics.correlation import mean_of_documents
 from geval.statistics.narrowing import Step, anytime_mean, narrowing
 from geval.statistics.projection import documents_for

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from evaluations.judging.runs.counts import finished_items
 from evaluations.models import Project
 from evaluations.reports.run_precision import at_any_time
-from evaluations.runs.counts import finished_items
 
 
 @dataclass(frozen=True)

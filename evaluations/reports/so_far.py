@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotations.results.samples import about_sample
 from evaluations.models import Criterion, EvaluationRun
+from evaluations.ratings.samples import about_sample
 from evaluations.reports.data import ReportData, fill_judges
 from evaluations.reports.searched import marked, searches_behind
 from evaluations.reports.serving.live import live_data

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from annotations.results.samples import WEIGHTS, taken_from_the_top
+from evaluations.ratings.samples import WEIGHTS, taken_from_the_top
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.searched import marked

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.models import EvaluationRun, Webhook, WebhookDelivery, WebhookEvent
-from evaluations.waking import wake_for_webhooks
+from evaluations.people.waking import wake_for_webhooks
 
 
 def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subject: int) -> None:

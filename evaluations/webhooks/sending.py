@@ -15,9 +15,9 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from evaluations.counting import count_events
 from evaluations.models import CountedEvent, WebhookDelivery
-from evaluations.sealing import SealError, unseal
+from evaluations.models.sealing import SealError, unseal
+from evaluations.people.counting import count_events
 from evaluations.webhooks.claiming import claim_deliveries
 from evaluations.webhooks.signing import signature
 from geval.llm.addresses import ForbiddenAddressError, check_address

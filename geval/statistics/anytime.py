@@ -22,6 +22,8 @@ from geval.statistics.types import FloatArray, IntArray
 from geval.thresholds import SIGNIFICANCE
 
 # No more than this share of the capital is bet, so that it never ends at 0.
+# A rho lies from -1 to 1, the difference of two from -2 to 2.
+RHO, TWO_RHOS = 1.0, 2.0
 MOST_BET = 0.5
 MEANS = 1001
 # Values by means that are held at a time.

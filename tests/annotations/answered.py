@@ -5,8 +5,8 @@ from collections.abc import Callable
 from django.utils import timezone
 
 from annotations.models import Annotator, Assignment, AssignmentState, Campaign, Rating
-from evaluations.changes import note_change
 from evaluations.models import CandidateOutput, Criterion, Document, Project, System
+from evaluations.models.noted_changes import note_change
 
 
 def many_documents(project: Project, count: int) -> None:

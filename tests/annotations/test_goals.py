@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from annotations.goals.goals import Standing, close_reached_campaigns, standing
 from annotations.models import Annotator, Campaign, CampaignGoal, CampaignState, GoalKind
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import (
@@ -23,9 +24,8 @@ from evaluations.models import (
     WebhookDelivery,
     WebhookEvent,
 )
+from evaluations.models.row_by_row import RowsFailedError
 from evaluations.reports.data import load_data
-from evaluations.reports.goals import Standing, close_reached_campaigns, standing
-from evaluations.row_by_row import RowsFailedError
 from tests.annotations.answered import answer, many_documents
 
 pytestmark = pytest.mark.django_db
@@ -307,7 +307,7 @@ def test_a_goal_whose_campaign_could_not_be_closed_is_looked_at_again(
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr("evaluations.reports.goals._close", lost)
+        patch.setattr("annotations.goals.goals._close", lost)
         with pytest.raises(RowsFailedError):
             close_reached_campaigns()
     close_reached_campaigns()

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.forms import CampaignForm
+from annotations.forms.campaigns import CampaignForm
 from annotations.models import Campaign
 from evaluations.models import CandidateOutput
 from geval.texts.formatting.kinds import FieldFormat, TextFormat

@@ -11,10 +11,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from annotations.goals.plans import Plan, plan
 from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Criterion, JudgeKind, Membership, Project, Role
 from evaluations.reports.data import load_data
-from evaluations.reports.plans import Plan, plan
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from annotations.answering.submission import submit
 from annotations.models import Campaign, Inclusion, Rating, Seat, StatedProbability
 from annotations.planning.assignment import queue_of
-from annotations.results.exports import as_jsonl
-from evaluations.archive.read import read_archive
-from evaluations.archive.write import write_archive
 from evaluations.corpus.rows import LoadError
 from evaluations.models import CandidateOutput, Criterion, Project
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
+from evaluations.ratings.exports import as_jsonl
 from evaluations.reports.data import load_data
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.downloads.tables import as_markdown, as_text

@@ -14,7 +14,6 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import StatedProbability
-from annotations.results.samples import ASKED, PLANNED, PROVEN, WEIGHTED, WEIGHTS
 from benchmarks.planted import as_csv
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.corpus.store import LoadResult
@@ -23,6 +22,7 @@ from evaluations.improving.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Criterion, Judge, Project
+from evaluations.ratings.samples import ASKED, PLANNED, PROVEN, WEIGHTED, WEIGHTS
 from evaluations.reports.downloads.formats import FORMATS
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.downloads.tables import as_markdown, as_text

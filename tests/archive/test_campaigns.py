@@ -10,8 +10,6 @@ from django.utils import timezone
 
 from annotations.models import Annotator, Campaign, CampaignGoal, CampaignState, GoalKind
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.archive.read import ArchiveError, read_archive
-from evaluations.archive.write import write_archive
 from evaluations.models import (
     EvaluationRun,
     Judge,
@@ -21,6 +19,8 @@ from evaluations.models import (
     Role,
     RunState,
 )
+from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.write import write_archive
 from tests.annotations.answered import answer, many_documents
 from tests.archive.test_hostile_archives import edited, setting
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.draws import was_unlocked
 from evaluations.improving.locking import lock_documents
 from evaluations.models import Judge, LockedDocuments, LockedText, LockEvent, Project
 from evaluations.models.improving import EventKind, withheld_documents
+from evaluations.projects.archive.read import ArchiveError, read_archive
 from tests.archive.test_hostile_archives import changed, edited, setting
 from tests.archive.test_round_trip import archived
 from tests.improving.conftest import judge, locked, rated_project

@@ -11,18 +11,18 @@ from django.db import transaction
 from pydantic import ValidationError as ShapeError
 
 from annotations.models import Rating
-from evaluations.archive.checking import (
+from evaluations.corpus.limits import has_more_names
+from evaluations.models import Project
+from evaluations.projects.archive.checking import (
     MOST_NAMES,
     MOST_PARTS,
     WrongValueError,
     check_row,
     checks_of,
 )
-from evaluations.archive.read import ArchiveError, read_archive
-from evaluations.archive.shapes import SHAPES
-from evaluations.archive.tables import TABLES
-from evaluations.corpus.limits import has_more_names
-from evaluations.models import Project
+from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.shapes import SHAPES
+from evaluations.projects.archive.tables import TABLES
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
 from tests.archive.test_round_trip import archived, changed

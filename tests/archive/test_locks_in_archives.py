@@ -11,8 +11,6 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotations.models import Rating
-from evaluations.archive.read import ArchiveError, read_archive
-from evaluations.archive.write import write_archive
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import certificate
 from evaluations.improving.locking import drawn_before, lock_documents, unlock_documents
@@ -31,6 +29,8 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import withheld_documents
+from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.write import write_archive
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.report import build_report
 from tests.archive.test_hostile_archives import edited, setting

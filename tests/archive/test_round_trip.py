@@ -11,9 +11,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotations.models import Preference, Rating, Span
-from evaluations.archive.read import ArchiveError, read_archive
-from evaluations.archive.write import write_archive
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     GapCause,
     ItemState,
@@ -24,11 +24,11 @@ from evaluations.models import (
     RunState,
     Score,
 )
+from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.write import write_archive
 from evaluations.reports.disagreements.causes import give_cause
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Load = Callable[..., object]

@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
+from annotations.goals.goals import close_reached_campaigns
 from annotations.models import Campaign
 from annotations.planning.campaigns import annotator_of
 from evaluations.models import Membership, Project, Role
-from evaluations.reports.goals import close_reached_campaigns
 from tests.annotations.answered import answer, many_documents
 from tests.browser.test_improving import serious
 

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from evaluations.corpus.store import LoadResult
-from evaluations.forms import runs as run_forms
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
 from evaluations.models import EvaluationRun, Judge, Project
-from evaluations.runs import leases, results
-from evaluations.runs.lifecycle import close_if_finished, lay_out_run
+from evaluations.web.forms import runs as run_forms
 from geval.llm.scoring import Scored
 from tests.browser.test_improving import serious
 

@@ -11,7 +11,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import Client
 
-from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.certifying import verifying
 from evaluations.certifying.certificates import (
     certify,
@@ -22,7 +21,8 @@ from evaluations.certifying.certificates import (
 from evaluations.certifying.sealed import sealed
 from evaluations.certifying.verifying import REFUSED, VerifyError, read_certificate, verify
 from evaluations.models import Certificate, Criterion, Judge
-from evaluations.sealing import public_key
+from evaluations.models.sealing import public_key
+from evaluations.projects.archive.read import ArchiveError, read_archive
 from tests.archive.test_hostile_archives import edited
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,8 +8,6 @@ import pytest
 from django.test import Client
 
 from annotations.models import Rating
-from evaluations.archive.read import read_archive
-from evaluations.archive.write import write_archive
 from evaluations.certifying.certificates import (
     certify,
     is_intact,
@@ -18,7 +16,7 @@ from evaluations.certifying.certificates import (
 )
 from evaluations.certifying.verifying import VALID, verify
 from evaluations.improving.locking import lock_documents, unlock_documents
-from evaluations.judges.steps import store_steps
+from evaluations.judging.judges.steps import store_steps
 from evaluations.models import (
     Certificate,
     Criterion,
@@ -27,7 +25,9 @@ from evaluations.models import (
     Project,
     RunItem,
 )
-from evaluations.sealing import public_key
+from evaluations.models.sealing import public_key
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AsRole = Callable[[str], Client]

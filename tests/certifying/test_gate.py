@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Certificate, Judge, Project, Score
-from evaluations.sealing import public_key
+from evaluations.models.sealing import public_key
 
 pytestmark = pytest.mark.django_db
 

@@ -3,7 +3,7 @@ before."""
 
 import pytest
 
-from evaluations.demo import demo_judges
+from evaluations.management.demo import demo_judges
 from evaluations.models import Judge, Project
 
 pytestmark = pytest.mark.django_db

@@ -11,6 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.heartbeat import Offer, beat
+from evaluations.judging.runs import leases
+from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, start_run
+from evaluations.judging.runs.scheduling import pick
 from evaluations.models import (
     EvaluationRun,
     ItemState,
@@ -21,9 +24,6 @@ from evaluations.models import (
     WorkerSlot,
 )
 from evaluations.models.workers import job_of_project
-from evaluations.runs import leases
-from evaluations.runs.lifecycle import lay_out_run, pause_run, start_run
-from evaluations.runs.scheduling import pick
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess, start_python
 

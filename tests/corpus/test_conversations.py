@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from annotations.models import Rating
-from annotations.results.exported import exported_outputs
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import CandidateOutput, Conversation, Document, Project
+from evaluations.ratings.exported import exported_outputs
 from evaluations.templatetags.turns import turns
 from geval.texts.turns import Turn, Window
 

@@ -18,8 +18,8 @@ from evaluations.corpus.packed import Counter
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileErrors, LoadOptions, OutputRow, Row
 from evaluations.corpus.store import load_files
+from evaluations.corpus.uploads import loading
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
-from evaluations.uploads import loading
 from tests.conftest import OUTPUTS
 from tests.hostile_files import (
     broken_gzip,
@@ -173,7 +173,7 @@ def test_a_small_file_that_unpacks_to_much_waits_for_a_worker(
     django_capture_on_commit_callbacks: Callable[..., Any],
 ) -> None:
     called: list[int] = []
-    monkeypatch.setattr("evaluations.waking.send", lambda _task, pk: called.append(pk))
+    monkeypatch.setattr("evaluations.people.waking.send", lambda _task, pk: called.append(pk))
     client = Client()
     client.force_login(owner)
     rows = gzipped(b'{"doc_id": "d", "system_id": "s", "source": "x", "output": "y"}\n' * 1000, 200)

@@ -12,9 +12,9 @@ from django.test import Client
 
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.unused import MOST_NAMES, OTHERS
+from evaluations.corpus.uploads.loading import start_check
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
-from evaluations.uploads.loading import start_check
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.key_names import WELL_KNOWN
 from geval.llm.addresses import ForbiddenAddressError, IPAddress, check_ip
+from geval_site.key_names import WELL_KNOWN
 from tests.conftest import CHECKOUT
 
 # What each of our processes needs of what is secret.

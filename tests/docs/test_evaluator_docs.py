@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judges.judges import endpoint_at
+from evaluations.judging.judges.judges import endpoint_at
+from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Judge, Project, RunState
-from evaluations.runs.estimate import estimate_run
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.evaluators import registry
 from geval.evaluators.base import Evaluator
 from geval.evaluators.registry import broken_evaluators, evaluators

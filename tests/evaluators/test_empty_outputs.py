@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.base import SCORED_EMPTY, Item, LocalEvaluator, Outcome
 from geval.evaluators.registry import evaluator_class, evaluators, make_local
 from geval.llm.item_texts import Texts

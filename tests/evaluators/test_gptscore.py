@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.base import Item, SettingsError
 from geval.evaluators.gptscore import GptScore, Likelihood, aspects, tokens_of
 from geval.llm.calls import Answer

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import RunError, pause_run, resume_run, start_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, Score
-from evaluations.runs.lifecycle import RunError, pause_run, resume_run, start_run
-from evaluations.runs.shift import Shift
-from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Load = Callable[..., object]
@@ -137,7 +137,7 @@ def test_a_paused_run_stores_what_was_done_and_resumes_from_there(
     )
     load(project, {"outputs.jsonl": "\n".join(rows)})
     monkeypatch.setattr("geval.evaluators.chrf.Chrf.chunk", 2)
-    monkeypatch.setattr("evaluations.runs.local.LOOK_SECONDS", 0.001)
+    monkeypatch.setattr("evaluations.judging.runs.local.LOOK_SECONDS", 0.001)
     judge, _ = create_judge(project, JudgeDraft(name="chrF", kind="chrf"))
     run = start_run(judge, [])
 
@@ -196,7 +196,7 @@ def test_settings_that_an_evaluator_does_not_take_are_refused_with_what_it_takes
 def test_changing_a_used_judge_makes_a_version_and_its_scores_stay_apart(
     referenced: Project,
 ) -> None:
-    from evaluations.judges.judges import change_judge
+    from evaluations.judging.judges.judges import change_judge
 
     run = computed(referenced, "rouge", variant="rouge1")
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import RunError, start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
-from evaluations.runs.lifecycle import RunError, start_run
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.base import Item
 from geval.evaluators.pairwise import Pairwise
 from geval.llm.calls import Answer

@@ -57,8 +57,8 @@ def address(route: str, given: dict[str, str], number: str) -> str:
 
 def names_of_forms() -> list[str]:
     """The fields of every form class of ours."""
-    from annotations import forms as theirs
-    from evaluations import forms as ours
+    from annotations.forms.campaigns import campaigns as theirs
+    from evaluations.web import forms as ours
 
     classes = [one for module in (ours, theirs) for one in vars(module).values()]
     return sorted(

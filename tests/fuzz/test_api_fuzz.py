@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance
 
-from evaluations.api.app import api
 from evaluations.models import ApiToken, Membership, Project
 from evaluations.models.tokens import new_token
+from evaluations.web.api.app import api
 from geval_site.wsgi import application
 from tests.fuzz.bodies import json_lines, tables
 

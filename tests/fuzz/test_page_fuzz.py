@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from annotations.models import Assignment, Campaign, CampaignItem
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.forms import initial_options
+from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.models import (
     Criterion,
     Document,
@@ -26,7 +26,7 @@ from evaluations.models import (
     RunItem,
     Upload,
 )
-from evaluations.uploads.keeping import ChosenFile, keep_upload
+from evaluations.web.forms import initial_options
 from tests.conftest import OUTPUTS
 from tests.fuzz.forms import address, filled, names_of_forms, names_on_page, routes
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluations.archive.checking import WrongValueError, check_row, checks_of
-from evaluations.archive.tables import TABLES, Ref
-from evaluations.archive.write import FORMAT, VERSION
 from evaluations.instrument.studies import PARTS
 from evaluations.models import Project, StudyKind
+from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
+from evaluations.projects.archive.tables import TABLES, Ref
+from evaluations.projects.archive.write import FORMAT, VERSION
 from tests.archive.test_round_trip import archived
 
 Rows = dict[str, list[dict[str, Any]]]

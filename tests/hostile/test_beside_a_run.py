@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.corpus.store import LoadResult
+from evaluations.judging.runs.errands import request_probe
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.models import Judge, Project, RunState, Webhook, WebhookEvent, WorkerHeartbeat
-from evaluations.runs.errands import request_probe
-from evaluations.runs.lifecycle import start_run
-from evaluations.sealing import seal
+from evaluations.models.sealing import seal
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
 from geval_site.queues import queue_names

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.utils import timezone
 
-from evaluations.judges.probing import example_question
+from evaluations.judging.judges.probing import example_question
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -22,8 +24,6 @@ from evaluations.models import (
     ScoringMode,
     Transport,
 )
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError

@@ -17,7 +17,7 @@ from evaluations.models.tokens import digest_of
 from evaluations.reports.downloads.formats import BY_ENDING
 from evaluations.reports.drawings.drawn import KINDS
 from evaluations.reports.figures import FIGURES
-from evaluations.views.sharing import SENDING
+from evaluations.web.views.sharing import SENDING
 from tests.hostile.table import record
 from tests.pages.addresses import routes
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.runs.lifecycle import start_run
 from tests.conftest import wait_until
 from tests.hostile.endpoint import hostile_endpoint
 from tests.hostile.memory import watched_memory

@@ -9,8 +9,8 @@ from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ground_of
 from evaluations.improving.looking import values_of
 from evaluations.improving.work import request_search, work_on_search
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import RunState, Score
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.base import Corpus, Item, SettingsError
 from geval.evaluators.formula import CriterionFormula, Formula
 from geval.llm.item_texts import Texts

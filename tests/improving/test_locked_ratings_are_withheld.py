@@ -9,8 +9,8 @@ from django.urls import reverse
 from evaluations.improving.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
-from evaluations.locked_rule import is_locked
 from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project
+from evaluations.models.locked_rule import is_locked
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.downloads.tables import as_text
 from evaluations.reports.report import build_report

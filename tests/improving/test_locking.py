@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.locking import lock_documents, unlock_documents
 from evaluations.improving.looking import usable_lock
-from evaluations.locked_rule import is_locked, which_are_locked
 from evaluations.models import LockedDocuments
+from evaluations.models.locked_rule import is_locked, which_are_locked
 
 pytestmark = pytest.mark.django_db
 

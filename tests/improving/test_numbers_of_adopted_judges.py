@@ -12,15 +12,17 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import Preference
-from evaluations.archive.read import read_archive
-from evaluations.archive.write import write_archive
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.improving.adopting import adopt
 from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
 from evaluations.reports.downloads.latex import as_latex
 from evaluations.reports.downloads.mlflow_metrics import as_metrics
 from evaluations.reports.downloads.report_json import as_json
@@ -37,8 +39,6 @@ from evaluations.reports.report import (
 )
 from evaluations.reports.serving.keeping import neglected_reports, work_on_report
 from evaluations.reports.words import headline, in_a_sentence, reading
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEEN = "seen by its search"

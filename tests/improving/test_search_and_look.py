@@ -13,10 +13,10 @@ from evaluations.improving.certificate import certificate, not_tried, outcome_in
 from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import neglected_searches, request_search, work_on_search
-from evaluations.locked_rule import is_locked
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import FREE_CHANGES
+from evaluations.models.locked_rule import is_locked
 from geval.statistics.shrinking import shrunken
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ import pytest
 from benchmarks.planted import VAGUE, planted_files
 from evaluations.corpus.store import LoadResult
 from evaluations.instrument.asking import ask_what_is_due, record_what_ended
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study
-from evaluations.runs.worker import work_on_run
 
 
 @pytest.fixture

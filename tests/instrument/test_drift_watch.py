@@ -6,10 +6,10 @@ import pytest
 
 from evaluations.instrument.asking import PROMPT_CHANGED
 from evaluations.instrument.studies import StudyError, make_study, stop
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, ModelReply, Study, WebhookDelivery
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
-from evaluations.sealing import seal
+from evaluations.models.sealing import seal
 from tests.instrument.conftest import ask_now, freeze, go_on
 from tests.processes import StandInProcess
 

@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.archive.read import read_archive
-from evaluations.archive.write import write_archive
 from evaluations.instrument.studies import make_study
 from evaluations.models import Criterion, Judge, Study, StudyItem
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
 from tests.instrument.conftest import ask_now, freeze
 
 pytestmark = pytest.mark.django_db(transaction=True)

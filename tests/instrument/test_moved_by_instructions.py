@@ -12,13 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.archive.read import read_archive
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.certifying.requirements import RequirementError
-from evaluations.changes import note_change, state_of
 from evaluations.instrument.asking import record_part
 from evaluations.instrument.sensitivity import Sensitivity, instructed_judges, sensitivity_of
 from evaluations.instrument.studies import PARTS, make_study
+from evaluations.judging.runs.lifecycle import evaluator_for, prompt_today
 from evaluations.models import (
     Certificate,
     Criterion,
@@ -32,10 +31,11 @@ from evaluations.models import (
     StudyKind,
     StudyPart,
 )
+from evaluations.models.noted_changes import note_change, state_of
 from evaluations.models.tokens import digest_of
+from evaluations.projects.archive.read import read_archive
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
-from evaluations.runs.lifecycle import evaluator_for, prompt_today
 from geval.evaluators.perturbing import INSTRUCTED
 from tests.archive.test_round_trip import archived
 from tests.improving.conftest import criterion, judge, rated_project

@@ -8,12 +8,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import StatedProbability
-from annotations.results.samples import ASKED
 from evaluations.instrument.sensitivity import sensitivities
 from evaluations.instrument.studies import PARTS, make_study
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
+from evaluations.ratings.samples import ASKED
 from geval.evaluators.base import Item
 from geval.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from geval.llm.item_texts import Texts

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from evaluations.judges.probing import probe_endpoint
+from evaluations.judging.judges.probing import probe_endpoint
+from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Project
-from evaluations.runs.errands import request_probe
 from geval.llm.addresses import likely_addresses
 from geval.llm.errors import EndpointError
 from tests.conftest import do_errands
@@ -61,7 +61,7 @@ def test_a_wrong_path_is_answered_with_the_address_that_lists_models(
 def test_a_server_that_lists_nothing_anywhere_keeps_its_own_error(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.judges.listing.models_listed_by", lambda _endpoint: [])
+    monkeypatch.setattr("evaluations.judging.judges.listing.models_listed_by", lambda _endpoint: [])
     endpoint.base_url = endpoint.base_url.removesuffix("/v1")
 
     with pytest.raises(EndpointError, match="Most addresses end in /v1"):

@@ -11,15 +11,15 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judges.judges import EndpointDraft, save_endpoint
-from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
-from evaluations.runs import errands
-from evaluations.runs.errands import (
+from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
+from evaluations.judging.runs import errands
+from evaluations.judging.runs.errands import (
     MOST_IN_HAND,
     neglected_errands,
     request_probe,
     work_on_errand,
 )
+from evaluations.models import Endpoint, ErrandState, Judge, ModelProbe, Project
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.patience import ask_within_patience
 from tests.conftest import do_errands

@@ -11,14 +11,14 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.test import Client
 
-from evaluations.archive.read import read_archive
-from evaluations.archive.write import write_archive
-from evaluations.judges.clients import client_for
-from evaluations.judges.judges import EndpointDraft, endpoint_at, save_endpoint
-from evaluations.key_names import WELL_KNOWN, key_names
+from evaluations.judging.judges.clients import client_for
+from evaluations.judging.judges.judges import EndpointDraft, endpoint_at, save_endpoint
 from evaluations.models import Endpoint, Project
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
 from geval.child_environment import passed_on
 from geval.llm.errors import EndpointError, ErrorKind
+from geval_site.key_names import WELL_KNOWN, key_names
 
 ADDRESS = "http://127.0.0.1:9/v1"
 OURS = (

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judges.judges import EndpointDraft, save_endpoint
+from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.models import Endpoint, Project
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluations.judging.runs.quota import Grant, Limits, Permits, bucket, take
 from evaluations.models import AccountBucket
-from evaluations.runs.quota import Grant, Limits, Permits, bucket, take
 
 ACCOUNT = "0" * 64
 

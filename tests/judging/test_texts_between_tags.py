@@ -8,10 +8,10 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.forms.evaluators import EvaluatorForm
-from evaluations.judges.judges import JudgeDraft, change_judge, create_judge, draft_of
+from evaluations.judging.judges.judges import JudgeDraft, change_judge, create_judge, draft_of
 from evaluations.models import Judge, Project
 from evaluations.standin.judging import read_prompt
+from evaluations.web.forms.evaluators import EvaluatorForm
 from geval.evaluators.base import Item
 from geval.evaluators.geval import GEval
 from geval.evaluators.pairwise import Pairwise

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from evaluations.judges import probing
-from evaluations.judges.judges import JudgeDraft, create_judge
-from evaluations.judges.probing import probe_endpoint
+from evaluations.judging.judges import probing
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.models import Endpoint, Judge, JudgeKind, Project
 from geval.llm.judgement import JudgeQuestion
 from geval.llm.probe import Findings

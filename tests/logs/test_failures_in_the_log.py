@@ -6,13 +6,13 @@ import pytest
 from django.db import OperationalError
 
 from evaluations import heartbeat, tasks
-from evaluations.forms import initial_options
+from evaluations.corpus.uploads import loading
+from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
+from evaluations.corpus.uploads.loading import start_check
 from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
-from evaluations.pulse import Pulse
-from evaluations.sealing import seal
-from evaluations.uploads import loading
-from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.loading import start_check
+from evaluations.models.sealing import seal
+from evaluations.operations.pulse import Pulse
+from evaluations.web.forms import initial_options
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.sending import RETRY_SECONDS, send_due
 from evaluations.webhooks.signing import new_secret

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 import structlog
 
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.models import (
     EvaluationRun,
     Judge,
@@ -17,8 +18,7 @@ from evaluations.models import (
     WebhookEvent,
     WorkerSlot,
 )
-from evaluations.runs.lifecycle import start_run
-from evaluations.sealing import seal
+from evaluations.models.sealing import seal
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
 from tests.conftest import wait_until

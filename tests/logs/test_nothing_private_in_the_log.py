@@ -11,10 +11,10 @@ import structlog
 from django.contrib.auth.models import User
 from django.test import Client
 
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Document, EvaluationRun, Judge, Project
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
-from evaluations.sealing import seal
+from evaluations.models.sealing import seal
 from geval.evaluators.geval import GEval
 from geval.llm.calls import RetryPolicy
 from tests.logs.conftest import Lines
@@ -57,7 +57,7 @@ def test_no_line_of_a_run_has_a_text_or_a_key(
     endpoint: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evaluations.runs.calling.FAILURES_IN_A_ROW", 3)
+    monkeypatch.setattr("evaluations.judging.runs.calling.FAILURES_IN_A_ROW", 3)
     logging.getLogger("evaluations").setLevel("DEBUG")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Parrot)
     Thread(target=server.serve_forever, daemon=True).start()

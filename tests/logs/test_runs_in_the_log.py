@@ -6,9 +6,8 @@ from collections.abc import Callable
 import pytest
 from django.db import transaction
 
-from evaluations.models import EvaluationRun, Judge, Project, RunItem
-from evaluations.runs import calling, leases, results
-from evaluations.runs.lifecycle import (
+from evaluations.judging.runs import calling, leases, results
+from evaluations.judging.runs.lifecycle import (
     cancel_run,
     close_if_finished,
     lay_out_run,
@@ -16,8 +15,9 @@ from evaluations.runs.lifecycle import (
     resume_run,
     start_run,
 )
-from evaluations.runs.shift import Shift
-from evaluations.runs.worker import work_on_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import EvaluationRun, Judge, Project, RunItem
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from tests.logs.conftest import Lines

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
-from evaluations.runs.lifecycle import resume_run, start_run
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.bartscore import BartScore
 from geval.evaluators.base import EvaluatorError, Item
 from geval.evaluators.bertscore import BertScore

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Judge, Project, UpkeepJob
 from evaluations.reports.report import build_report
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from tests.conftest import CHECKOUT
 
 DASHBOARD = json.loads((CHECKOUT / "deploy/grafana/geval-site.json").read_text())

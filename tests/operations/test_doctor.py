@@ -12,11 +12,11 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from evaluations.heartbeat import beat
+from evaluations.judging.runs import leases
+from evaluations.judging.runs.lifecycle import lay_out_run, start_run
 from evaluations.models import Project
 from evaluations.operations import doctor, readiness
 from evaluations.operations.doctor import Finding, Severity
-from evaluations.runs import leases
-from evaluations.runs.lifecycle import lay_out_run, start_run
 from tests.processes import free_port
 
 

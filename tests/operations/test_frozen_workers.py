@@ -14,15 +14,15 @@ from django.utils import timezone
 
 from evaluations import heartbeat
 from evaluations.heartbeat import Offer, beat
+from evaluations.judging.runs.shift import worker_name
 from evaluations.models import WorkerHeartbeat, WorkerSlot
-from evaluations.pulse import (
+from evaluations.operations.pulse import (
     GIVEN_UP_SECONDS,
     LOST_AFTER,
     UNANSWERED_SECONDS,
     Pulse,
     tell_service_manager,
 )
-from evaluations.runs.shift import worker_name
 from tests.consumers import Consumer
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,14 +17,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from evaluations.counting import count_events
 from evaluations.heartbeat import Offer, beat
+from evaluations.judging.runs import leases
+from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, resume_run, start_run
+from evaluations.judging.runs.results import note_result
+from evaluations.judging.runs.scheduling import pick
 from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
-from evaluations.runs import leases
-from evaluations.runs.lifecycle import lay_out_run, pause_run, resume_run, start_run
-from evaluations.runs.results import note_result
-from evaluations.runs.scheduling import pick
-from evaluations.waking import send
+from evaluations.people.counting import count_events
+from evaluations.people.waking import send
 from geval_site.queues import WORK_ON_UPLOAD
 from tests.conftest import CHECKOUT
 from tests.processes import free_port

@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from evaluations.judging.runs.results import stored_replies
 from evaluations.models import AuditEntry, EvaluationRun, ModelReply, Project, Score
 from evaluations.operations import retention
 from evaluations.operations.retention import Due, Policy, due, tidy
-from evaluations.runs.results import stored_replies
 from evaluations.upkeep import JOBS, look_after
 
 pytestmark = pytest.mark.django_db

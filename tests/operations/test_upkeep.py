@@ -13,11 +13,11 @@ from django.utils import timezone
 from evaluations import heartbeat, upkeep
 from evaluations.heartbeat import Offer, beat
 from evaluations.models import UpkeepJob, WorkerHeartbeat
+from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.models.upkeep import GRACE
 from evaluations.operations import doctor
 from evaluations.operations.doctor import Severity
-from evaluations.pulse import Pulse
-from evaluations.row_by_row import RowsFailedError, for_each
+from evaluations.operations.pulse import Pulse
 from evaluations.upkeep import JOBS, Job, Lane, look_after
 from tests.conftest import wait_until
 from tests.consumers import Consumer

@@ -7,9 +7,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotations.models import Campaign, CampaignItem
-from evaluations.api.app import api
 from evaluations.certifying.certificates import certify, read_requirements
-from evaluations.forms import initial_options
 from evaluations.models import (
     ApiToken,
     Candidate,
@@ -22,9 +20,11 @@ from evaluations.models import (
     Webhook,
     WebhookEvent,
 )
+from evaluations.models.sealing import seal
 from evaluations.models.tokens import digest_of
 from evaluations.people.members import invite
-from evaluations.sealing import seal
+from evaluations.web.api.app import api
+from evaluations.web.forms import initial_options
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.signing import new_secret
 

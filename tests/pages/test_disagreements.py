@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluations.changes import note_change
 from evaluations.models import (
     AuditEntry,
     CandidateOutput,
@@ -22,6 +21,7 @@ from evaluations.models import (
     RunState,
     ShareLink,
 )
+from evaluations.models.noted_changes import note_change
 from evaluations.models.tokens import digest_of
 from evaluations.reports.serving import live
 from tests.made_up_files import files_of

@@ -23,17 +23,17 @@ from django.utils import timezone
 
 from annotations.models import Assignment, AssignmentState, Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from annotations.results.downloads import DOWNLOADS
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
+from evaluations.ratings.downloads import DOWNLOADS
 from evaluations.reports.downloads.formats import BY_ENDING, BY_WORD
 from evaluations.reports.drawings.drawn import KINDS
 from evaluations.reports.figures import FIGURES
-from evaluations.runs import leases, results
-from evaluations.runs.lifecycle import close_if_finished, lay_out_run, start_run
-from evaluations.views.drawings import TYPES
+from evaluations.web.views.drawings import TYPES
 from geval.llm.scoring import Scored
 from tests.pages.addresses import address, operations, records_of, routes
 

@@ -11,9 +11,9 @@ from django.test import Client
 
 from annotations.models import Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.archive.read import read_archive
-from evaluations.archive.write import write_archive
 from evaluations.models import AuditEntry, CandidateOutput, Judge, Project, RunItem
+from evaluations.projects.archive.read import read_archive
+from evaluations.projects.archive.write import write_archive
 from evaluations.reports.serving import live
 
 pytestmark = pytest.mark.django_db

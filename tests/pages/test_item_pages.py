@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Explanation, Judge, Project
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 from tests.conftest import do_errands
 

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from evaluations.judging.runs.lifecycle import lay_out_run, start_run
 from evaluations.models import EvaluationRun, Judge, Project, Search
 from evaluations.pages.jobs import jobs_of
-from evaluations.runs.lifecycle import lay_out_run, start_run
 
 pytestmark = pytest.mark.django_db
 

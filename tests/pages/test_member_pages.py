@@ -160,7 +160,7 @@ def test_a_forgotten_password_is_set_anew_by_a_link_in_a_mail(
 ) -> None:
     # Done at once, without a worker.
     monkeypatch.setattr(
-        "evaluations.waking.send",
+        "evaluations.people.waking.send",
         lambda _task, email, **more: tasks.send_password_reset(email, **more),
     )
     make_user("kim", email="kim-forgets@example.org")

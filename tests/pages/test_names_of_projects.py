@@ -11,10 +11,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.archive.write import write_archive
 from evaluations.models import ApiToken, Project
 from evaluations.models.project import new_slug
 from evaluations.models.tokens import new_token
+from evaluations.projects.archive.write import write_archive
 
 
 @given(st.text(max_size=300))

@@ -10,8 +10,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Annotator, Rating
-from evaluations import seldom
 from evaluations.corpus.store import GROWING
+from evaluations.judging.runs import counts as run_counts
+from evaluations.judging.runs.counts import finished_items
+from evaluations.judging.runs.lifecycle import (
+    close_if_finished,
+    lay_out_run,
+    pause_run,
+    resume_run,
+    start_run,
+)
 from evaluations.models import (
     CandidateOutput,
     EvaluationRun,
@@ -21,21 +29,13 @@ from evaluations.models import (
     Project,
     RunItem,
     Score,
+    seldom,
 )
+from evaluations.models.table_statistics import refresh_statistics
 from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs import run_items
 from evaluations.pages.runs.progress import run_progress
 from evaluations.pages.runs.run_items import DISAGREEMENT, ORDER, PAGE_SIZE, ItemsView, item_rows
-from evaluations.runs import counts as run_counts
-from evaluations.runs.counts import finished_items
-from evaluations.runs.lifecycle import (
-    close_if_finished,
-    lay_out_run,
-    pause_run,
-    resume_run,
-    start_run,
-)
-from evaluations.table_statistics import refresh_statistics
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CRITERIA, DOCUMENTS, SYSTEMS, SCORED = 5, 200, 4, 60

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from evaluations.archive.read import read_archive
 from evaluations.models import Endpoint, Project
+from evaluations.projects.archive.read import read_archive
 from tests.archive.test_round_trip import archived, changed
 
 pytestmark = pytest.mark.django_db

@@ -128,7 +128,7 @@ def test_verdicts_that_take_longer_are_fetched_after_the_page(
 
     client = as_role("viewer")
     with monkeypatch.context() as patch:
-        patch.setattr("evaluations.views.projects.shown_numbers", computed)
+        patch.setattr("evaluations.web.views.projects.shown_numbers", computed)
         page = client.get("/p/small/").content.decode()
     part = client.get("/p/small/standing/").content.decode()
 

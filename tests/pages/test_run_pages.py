@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judges.steps import store_steps
+from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.runs.lifecycle import note_steps, start_run
 from evaluations.models import (
     Endpoint,
     EvaluationRun,
@@ -17,7 +18,6 @@ from evaluations.models import (
     RunState,
     WorkerHeartbeat,
 )
-from evaluations.runs.lifecycle import note_steps, start_run
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
 

@@ -11,9 +11,9 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from evaluations.archive.write import write_archive
-from evaluations.judges.clients import client_for
+from evaluations.judging.judges.clients import client_for
 from evaluations.models import Endpoint, Membership, Project, Webhook
+from evaluations.projects.archive.write import write_archive
 from geval.llm.errors import EndpointError
 from tests.conftest import CHECKOUT
 

@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import Rating
-from evaluations.changes import note_change
 from evaluations.models import (
     EvaluationRun,
     Judge,
@@ -24,6 +23,7 @@ from evaluations.models import (
     ReportSnapshot,
     WorkerHeartbeat,
 )
+from evaluations.models.noted_changes import note_change
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.downloads.formats import FORMATS
 from evaluations.reports.options import ReportOptions

@@ -7,11 +7,11 @@ import pytest
 from django.db import connection
 
 from annotations.planning.selection import scores_on_scale
+from evaluations.judging.runs.corpus_view import corpus_for
 from evaluations.models import CandidateOutput, EvaluationRun, PairScore, Project, Score
 from evaluations.models.newest_scores import newest_scores
 from evaluations.pages.side_by_side import side_by_side
 from evaluations.reports.data import load_data
-from evaluations.runs.corpus_view import corpus_for
 
 pytestmark = pytest.mark.django_db
 

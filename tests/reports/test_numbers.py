@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluations import query_arrays
-from evaluations.query_arrays import fetch_numbers
+from evaluations.models import query_arrays
+from evaluations.models.query_arrays import fetch_numbers
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from annotations.models import Annotator, Rating
-from annotations.results.human_scores import HumanScores, human_scores
 from evaluations.models import CandidateOutput, Project
+from evaluations.ratings.human_scores import HumanScores, human_scores
 from geval.statistics.consensus import Consensus
 from geval.statistics.layout import Ratings
 

@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import Rating
-from evaluations.changes import note_change
 from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Score, ShareLink
+from evaluations.models.noted_changes import note_change
 from evaluations.reports.data import load_data
 from evaluations.reports.drilldown import documents_behind
 

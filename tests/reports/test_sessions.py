@@ -12,6 +12,7 @@ from scipy import stats
 from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
+from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
 from evaluations.reports.downloads.report_json import as_json
@@ -21,7 +22,6 @@ from evaluations.reports.report import build_report
 from evaluations.reports.run_precision import KnownSoFar, known_of_complete
 from evaluations.reports.so_far import so_far
 from evaluations.reports.words import sessions_note
-from evaluations.runs.lifecycle import lay_out_run
 from geval.statistics.jackknife import correlation_interval
 from geval.statistics.layout import Outputs
 

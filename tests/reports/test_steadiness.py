@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 
 from annotations.models import StatedProbability
-from annotations.results.samples import ASKED
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Judge, Project
 from evaluations.pages.runs.steadiness import steadiness, steadiness_json
+from evaluations.ratings.samples import ASKED
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

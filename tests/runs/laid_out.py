@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from evaluations.judging.runs.lifecycle import lay_out_run, start_run
 from evaluations.models import EvaluationRun, Judge, Project
-from evaluations.runs.lifecycle import lay_out_run, start_run
 
 
 @pytest.fixture

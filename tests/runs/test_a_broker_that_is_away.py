@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from evaluations import waking
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.scheduling import waiting_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.scheduling import waiting_run
-from evaluations.runs.worker import work_on_run
+from evaluations.people import waking
 from geval.llm.calls import RetryPolicy
 from tests.processes import free_port
 

@@ -9,13 +9,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs import database
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.outages import FIRST_WAIT
+from evaluations.judging.runs.resuming import resume_due_runs
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState
-from evaluations.runs import database
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.outages import FIRST_WAIT
-from evaluations.runs.resuming import resume_due_runs
-from evaluations.runs.worker import work_on_run
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)

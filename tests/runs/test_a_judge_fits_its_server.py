@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from django.core.exceptions import ValidationError
 
-from evaluations.judges.judges import JudgeDraft, create_judge, endpoint_at
-from evaluations.judges.steps import STEPS_MAX_TOKENS, steps_request
+from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
+from evaluations.judging.judges.steps import STEPS_MAX_TOKENS, steps_request
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy, ask_until_answered
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.probe import TOKENS_WITH_THOUGHT, Findings

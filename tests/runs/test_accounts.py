@@ -6,7 +6,10 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.judges.judges import EndpointDraft, save_endpoint
+from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
+from evaluations.judging.runs.accounts import account_of, normalised, read_account
+from evaluations.judging.runs.pace import _limits
+from evaluations.judging.runs.quota import Limits, allowed_rate, exchange, known_pace, take
 from evaluations.models import (
     AccountBucket,
     AccountQuota,
@@ -16,9 +19,6 @@ from evaluations.models import (
     UpkeepJob,
     WorkerSlot,
 )
-from evaluations.runs.accounts import account_of, normalised, read_account
-from evaluations.runs.pace import _limits
-from evaluations.runs.quota import Limits, allowed_rate, exchange, known_pace, take
 from evaluations.upkeep import JOBS, look_after
 from geval.llm.pacing import Seen, Sign
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
+from evaluations.judging.runs.batches import read_results
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.scheduling import waiting_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Batch, EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
-from evaluations.runs.batches import read_results
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.scheduling import waiting_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 from tests.conftest import wait_until
 from tests.processes import StandInProcess, WorkerProcess
@@ -145,8 +145,8 @@ def test_a_batch_whose_worker_died_after_sending_it_is_found_again_and_not_paid_
 def test_a_batch_whose_worker_died_before_sending_it_is_sent(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
-    from evaluations.runs.batches import _gather
-    from evaluations.runs.lifecycle import lay_out_run
+    from evaluations.judging.runs.batches import _gather
+    from evaluations.judging.runs.lifecycle import lay_out_run
 
     run = started(make_judge(small_project, use_steps=False))
     lay_out_run(run.pk)

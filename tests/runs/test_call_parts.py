@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.heartbeat import Offer, beat
-from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState, WorkerSlot
-from evaluations.runs import call_parts, serving
-from evaluations.runs.accounts import read_account
-from evaluations.runs.call_parts import (
+from evaluations.judging.runs import call_parts, serving
+from evaluations.judging.runs.accounts import read_account
+from evaluations.judging.runs.call_parts import (
     Caller,
     end_calls,
     grant_calls,
@@ -21,9 +20,10 @@ from evaluations.runs.call_parts import (
     parts_of_judges,
     shared,
 )
-from evaluations.runs.lifecycle import lay_out_run, pause_run, start_run
-from evaluations.runs.scheduling import pick
-from evaluations.runs.serving import work_on_runs
+from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, start_run
+from evaluations.judging.runs.scheduling import pick
+from evaluations.judging.runs.serving import work_on_runs
+from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState, WorkerSlot
 from geval_site.queues import RUNS
 from tests.conftest import OUTPUTS, RATINGS, wait_until
 from tests.processes import StandInProcess

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from evaluations.runs.in_flight import InFlight
+from evaluations.judging.runs.in_flight import InFlight
 from geval.llm.errors import EndpointError, ErrorKind
 
 TIMEOUT = EndpointError(ErrorKind.TIMEOUT, "No answer.")

@@ -9,11 +9,11 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.judges.criteria import use_preset
+from evaluations.judging.judges.criteria import use_preset
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, Judge, ModelReply, Project, RunState
 from evaluations.reports.report import build_report
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.presets import presets
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,10 +8,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluations.judges.judges import endpoint_at
+from evaluations.judging.judges.judges import endpoint_at
+from evaluations.judging.runs.estimate import LOOKED_AT, RunEstimate, estimate_run
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.models import Judge, Project
-from evaluations.runs.estimate import LOOKED_AT, RunEstimate, estimate_run
-from evaluations.runs.lifecycle import start_run
 from geval.evaluators.gptscore import GptScore
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +95,7 @@ def test_many_items_are_priced_by_some_of_them(
 ) -> None:
     judge = judge_of(small_project)
     exact = estimate(judge)
-    monkeypatch.setattr("evaluations.runs.estimate.LOOKED_AT", 3)
+    monkeypatch.setattr("evaluations.judging.runs.estimate.LOOKED_AT", 3)
 
     sampled = estimate(judge)
 

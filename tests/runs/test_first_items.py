@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.corpus.store import LoadResult
+from evaluations.judging.runs.first_items import FIRST_ITEMS, FirstItems
+from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
-from evaluations.runs.first_items import FIRST_ITEMS, FirstItems
-from evaluations.runs.lifecycle import resume_run, start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 from geval.llm.parsing import Failure, Reason
 from geval.llm.request_settings import RequestSettings

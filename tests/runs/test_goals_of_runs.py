@@ -11,7 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import Annotator, Rating, StatedProbability
-from evaluations.changes import note_change
+from evaluations.judging.runs.lifecycle import RunError, start_run
+from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.models import (
     CandidateOutput,
     Criterion,
@@ -26,11 +27,10 @@ from evaluations.models import (
     Score,
     System,
 )
+from evaluations.models.noted_changes import note_change
 from evaluations.pages.runs import run_goals
 from evaluations.pages.runs.run_goals import end_runs_at_goals
 from evaluations.reports.so_far import so_far
-from evaluations.runs.lifecycle import RunError, start_run
-from evaluations.runs.scheduling import waiting_run
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS, SYSTEMS = 120, 4

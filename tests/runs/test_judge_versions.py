@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.core.exceptions import ValidationError
 
-from evaluations.judges.judges import (
+from evaluations.judging.judges.judges import (
     EndpointDraft,
     JudgeDraft,
     change_judge,
@@ -16,9 +16,9 @@ from evaluations.judges.judges import (
     retire,
     save_endpoint,
 )
-from evaluations.judges.probing import probe_endpoint
+from evaluations.judging.judges.probing import probe_endpoint
+from evaluations.judging.runs.lifecycle import RunError, start_run
 from evaluations.models import Endpoint, Judge, ModelProbe, Project
-from evaluations.runs.lifecycle import RunError, start_run
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db

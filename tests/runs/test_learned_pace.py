@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from evaluations.judging.runs.accounts import account_of, read_account
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.quota import allowed_rate, close, exchange, known_pace
+from evaluations.judging.runs.waits import in_words
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.runs.accounts import account_of, read_account
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.quota import allowed_rate, close, exchange, known_pace
-from evaluations.runs.waits import in_words
-from evaluations.runs.worker import work_on_run
 from geval.llm.pacing import Seen, Sign
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,6 +8,7 @@ import pytest
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
+from evaluations.judging.runs import leases
 from evaluations.models import (
     Batch,
     CandidateOutput,
@@ -18,7 +19,6 @@ from evaluations.models import (
     RunItem,
     RunState,
 )
-from evaluations.runs import leases
 from tests.runs.laid_out import run
 
 __all__ = ["run"]

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from evaluations import seldom
-from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.corpus.rows import LoadError
+from evaluations.judging.runs.lifecycle import RunError, resume_run, start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     EvaluationRun,
     ItemState,
@@ -20,6 +20,7 @@ from evaluations.models import (
     ProjectLimits,
     Role,
     RunState,
+    seldom,
 )
 from evaluations.models.limits import this_month
 from evaluations.people import limits
@@ -31,8 +32,7 @@ from evaluations.people.limits import (
     scopes_of,
     storage,
 )
-from evaluations.runs.lifecycle import RunError, resume_run, start_run
-from evaluations.runs.worker import work_on_run
+from evaluations.projects.archive.read import ArchiveError, read_archive
 from geval.llm.calls import RetryPolicy
 from tests.archive.test_round_trip import archived
 

@@ -5,10 +5,16 @@ from decimal import Decimal
 
 import pytest
 
+from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.lifecycle import (
+    RunError,
+    cancel_run,
+    lay_out_run,
+    resume_run,
+    start_run,
+)
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
-from evaluations.runs.estimate import estimate_run
-from evaluations.runs.lifecycle import RunError, cancel_run, lay_out_run, resume_run, start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -14,6 +14,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from evaluations.judging.runs.batches import MOST_FAILED_LOOKS
+from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.outages import FIRST_WAIT, LONGEST_WAIT, next_wait, outage
+from evaluations.judging.runs.resuming import resume_due_runs
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -23,11 +28,6 @@ from evaluations.models import (
     Project,
     RunState,
 )
-from evaluations.runs.batches import MOST_FAILED_LOOKS
-from evaluations.runs.lifecycle import resume_run, start_run
-from evaluations.runs.outages import FIRST_WAIT, LONGEST_WAIT, next_wait, outage
-from evaluations.runs.resuming import resume_due_runs
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 from geval.llm.errors import EndpointError, ErrorKind
 from tests.conftest import wait_until

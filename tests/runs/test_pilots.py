@@ -16,17 +16,17 @@ from django.utils import timezone
 from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.locking import lock_documents
-from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.runs import leases, results
-from evaluations.runs.estimate import estimate_run
-from evaluations.runs.lifecycle import (
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.lifecycle import (
     RunError,
     close_if_finished,
     lay_out_run,
     start_rest,
     start_run,
 )
-from evaluations.runs.pilot import pilot_outputs
+from evaluations.judging.runs.pilot import pilot_outputs
+from evaluations.models import EvaluationRun, Judge, Project, RunState
 from geval.llm.scoring import Scored
 
 pytestmark = pytest.mark.django_db

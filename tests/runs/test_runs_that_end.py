@@ -12,13 +12,19 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from evaluations.judging.runs import leases
+from evaluations.judging.runs.calling import FAILURES_IN_A_ROW
+from evaluations.judging.runs.lifecycle import (
+    cancel_run,
+    lay_out_run,
+    pause_run,
+    resume_run,
+    start_run,
+)
+from evaluations.judging.runs.scheduling import waiting_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
-from evaluations.runs import leases
-from evaluations.runs.calling import FAILURES_IN_A_ROW
-from evaluations.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run, start_run
-from evaluations.runs.scheduling import waiting_run
-from evaluations.runs.shift import Shift
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.geval import GEval
 from geval.llm.calls import RetryPolicy
 from tests.conftest import wait_until
@@ -245,7 +251,7 @@ def test_a_run_that_workers_are_lost_with_while_they_prepare_it_pauses(
     def dies(*_args: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr("evaluations.runs.preparing.missing_steps", dies)
+    monkeypatch.setattr("evaluations.judging.runs.preparing.missing_steps", dies)
     run = started(make_judge(small_project, use_steps=False))
 
     for _ in range(3):
@@ -273,7 +279,7 @@ def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(
 def test_a_worker_asked_to_stop_gives_up_calls_that_take_long(
     small_project: Project, make_judge: MakeJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.runs.calling.GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("evaluations.judging.runs.calling.GRACE_SECONDS", 0.2)
     run = started(
         make_judge(small_project, "--hang-rate", "1", use_steps=False, timeout_seconds=3000)
     )

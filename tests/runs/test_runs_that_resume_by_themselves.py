@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run, start_run
+from evaluations.judging.runs.resuming import TRY_AGAIN, resume_due_runs
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.runs.lifecycle import cancel_run, pause_by_person, resume_run, start_run
-from evaluations.runs.resuming import TRY_AGAIN, resume_due_runs
-from evaluations.runs.worker import work_on_run
 from tests.conftest import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]

@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from django.core.exceptions import ValidationError
 
-from evaluations.judges.findings import known_findings
-from evaluations.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
-from evaluations.judges.probing import probe_endpoint
+from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
+from evaluations.judging.judges.probing import probe_endpoint
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, ItemState, ModelProbe, Project, RunState
 from evaluations.pages.runs.findings import findings_rows
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.probe import Findings
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess

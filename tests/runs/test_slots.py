@@ -9,15 +9,15 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluations import waking
 from evaluations.corpus.store import LoadResult
 from evaluations.heartbeat import Offer, beat
+from evaluations.judging.runs import serving
+from evaluations.judging.runs.call_parts import grant_calls
+from evaluations.judging.runs.lifecycle import lay_out_run, start_run
+from evaluations.judging.runs.scheduling import pick, waiting_run
+from evaluations.judging.runs.serving import Turn, work_on_runs
 from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerHeartbeat, WorkerSlot
-from evaluations.runs import serving
-from evaluations.runs.call_parts import grant_calls
-from evaluations.runs.lifecycle import lay_out_run, start_run
-from evaluations.runs.scheduling import pick, waiting_run
-from evaluations.runs.serving import Turn, work_on_runs
+from evaluations.people import waking
 from evaluations.upkeep import JOBS
 from geval_site.queues import JUDGE_RUNS, RUNS
 from tests.conftest import OUTPUTS, RATINGS

@@ -12,9 +12,16 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from evaluations import heartbeat, tasks, waking
+from evaluations import heartbeat, tasks
 from evaluations.corpus.store import LoadResult
 from evaluations.heartbeat import Offer, beat
+from evaluations.judging.runs import serving
+from evaluations.judging.runs.database import Database
+from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run, start_run
+from evaluations.judging.runs.scheduling import pick, waiting_run
+from evaluations.judging.runs.serving import PROMISE_SECONDS, Turn, release_lost_slots, work_on_runs
+from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.shift import Shift
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -26,14 +33,8 @@ from evaluations.models import (
     WorkerHeartbeat,
     WorkerSlot,
 )
-from evaluations.pulse import Pulse, tell_service_manager
-from evaluations.runs import serving
-from evaluations.runs.database import Database
-from evaluations.runs.lifecycle import cancel_run, lay_out_run, start_run
-from evaluations.runs.scheduling import pick, waiting_run
-from evaluations.runs.serving import PROMISE_SECONDS, Turn, release_lost_slots, work_on_runs
-from evaluations.runs.share import Share
-from evaluations.runs.shift import Shift
+from evaluations.operations.pulse import Pulse, tell_service_manager
+from evaluations.people import waking
 from geval_site.queues import RUNS
 from tests.conftest import OUTPUTS, RATINGS
 from tests.consumers import Consumer

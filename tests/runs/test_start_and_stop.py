@@ -5,10 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judges.steps import store_steps
-from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
-from evaluations.runs import leases, results
-from evaluations.runs.lifecycle import (
+from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.lifecycle import (
     RunError,
     claim_preparation,
     lay_out_run,
@@ -16,6 +15,7 @@ from evaluations.runs.lifecycle import (
     resume_run,
     start_run,
 )
+from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
 from geval.llm.prompts import PromptError
 from geval.llm.scoring import Scored
 

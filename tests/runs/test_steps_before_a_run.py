@@ -10,9 +10,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from evaluations.judging.runs.lifecycle import (
+    claim_preparation,
+    resume_run,
+    start_run,
+    steps_written,
+)
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, EvaluationSteps, Judge, Project, RunState
-from evaluations.runs.lifecycle import claim_preparation, resume_run, start_run, steps_written
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 from tests.conftest import wait_until
 from tests.hostile.endpoint import hostile_endpoint
@@ -38,8 +43,8 @@ def in_a_thread(run: EvaluationRun, worker: str) -> threading.Thread:
 @pytest.fixture
 def short_lease(monkeypatch: pytest.MonkeyPatch) -> datetime.timedelta:
     lease = datetime.timedelta(seconds=1)
-    monkeypatch.setattr("evaluations.runs.lifecycle.PREPARE_LEASE", lease)
-    monkeypatch.setattr("evaluations.runs.preparing.PREPARE_LEASE", lease)
+    monkeypatch.setattr("evaluations.judging.runs.lifecycle.PREPARE_LEASE", lease)
+    monkeypatch.setattr("evaluations.judging.runs.preparing.PREPARE_LEASE", lease)
     return lease
 
 

@@ -10,11 +10,11 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
+from evaluations.judging.runs.lifecycle import RunError, lay_out_run, start_rest, start_run
+from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from evaluations.pages.runs.trial import trial_items
-from evaluations.runs.lifecycle import RunError, lay_out_run, start_rest, start_run
-from evaluations.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from annotations.models import Annotator, Rating
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.models import (
     CandidateOutput,
     EvaluationRun,
@@ -14,7 +15,6 @@ from evaluations.models import (
     RunState,
     WorkerHeartbeat,
 )
-from evaluations.runs.lifecycle import start_run
 from tests.annotations.answered import many_documents
 from tests.conftest import wait_until
 from tests.processes import StandInProcess, WorkerProcess

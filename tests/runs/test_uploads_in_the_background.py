@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from evaluations.forms import initial_options
-from evaluations.models import CandidateOutput, Project, Upload, UploadPart, UploadState
-from evaluations.uploads import loading
-from evaluations.uploads.keeping import ChosenFile, files_of, keep_upload
-from evaluations.uploads.loading import (
+from evaluations.corpus.uploads import loading
+from evaluations.corpus.uploads.keeping import ChosenFile, files_of, keep_upload
+from evaluations.corpus.uploads.loading import (
     NotReadyError,
     neglected_uploads,
     set_columns,
     start_check,
     start_load,
 )
+from evaluations.models import CandidateOutput, Project, Upload, UploadPart, UploadState
+from evaluations.web.forms import initial_options
 from tests.conftest import OUTPUTS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]

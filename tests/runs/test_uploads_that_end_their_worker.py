@@ -16,12 +16,12 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.forms import initial_options
+from evaluations.corpus.uploads import keeping, loading
+from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
+from evaluations.corpus.uploads.leftovers import clear_leftovers
+from evaluations.corpus.uploads.loading import neglected_uploads, start_check, work_on_upload
 from evaluations.models import Project, Upload, UploadState
-from evaluations.uploads import keeping, loading
-from evaluations.uploads.keeping import ChosenFile, keep_upload
-from evaluations.uploads.leftovers import clear_leftovers
-from evaluations.uploads.loading import neglected_uploads, start_check, work_on_upload
+from evaluations.web.forms import initial_options
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -84,7 +84,7 @@ def test_trying_again_gives_it_new_attempts(
     assert neglected_uploads() == []
     client = Client()
     client.force_login(owner)
-    monkeypatch.setattr("evaluations.waking.send", lambda _task, _pk: None)
+    monkeypatch.setattr("evaluations.people.waking.send", lambda _task, _pk: None)
 
     client.post(f"{upload.get_absolute_url()}load/")
 

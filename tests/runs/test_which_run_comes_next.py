@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.runs.scheduling import RunInLine, in_order
+from evaluations.judging.runs.scheduling import RunInLine, in_order
 
 NOON = datetime.datetime(2026, 11, 1, 12, tzinfo=datetime.UTC)
 

@@ -4,9 +4,9 @@ is lost."""
 import pytest
 from django.utils import timezone
 
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.lifecycle import close_if_finished
 from evaluations.models import EvaluationRun, ItemState, RunState, Score
-from evaluations.runs import leases, results
-from evaluations.runs.lifecycle import close_if_finished
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from tests.runs.laid_out import run

@@ -5,6 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     EvaluationRun,
     EvaluationSteps,
@@ -16,9 +19,6 @@ from evaluations.models import (
     Score,
     ScoringMode,
 )
-from evaluations.runs.lifecycle import resume_run, start_run
-from evaluations.runs.shift import Shift
-from evaluations.runs.worker import work_on_run
 from geval.llm.calls import RetryPolicy
 from tests.processes import StandInProcess, free_port
 

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable, Mapping
 
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Project, RunState
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 
 
 def run_gptscore(

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
-from evaluations.judges.findings import known_findings
-from evaluations.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.errands import request_explanation, work_on_errand
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     CandidateOutput,
     EvaluationRun,
@@ -23,9 +26,6 @@ from evaluations.models import (
     Project,
     RunState,
 )
-from evaluations.runs.errands import request_explanation, work_on_errand
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.llm.parsing import Reason
 from tests.processes import ModelProcess
 from tests.servers.asking import weighted_rating

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.judges.findings import known_findings
+from evaluations.judging.judges.findings import known_findings
 from evaluations.models import Project
 from tests.conftest import free_port
 from tests.servers.gptscores import run_gptscore, sent_before

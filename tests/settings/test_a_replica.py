@@ -19,13 +19,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from psycopg import sql
 
+from evaluations.judging.runs.lifecycle import lay_out_run, start_run
 from evaluations.models import Document, Judge, Project
 from evaluations.operations import doctor
 from evaluations.operations.doctor import replica_findings
 from evaluations.pages.browsing import browse
 from evaluations.pages.runs.run_items import ItemsView, item_rows
 from evaluations.reports.data import load_data
-from evaluations.runs.lifecycle import lay_out_run, start_run
 from geval_site import replica
 from geval_site.databases import EMBEDDED, REPLICA
 from geval_site.embedded.cluster import Cluster

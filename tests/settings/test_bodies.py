@@ -11,9 +11,9 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.test import Client
 from django.urls import resolve
 
-from evaluations.gate.bodies import FORGOTTEN_BYTES, UPLOADS
 from evaluations.models import ApiToken, Project, Role
 from evaluations.models.tokens import new_token
+from evaluations.web.gate.bodies import FORGOTTEN_BYTES, UPLOADS
 
 pytestmark = pytest.mark.django_db
 GIGABYTE = 2**30

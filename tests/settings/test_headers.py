@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evaluations.models import Project
-from evaluations.views import projects
+from evaluations.web.views import projects
 
 pytestmark = pytest.mark.django_db
 ALWAYS = {

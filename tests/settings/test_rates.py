@@ -15,10 +15,10 @@ from django.db import OperationalError, connection
 from django.test import Client, override_settings
 
 from evaluations import upkeep
-from evaluations.gate import counting
-from evaluations.gate.counting import seconds_to_wait
 from evaluations.models import ApiToken, Project, RequestCount
 from evaluations.models.tokens import new_token
+from evaluations.web.gate import counting
+from evaluations.web.gate.counting import seconds_to_wait
 from geval_site import environment
 
 pytestmark = pytest.mark.django_db

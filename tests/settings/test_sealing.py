@@ -5,7 +5,7 @@ from django.test import override_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.sealing import SealError, seal, unseal
+from evaluations.models.sealing import SealError, seal, unseal
 
 
 @given(st.text())

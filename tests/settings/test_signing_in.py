@@ -91,7 +91,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         wanted.append({"email": email} | more)
         return True
 
-    monkeypatch.setattr("evaluations.waking.send", send)
+    monkeypatch.setattr("evaluations.people.waking.send", send)
     return wanted
 
 

@@ -161,7 +161,7 @@ def test_every_error_of_the_api_is_problem_details(
 def test_a_failure_of_ours_is_problem_details_too(
     send: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluations.api.projects.page_of", lambda *_given: 1 // 0)
+    monkeypatch.setattr("evaluations.web.api.projects.page_of", lambda *_given: 1 // 0)
 
     answer = send("GET", API)
 

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations import upkeep
-from evaluations.gate import counting, rates
+from evaluations.web.gate import counting, rates
 
 pytestmark = pytest.mark.django_db
 MakeUser = Callable[..., User]

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from evaluations.judging.runs.lifecycle import resume_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState
-from evaluations.runs.lifecycle import resume_run
-from evaluations.runs.worker import work_on_run
 from tests.processes import StandInProcess, free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]

@@ -42,7 +42,7 @@ def test_the_demo_is_loaded_judged_and_reported_and_kept(
 
 def test_the_corpus_is_what_it_promises(manage: Callable[..., CompletedProcess[str]]) -> None:
     from annotations.models import Rating
-    from evaluations.demo import load_demo
+    from evaluations.management.demo import load_demo
 
     project, _ = load_demo()
 

@@ -2,7 +2,7 @@
 
 import math
 
-from evaluations.runs.first_items import FirstItems
+from evaluations.judging.runs.first_items import FirstItems
 from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.request_settings import RequestSettings

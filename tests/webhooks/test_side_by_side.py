@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent
-from evaluations.sealing import seal
+from evaluations.models.sealing import seal
 from evaluations.webhooks import sending
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.claiming import can_send_more, claim_deliveries
@@ -127,7 +127,7 @@ def test_a_message_is_sent_as_soon_as_it_is_left(
     django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[str] = []
-    monkeypatch.setattr("evaluations.waking.send", called.append)
+    monkeypatch.setattr("evaluations.people.waking.send", called.append)
 
     with django_capture_on_commit_callbacks(execute=True):
         leave_message(webhook_of("a", "http://127.0.0.1:1/"), WebhookEvent.TEST, {})

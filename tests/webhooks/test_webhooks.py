@@ -25,9 +25,9 @@ from annotations.planning.campaigns import (
     open_campaign,
     seat_annotators,
 )
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
-from evaluations.runs.lifecycle import start_run
-from evaluations.sealing import seal, unseal
+from evaluations.models.sealing import seal, unseal
 from evaluations.webhooks.announcing import leave_message
 from evaluations.webhooks.sending import RETRY_SECONDS, send_due
 from evaluations.webhooks.signing import new_secret, signature

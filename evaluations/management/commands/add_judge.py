@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.judges.judges import (
+from evaluations.judging.judges.judges import (
     JudgeDraft,
     change_judge,
     create_judge,

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandError
 
-from evaluations.judges.criteria import add_presets
+from evaluations.judging.judges.criteria import add_presets
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import Project

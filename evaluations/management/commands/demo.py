@@ -6,10 +6,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from evaluations.demo import LOGINS, demo_judges, is_judged, load_demo, local_judge
+from evaluations.judging.runs.lifecycle import start_run
 from evaluations.local_llm import BUNDLED_NAME
 from evaluations.management.base import SiteCommand
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
+from evaluations.management.demo import LOGINS, demo_judges, is_judged, load_demo, local_judge
 from evaluations.management.services import (
     ensure_workers,
     start_model,
@@ -19,7 +20,6 @@ from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.downloads.tables import as_text
 from evaluations.reports.report import Report, build_report
-from evaluations.runs.lifecycle import start_run
 from evaluations.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
 from geval_site.queues import RUNS

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.judges.judges import EndpointDraft, save_endpoint
+from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project, in_words
 from evaluations.models import Endpoint

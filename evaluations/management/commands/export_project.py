@@ -9,13 +9,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotations.results.downloads import DOWNLOADS
-from annotations.results.hugging_face import write_folder
-from evaluations.archive.write import write_archive
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import CandidateOutput, Project
 from evaluations.models.improving import withheld_documents
+from evaluations.projects.archive.write import write_archive
+from evaluations.ratings.downloads import DOWNLOADS
+from evaluations.ratings.hugging_face import write_folder
 from evaluations.reports.words import left_out_in_words
 
 ARCHIVE = "archive"

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.archive.read import ArchiveError, read_archive
 from evaluations.improving.locking import lock_in_words
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import add_owners, in_words
+from evaluations.projects.archive.read import ArchiveError, read_archive
 
 
 class Command(SiteCommand):

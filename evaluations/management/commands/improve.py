@@ -37,6 +37,8 @@ from evaluations.improving.work import (
     resume_search,
     work_on_search,
 )
+from evaluations.judging.runs.shift import worker_name
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.models import (
@@ -50,8 +52,6 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import FREE_CHANGES
-from evaluations.runs.shift import worker_name
-from evaluations.runs.worker import work_on_run
 from geval.statistics.proof import Outcome
 
 LOCKED = (

@@ -11,6 +11,9 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.lifecycle import RunError, pause_by_person
+from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project, in_words
 from evaluations.management.run_commands import items_scored
@@ -20,9 +23,6 @@ from evaluations.management.wanted_run import WantedRun, continue_run, last_run
 from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
-from evaluations.runs.estimate import estimate_run
-from evaluations.runs.lifecycle import RunError, pause_by_person
-from evaluations.runs.trial import TRIAL_ITEMS, change_and_try
 from geval.llm.prompts import PromptError
 from geval.texts.numbers import in_time
 from geval_site.processes import Processes

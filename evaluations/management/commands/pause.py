@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from evaluations.judging.runs.lifecycle import pause_by_person
 from evaluations.management.run_commands import TERMINAL, RunCommand, items_scored
-from evaluations.runs.lifecycle import pause_by_person
 from geval_site.program import command
 
 

@@ -7,8 +7,8 @@ import orjson
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.judges.judges import endpoint_at
-from evaluations.judges.probing import probe_endpoint, puts_tags
+from evaluations.judging.judges.judges import endpoint_at
+from evaluations.judging.judges.probing import probe_endpoint, puts_tags
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project, in_words
 from evaluations.pages.runs.findings import findings_rows

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluations.judges.judges import retire
+from evaluations.judging.judges.judges import retire
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project
 from evaluations.models import Endpoint, Judge

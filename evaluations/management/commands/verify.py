@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from evaluations.certifying.verifying import VerifyError, read_certificate, verify
 from evaluations.management.base import GateCommand
-from evaluations.sealing import public_key
+from evaluations.models.sealing import public_key
 
 
 class Command(GateCommand):

@@ -8,12 +8,12 @@ from pathlib import Path
 from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
+from evaluations.models.sealing import fingerprint
 from evaluations.operations.backup.container import new_file, write_container
 from evaluations.operations.backup.counting import held_by_project, rows_by_table
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import Manifest
 from evaluations.operations.backup.programs import dumping, find_programs
-from evaluations.sealing import fingerprint
 from geval_site.program import command
 from geval_site.version import __version__
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotations.models import Rating
+from evaluations.judging.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
+from evaluations.judging.runs.leases import ClaimedItem
+from evaluations.judging.runs.lifecycle import evaluator_of
 from evaluations.models import CandidateOutput, PairScore, RunItem, Score
 from evaluations.models.improving import is_withheld
-from evaluations.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
-from evaluations.runs.leases import ClaimedItem
-from evaluations.runs.lifecycle import evaluator_of
 from geval.evaluators.base import EvaluatorError, SettingsError
 from geval.evaluators.llm_evaluator import LlmEvaluator, text_of
 from geval.evaluators.registry import make_evaluator

@@ -7,9 +7,9 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q
 from django.utils import timezone
 
+from evaluations.judging.runs.counts import count_seldom, items_by_state
 from evaluations.models import CandidateOutput, EvaluationRun, ItemState
 from evaluations.models.runs import OPEN_STATES
-from evaluations.runs.counts import count_seldom, items_by_state
 from geval.evaluators.base import SCORED_EMPTY
 from geval.llm.parsing import Reason
 

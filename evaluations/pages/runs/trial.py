@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from evaluations.judging.runs.item_questions import criterion_prompts
 from evaluations.models import EvaluationRun, PairScore, RunItem, Score
 from evaluations.pages.runs.item import prompts_of
-from evaluations.runs.item_questions import criterion_prompts
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_from_json
 

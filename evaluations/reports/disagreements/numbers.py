@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotations.results.samples import about_sample
 from evaluations.models import Project
+from evaluations.ratings.samples import about_sample
 from evaluations.reports.data import ReportData
 from evaluations.reports.disagreements.patterns import Patterns, patterns_of
 from evaluations.reports.disagreements.ranking import (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.changes import state_of
 from evaluations.models import Project
+from evaluations.models.noted_changes import state_of
 from evaluations.reports.data import ReportData
 from evaluations.reports.disagreements.ranking import Gaps
 from evaluations.reports.disagreements.topic_words import documents_read, topic_words

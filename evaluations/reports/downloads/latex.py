@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from annotations.results.samples import WEIGHTED
+from evaluations.ratings.samples import WEIGHTED
 from evaluations.reports.downloads.board_tables import agreement_rows
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.marks import Marks

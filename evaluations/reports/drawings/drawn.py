@@ -4,7 +4,7 @@ print."""
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from annotations.results.samples import WEIGHTED
+from evaluations.ratings.samples import WEIGHTED
 from evaluations.reports.downloads.latex import escaped
 from evaluations.reports.drawings.bubbles import bubbles
 from evaluations.reports.drawings.calibration import calibration

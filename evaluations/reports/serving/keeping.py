@@ -20,6 +20,7 @@ from django.utils import timezone
 from evaluations.models import KeptPart, KeptReport, KeptState, Project
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
+from evaluations.people.waking import wake_for_report
 from evaluations.reports.annotators import AnnotatorsFound, annotators_found, of_ratings
 from evaluations.reports.data import ReportData, ids_of, load_data
 from evaluations.reports.disagreements.numbers import GapNumbers, largest_gaps
@@ -56,7 +57,6 @@ from evaluations.reports.steps import OnStep, between
 from evaluations.reports.two_judges.numbers import PairNumbers, first_of_pair
 from evaluations.reports.two_judges.tests import PairTests, tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
-from evaluations.waking import wake_for_report
 
 # A worker that computes renews its lease twice a second; one that does not has died.
 LEASE = timedelta(seconds=30)

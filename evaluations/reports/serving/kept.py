@@ -14,9 +14,10 @@ from cachetools import LRUCache, cached
 from django.db import connection, transaction
 from django.utils import timezone
 
-from evaluations.changes import state_of
 from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerHeartbeat
 from evaluations.models.kept_reports import OPEN
+from evaluations.models.noted_changes import state_of
+from evaluations.people.waking import wake_for_report
 from evaluations.reports.annotators import AnnotatorsFound
 from evaluations.reports.disagreements.numbers import GapNumbers
 from evaluations.reports.drawings.numbers import CriterionNumbers
@@ -31,7 +32,6 @@ from evaluations.reports.serving.size import is_large
 from evaluations.reports.serving.stored import restored, shape_of
 from evaluations.reports.two_judges.numbers import PairNumbers
 from evaluations.reports.two_judges.tests import PairTests
-from evaluations.waking import wake_for_report
 from geval_site.version import __version__
 
 Part = TypeVar("Part")

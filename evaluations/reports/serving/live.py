@@ -5,8 +5,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
 
-from evaluations.changes import state_of
 from evaluations.models import Project
+from evaluations.models.noted_changes import state_of
 from evaluations.reports.data import LiveData, ReportData
 
 MOST_PROJECTS = 6

@@ -13,9 +13,9 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from annotations.models import Preference, Rating
-from annotations.results import hugging_face
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
+from evaluations.ratings import hugging_face
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

@@ -2,8 +2,8 @@
 
 from evaluations.improving.looking import look
 from evaluations.improving.work import Limits, request_search, work_on_search
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Candidate, Change, Criterion, Judge, ModelReply, RunItem, Search
-from evaluations.runs.worker import work_on_run
 
 LIMITS = Limits(most_calls=600)
 

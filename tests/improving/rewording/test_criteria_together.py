@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.improving.scoring import rated_together
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Judge, ModelReply, Project, Score, Search
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import BesideWording, Wording, as_setting, wordings_in
 from geval.llm.calls import Answer

@@ -10,8 +10,7 @@ from django.urls import reverse
 from evaluations.improving.adopting import adopt
 from evaluations.improving.rewording import wording_of
 from evaluations.improving.work import Limits
-from evaluations.judges.steps import prompt_parts
-from evaluations.locked_rule import is_locked
+from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import (
     Candidate,
     CandidateOutput,
@@ -21,6 +20,7 @@ from evaluations.models import (
     Judge,
     LockedDocuments,
 )
+from evaluations.models.locked_rule import is_locked
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting
 from geval.llm.item_texts import Texts

@@ -23,7 +23,9 @@ from evaluations.improving.work import (
     resume_search,
     work_on_search,
 )
-from evaluations.locked_rule import is_locked
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     Change,
     Criterion,
@@ -34,10 +36,8 @@ from evaluations.models import (
     Project,
     Search,
 )
+from evaluations.models.locked_rule import is_locked
 from evaluations.reports.data import load_data
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.shift import Shift
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.wording import wordings_in
 from tests.improving.rewording.doing import LIMITS, forget, reworded, work_on_look
 from tests.processes import free_port

@@ -11,7 +11,11 @@ from benchmarks.planted import BEST
 from evaluations.improving.adopting import adopt
 from evaluations.improving.trials import Trials, spent_on
 from evaluations.improving.work import Limits
-from evaluations.judges.probing import probe_endpoint
+from evaluations.judging.judges.probing import probe_endpoint
+from evaluations.judging.runs.explain import _request
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     CandidateOutput,
     Change,
@@ -25,10 +29,6 @@ from evaluations.models import (
     Score,
     Search,
 )
-from evaluations.runs.explain import _request
-from evaluations.runs.lifecycle import start_run
-from evaluations.runs.shift import Shift
-from evaluations.runs.worker import work_on_run
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting
 from geval.llm.calls import Answer

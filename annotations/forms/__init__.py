@@ -1,0 +1,1 @@
+"""Forms of campaigns, their goals and plans."""

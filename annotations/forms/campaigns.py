@@ -1,0 +1,298 @@
+"""Forms for creating and changing campaigns."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+
+from annotations.forms.goal_fields import GOAL, GoalFields
+from annotations.models import ACTIVE, Campaign, CampaignKind, CampaignState, Selection
+from annotations.planning.gold import GoldError, read_gold
+from evaluations.models import Project
+from evaluations.web.field_groups import FieldGroup, field_groups
+
+User = get_user_model()
+# What an open campaign's plan depends on; it can be changed in a draft only.
+PLAN = (
+    "kind", "criteria", "selection", "sample_size", "whole_documents", "group_size", "overlap",
+    "order", "seed", "check_percent",
+    "attention_checks", "gold_csv", "practice_items", "strength", *GOAL,
+)  # fmt: skip
+# Designs that can draw documents with all their outputs.
+WHOLE = (Selection.SAMPLE, *ACTIVE)
+BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
+FOLDED = (
+    (
+        "Items and time",
+        ("whole_documents", "group_size", "strength", "order", "seed", "lease_minutes", "deadline"),
+    ),
+    ("Stop when it is enough", GOAL),
+    (
+        "Checks and practice",
+        ("check_percent", "attention_checks", "practice_items", "gold_csv"),
+    ),
+    ("What annotators see", ("show_systems", "show_others", "show_scores", "show_markdown")),
+    (
+        "Marked errors and adjudication",
+        ("categories", "severities", "adjudicate_beyond"),
+    ),
+)
+
+
+class CampaignForm(GoalFields, forms.ModelForm):
+    annotators = forms.ModelMultipleChoiceField(
+        queryset=User._default_manager.none(),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text="Members of the project. People you remove get no new items; their work is kept.",
+    )
+    gold_csv = forms.CharField(
+        label="Known answers",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "code"}),
+        help_text=(
+            "CSV. For ratings: doc_id,system_id,criterion,score. For pairs:"
+            " doc_id,system_a,system_b,winner."
+        ),
+    )
+    categories = forms.CharField(
+        label="Error types for marked spans",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=(
+            "One per line. MQM uses Accuracy, Fluency, Terminology, Style, Locale. Leave empty for"
+            " no marking. For ratings only."
+        ),
+    )
+    severities = forms.CharField(
+        label="Severities",
+        required=False,
+        help_text="Separated by commas. MQM uses “neutral, minor, major, critical”.",
+    )
+
+    class Meta:
+        model = Campaign
+        fields = (
+            "name", "kind", "criteria", "selection", "sample_size", "whole_documents",
+            "group_size", "overlap", "order", "seed",
+            "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
+            "show_systems",
+            "show_others", "show_scores", "show_markdown", "strength", "adjudicate_beyond",
+        )  # fmt: skip
+        widgets = {
+            "criteria": forms.CheckboxSelectMultiple,
+            "deadline": forms.DateTimeInput(
+                attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+            ),
+        }
+        labels = {
+            "kind": "Task",
+            "selection": "Selection of items",
+            "sample_size": "Number of items",
+            "whole_documents": "Draw whole documents",
+            "group_size": "Outputs per group",
+            "overlap": "Annotators per item",
+            "lease_minutes": "Reassign unfinished items after (minutes)",
+            "check_percent": "Share of checks (percent)",
+            "attention_checks": "Attention checks",
+            "practice_items": "Practice items",
+            "show_systems": "Show system names",
+            "show_others": "Compare with others",
+            "show_scores": "Show LLM scores",
+            "show_markdown": "Show Markdown as formatted text",
+            "strength": "Graded choices (much better / better / tie)",
+            "adjudicate_beyond": "Adjudicate items whose answers differ by more than",
+        }
+        help_texts = {
+            "criteria": "Comparisons without a criterion ask which output is better overall.",
+            "selection": (
+                "Samples describe all outputs: the report weights each by its chance of being"
+                " drawn. “Where the estimate needs it” takes more where judges were wrong so far,"
+                " and skips outputs that are already rated. “Only where judges disagree most” is no"
+                " sample and describes only the rated outputs."
+            ),
+            "sample_size": "For a sample. Leave empty for all items.",
+            "whole_documents": (
+                "For ratings of a sample. All outputs of a drawn document are rated, as"
+                " correlations within documents need; the number of items is then approximate."
+            ),
+            "group_size": "For best-worst and ranking tasks.",
+            "seed": "The same seed gives the same plan.",
+            "deadline": "In the site's time zone.",
+            "check_percent": (
+                "The share of an annotator's items that have known answers or are attention checks."
+            ),
+            "attention_checks": "Items that state which answer to give.",
+            "practice_items": (
+                "Taken from the known answers. Everybody starts with them and sees the expected"
+                " answers."
+            ),
+            "show_systems": "If off, annotators do not see which system wrote a text.",
+            "show_others": (
+                "Annotators see other people's answers once they have submitted their own."
+            ),
+            "show_scores": (
+                "Ratings made while scores are visible are marked, and the report says so."
+            ),
+            "show_markdown": (
+                "Outputs are shown with headings, lists and tables; annotators can switch to the"
+                " text as it was written. If off, they are shown as the project shows them. Judges"
+                " always get the text as it was written."
+            ),
+            "strength": "For pairs: five choices instead of three.",
+            "adjudicate_beyond": (
+                "Leave empty for no adjudication. For pairs, A and B are a distance of 2 apart."
+            ),
+        }
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self.fields["criteria"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+        members = User._default_manager.filter(memberships__project=project).order_by("username")
+        self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
+        campaign = self.instance
+        self.set_up_goal(project, campaign)
+        if campaign.pk:
+            seated = members.filter(
+                annotators__seats__campaign=campaign, annotators__seats__removed_at=None
+            )
+            self.fields["annotators"].initial = seated
+            self.fields["categories"].initial = "\n".join(campaign.span_categories)
+            self.fields["severities"].initial = ", ".join(campaign.span_severities)
+        else:
+            self.initial["criteria"] = list(
+                project.criteria.all()
+            )  # otherwise the empty instance decides
+            self.fields["annotators"].initial = members.filter(memberships__role="annotator")
+            usual = Campaign._meta.get_field("overlap").get_default()
+            self.initial["overlap"] = max(1, min(usual, members.count()))
+        if self.is_planned:
+            for name in PLAN:
+                self.fields[name].disabled = True
+
+    def fill_in(self, query: QueryDict) -> None:
+        """Take what a link to the form names, as a plan's does: the goal, the criteria and the
+        annotators per item. What cannot be used is left as it is."""
+        for name in (*GOAL, "criteria", "overlap"):
+            given: Any = query.getlist(name) if name == "criteria" else query.get(name)
+            if not given:
+                continue
+            try:
+                self.fields[name].clean(given)
+            except ValidationError:
+                continue
+            self.initial[name] = given
+
+    @property
+    def is_planned(self) -> bool:
+        return bool(self.instance.pk) and self.instance.state != CampaignState.DRAFT
+
+    def groups(self) -> list[FieldGroup]:
+        """The fields under their headings; the known answers of an open campaign are not shown
+        again."""
+        hidden = {"gold_csv"} if self.is_planned else set()
+        return field_groups(self, BASICS, FOLDED, hidden=hidden)
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"].strip()
+        if self.project.campaigns.filter(name=name).exclude(pk=self.instance.pk).exists():
+            raise ValidationError(f"A campaign named “{name}” already exists.")
+        return str(name)
+
+    def clean_categories(self) -> list[str]:
+        return [
+            line.strip()[:100]
+            for line in self.cleaned_data["categories"].splitlines()
+            if line.strip()
+        ]
+
+    def clean_severities(self) -> list[str]:
+        return [
+            word.strip()[:100]
+            for word in self.cleaned_data["severities"].split(",")
+            if word.strip()
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if self.is_planned:
+            return data
+        kind, criteria = data.get("kind"), list(data.get("criteria") or ())
+        if kind == CampaignKind.RATING and not criteria:
+            self.add_error("criteria", "Choose at least one criterion to rate outputs on.")
+        if data.get("selection") not in (None, Selection.ALL) and not data.get("sample_size"):
+            self.add_error("sample_size", "Enter the number of items.")
+        if kind != CampaignKind.RATING and data.get("selection") == Selection.STRATIFIED:
+            self.add_error(
+                "selection",
+                "A sample by system is only for ratings; pairs are always balanced over systems.",
+            )
+        if data.get("whole_documents"):
+            self._check_whole_documents(data, kind)
+        try:
+            self.instance.gold = read_gold(
+                data.get("gold_csv") or "", project=self.project, kind=kind or "", criteria=criteria
+            )
+        except GoldError as error:
+            self.add_error("gold_csv", str(error))
+        self._check_checks(data, kind)
+        self.check_goal(data)
+        return data
+
+    def _check_whole_documents(self, data: dict[str, Any], kind: str | None) -> None:
+        if kind != CampaignKind.RATING or data.get("selection") not in WHOLE:
+            self.add_error(
+                "whole_documents",
+                "Whole documents are drawn for ratings of a random sample, or of one with more"
+                " where judges disagree or the estimate needs it.",
+            )
+
+    def _check_checks(self, data: dict[str, Any], kind: str | None) -> None:
+        gold, practice = len(self.instance.gold), data.get("practice_items") or 0
+        if practice > gold:
+            self.add_error(
+                "practice_items",
+                f"There are {gold} items with known answers; add more, or reduce the practice"
+                " items.",
+            )
+        if data.get("attention_checks") and kind not in (
+            CampaignKind.RATING,
+            CampaignKind.PAIRWISE,
+        ):
+            self.add_error("attention_checks", "Attention checks are only for ratings and pairs.")
+        if (
+            (data.get("check_percent") or 0) > 0
+            and gold <= practice
+            and not data.get("attention_checks")
+        ):
+            self.add_error(
+                "check_percent",
+                "Add known answers beyond the practice items, or use attention checks.",
+            )
+        if data.get("attention_checks") and not data.get("check_percent"):
+            self.add_error("check_percent", "Enter the share of items that are checks.")
+
+    def save(self, commit: bool = True) -> Campaign:
+        self.instance.span_categories = self.cleaned_data["categories"]
+        self.instance.span_severities = self.cleaned_data["severities"]
+        saved: Campaign = super().save(commit)
+        if not self.is_planned:
+            self.save_goal(saved)
+        return saved
+
+
+class GuidelinesForm(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ("guidelines",)
+        widgets = {"guidelines": forms.Textarea(attrs={"rows": 16})}
+        help_texts = {"guidelines": "Markdown. Annotators open the guidelines with the key g."}
+
+
+class DecisionNoteForm(forms.Form):
+    note = forms.CharField(
+        required=False, max_length=10_000, widget=forms.Textarea(attrs={"rows": 2})
+    )

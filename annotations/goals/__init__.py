@@ -1,0 +1,1 @@
+"""What a campaign is to find out: goals at which it closes itself, and plans from a pilot."""

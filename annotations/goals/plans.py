@@ -1,0 +1,242 @@
+"""Before a campaign: documents, ratings, hours and money for what it is to find out, from a pilot.
+
+The pilot is what is rated and scored in the project. With fewer raters for each output the human
+mean is noisier and correlations lower and more spread, which a pilot of several raters shows: some
+of its ratings are left out at random.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import Exists, OuterRef
+
+from annotations.goals.goals import values_of
+from annotations.models import Annotator, CampaignGoal, GoalKind
+from evaluations.models import Judge, Project
+from evaluations.people.access import EDITORS
+from evaluations.ratings.human_scores import HumanScores
+from evaluations.ratings.samples import about_plan
+from evaluations.reports.data import ReportData
+from evaluations.reports.judge_costs import PER, cost_of
+from geval.statistics.correlation import mean_of_documents
+from geval.statistics.layout import Ratings
+from geval.statistics.planning import (
+    Needed,
+    for_any_time,
+    for_power,
+    for_width,
+)
+from geval.statistics.types import FloatArray
+from geval.thresholds import POWER
+
+MOST_RATERS = 6
+MOST_PILOTS = 50
+SEED = 20_261_123
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a campaign with so many raters for each output takes; `once` for one look at the end,
+    `looking` for a campaign that closes itself, in documents to be rated. Ratings, hours of people
+    and money (of people, of the judges) are for the promised number of `once`."""
+
+    raters: int
+    estimate: float | None
+    once: Needed
+    looking: Needed
+    ratings: int | None = None
+    hours: float | None = None
+    people_money: Decimal | None = None
+    judge_money: Decimal | None = None
+
+    @property
+    def money(self) -> Decimal | None:
+        """Both, as far as they are known."""
+        known = [one for one in (self.people_money, self.judge_money) if one is not None]
+        return sum(known, Decimal(0)) if known else None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a campaign takes, by raters for each output; `cheapest` has the fewest ratings.
+
+    `documents` of the pilot are rated, and `counting` of them say something: in the rest all
+    ratings or scores are the same. `difference` is the one that a test is to find. `sample` says of
+    what the pilot's numbers speak, where they do not speak of all outputs.
+    """
+
+    rows: tuple[Planned, ...]
+    documents: int
+    counting: int
+    outputs_per_document: float
+    seconds: float | None
+    difference: float | None = None
+    power: float = POWER
+    sample: tuple[str, ...] = ()
+
+    @property
+    def cheapest(self) -> int | None:
+        """The number of raters with which the fewest ratings do."""
+        known = [row for row in self.rows if row.ratings is not None]
+        return min(known, key=lambda row: row.ratings or 0).raters if known else None
+
+
+def plan(
+    aim: CampaignGoal,
+    data: ReportData,
+    *,
+    difference: float | None = None,
+    price: Decimal | None = None,
+) -> Plan:
+    """Plan a campaign.
+
+    Args:
+        aim: what it is to find out; it need not be saved.
+        data: the pilot's numbers.
+        difference: the smallest that matters, where two are compared; None for the pilot's own.
+        price: of one rating.
+    """
+    human = data.humans.get(aim.criterion_id)
+    units = data.units.unweighted
+    rated = np.zeros(len(units)) if human is None else (~np.isnan(human.mean)).astype(float)
+    documents = int(units.documents_with(rated > 0).sum())
+    found = [
+        (raters, told.values, told.most)
+        for raters, mean in ([] if human is None else _by_raters(human))
+        for told in [values_of(aim, data, units, mean)]
+    ]
+    whole = found[-1][1] if found else np.empty(0)
+    counting = int((~np.isnan(whole)).sum())
+    pilot = _Pilot(
+        documents,
+        float(rated.sum() / documents) if documents else 0.0,
+        _seconds_per_rating(aim.criterion.project_id),
+        price,
+        _money_per_output(aim),
+    )
+    if aim.kind == GoalKind.WIDTH:
+        wanted = aim.width
+    else:
+        wanted = difference if difference is not None else _mean(whole)
+    rows = tuple(_row(aim.kind, abs(wanted or 0.0), pilot, *one) for one in found)
+    shown = None if aim.kind == GoalKind.WIDTH else wanted
+    return Plan(
+        rows, documents, counting, pilot.outputs_per_document, pilot.seconds, shown,
+        sample=() if human is None else about_plan(human),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """What is rated: `documents`, and of one of these so many outputs. A rating takes `seconds` and
+    costs `price`, an output's scores cost `judge_money`; None where it is not known."""
+
+    documents: int
+    outputs_per_document: float
+    seconds: float | None
+    price: Decimal | None
+    judge_money: Decimal | None
+
+
+def _row(
+    kind: str, wanted: float, pilot: _Pilot, raters: int, values: FloatArray, most: float
+) -> Planned:
+    """What a campaign with so many raters for each output takes.
+
+    Args:
+        wanted: the width, or the difference.
+        values: shape (documents,), NaN where a document says nothing; each from -most to most.
+    """
+    estimate, counting = _mean(values), int((~np.isnan(values)).sum())
+    once = for_width(values, wanted) if kind == GoalKind.WIDTH else for_power(values, wanted)
+    looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
+    # Documents that say nothing are rated, too.
+    times = pilot.documents / counting if counting else 1.0
+    once, looking = _of_all(once, times), _of_all(looking, times)
+    if once.promised is None:
+        return Planned(raters, estimate, once, looking)
+    outputs = int(np.ceil(once.promised * pilot.outputs_per_document))
+    ratings = outputs * raters
+    return Planned(
+        raters,
+        estimate,
+        once,
+        looking,
+        ratings=ratings,
+        hours=None if pilot.seconds is None else ratings * pilot.seconds / 3600,
+        people_money=None if pilot.price is None else pilot.price * ratings,
+        judge_money=None if pilot.judge_money is None else pilot.judge_money * outputs,
+    )
+
+
+def _mean(values: FloatArray) -> float | None:
+    """The mean of what is there; None where nothing is."""
+    found = mean_of_documents(values)
+    return None if np.isnan(found) else found
+
+
+def _of_all(needed: Needed, times: float) -> Needed:
+    """In documents to be rated, of which one in so many counts."""
+    likely, promised = (
+        None if count is None else int(np.ceil(count * times))
+        for count in (needed.likely, needed.promised)
+    )
+    return Needed(likely, promised, needed.reason)
+
+
+def _by_raters(human: HumanScores) -> list[tuple[int, FloatArray]]:
+    """The human mean of each output with one rater and more, shape (outputs,), NaN for outputs that
+    have fewer; the last is of all that there are."""
+    ratings = human.ratings
+    if not len(ratings):
+        return [(1, human.mean)] if not np.isnan(human.mean).all() else []
+    most = min(int(np.median(ratings.count[ratings.count > 0])), MOST_RATERS)
+    order = np.lexsort((np.random.default_rng(SEED).random(len(ratings)), ratings.output))
+    first = np.cumsum(ratings.count) - ratings.count
+    place = np.empty(len(ratings), dtype=np.int64)
+    place[order] = np.arange(len(ratings)) - first[ratings.output[order]]
+    found = []
+    for raters in range(1, most + 1):
+        chosen = (place < raters) & (ratings.count[ratings.output] >= raters)
+        part = Ratings(
+            ratings.output[chosen], ratings.rater[chosen], ratings.value[chosen],
+            ratings.outputs, ratings.raters,
+        )  # fmt: skip
+        found.append((raters, part.means()))
+    return found
+
+
+def _seconds_per_rating(project_id: int) -> float | None:
+    """The median time that an item of the project's campaigns took, idle time left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a.seconds)
+               FROM annotations_assignment a
+               JOIN annotations_campaign c ON c.id = a.campaign_id
+               WHERE c.project_id = %s AND a.state = 'submitted' AND a.seconds IS NOT NULL""",
+            [project_id],
+        )
+        found = cursor.fetchone()[0]
+        return None if found is None else float(found)
+
+
+def _money_per_output(aim: CampaignGoal) -> Decimal | None:
+    """What the judges' calls for one output cost, by their runs so far; None where nothing is
+    known."""
+    judges: list[Judge] = [one for one in aim.sides if isinstance(one, Judge)]
+    known = [cost_of(judge).money for judge in judges]
+    costs = [money for money in known if money is not None]
+    return sum(costs, Decimal(0)) / PER if costs else None
+
+
+def other_pilots(project: Project, user: Any) -> list[Project]:
+    """Other projects with ratings and scores that a user may plan in, and so may plan from."""
+    has_ratings, has_judges = (
+        Exists(model.objects.filter(project=OuterRef("pk"))) for model in (Annotator, Judge)
+    )
+    own = Project.objects.filter(memberships__user=user, memberships__role__in=EDITORS)
+    others = own.exclude(pk=project.pk).filter(has_ratings, has_judges)
+    return list(others.order_by("name")[:MOST_PILOTS])

@@ -1,0 +1,1 @@
+"""Judges, their steps and their runs."""

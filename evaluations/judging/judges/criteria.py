@@ -1,0 +1,99 @@
+"""Create criteria from presets, generate their steps, and preview their prompts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from evaluations.judging.judges.clients import ask_model
+from evaluations.judging.judges.steps import prompt_parts, steps_request, store_steps
+from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
+from geval.llm.cost import estimated_tokens
+from geval.llm.presets import Preset
+from geval.llm.prompts import PromptError, compose_template, needs_steps, render
+from geval.llm.written_steps import read_steps
+from geval.scales import short
+
+STEPS_SECONDS = 90.0
+
+
+def use_preset(criterion: Criterion, preset: Preset) -> None:
+    """Give a criterion the wording of a preset; it is not saved."""
+    criterion.definition = preset.definition
+    criterion.task_introduction = preset.introduction
+    criterion.inputs = preset.inputs
+    criterion.scale_labels = {short(point): label for label, point in preset.labels.items()}
+
+
+@transaction.atomic
+def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
+    """Add criteria to a project; those whose names already exist are left out."""
+    there = {name.lower() for name in project.criteria.values_list("name", flat=True)}
+    made: list[Criterion] = []
+    for preset in chosen:
+        if preset.name in there:
+            continue
+        criterion = Criterion(
+            project=project,
+            name=preset.name,
+            position=len(there) + len(made),
+            scale_min=preset.scale.lowest,
+            scale_max=preset.scale.highest,
+        )
+        use_preset(criterion, preset)
+        criterion.save()
+        made.append(criterion)
+    return made
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A criterion's prompt as it will be sent about a real output; `problem` says why it cannot
+    be."""
+
+    prompt: str
+    tokens: int
+    document: str
+    problem: str = ""
+
+
+def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
+    """The whole prompt about the project's first output, with its token estimate."""
+    output = (
+        CandidateOutput.objects.of_project(criterion.project)
+        .select_related("document", "system")
+        .first()
+    )
+    newest = criterion.newest_steps if criterion.pk else None
+    text = steps if steps is not None else (newest.text if newest else None)
+    parts = prompt_parts(criterion)
+    if text is None and needs_steps(parts):
+        text = "(The model writes them before the first run.)"
+    try:
+        template = compose_template(parts, steps=text, is_delimited=True)
+        if output is None:
+            return Preview(
+                template,
+                estimated_tokens(len(template)),
+                "",
+                "There is no document yet for a preview.",
+            )
+        document = output.document
+        prompt = render(template, output.texts())
+    except PromptError as error:
+        return Preview("", 0, output.document.doc_id if output else "", str(error))
+    return Preview(
+        prompt, estimated_tokens(len(prompt)), f"{document.doc_id}, {output.system.name}"
+    )
+
+
+def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
+    """Have a judge's model write a new version of a criterion's steps.
+
+    Raises:
+        EndpointError, StepsError: it does not answer, or not with steps.
+    """
+    assert judge.endpoint is not None
+    request = steps_request(criterion, judge.request_settings)
+    answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
+    return store_steps(criterion, read_steps(answer.choices[0]), written_by=judge.model)

@@ -1,0 +1,471 @@
+"""Create, change and retire endpoints and judges, for pages, commands and the API."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.probing import probe_endpoint, puts_tags
+from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
+from geval.evaluators.base import (
+    Evaluator,
+    EvaluatorError,
+    SettingsError,
+    new_settings,
+)
+from geval.evaluators.judge_settings import JudgeSettings, default_of
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.registry import evaluators, make_evaluator
+from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.errors import EndpointError
+from geval.llm.probe import TOKENS_WITH_THOUGHT, Findings
+from geval.llm.time_limit import TimeLimit
+from geval_site.key_names import why_not_allowed
+
+
+@dataclass(frozen=True)
+class EndpointDraft:
+    """The values of an endpoint. `key` None keeps a stored key, an empty text removes it.
+
+    A key goes to another address only if somebody says so: a stored one is given again, and
+    `confirms_key_env` says that the variable was named for the address at hand.
+    """
+
+    base_url: str
+    name: str = ""
+    api_version: str = ""
+    key_env: str = ""
+    key: str | None = None
+    confirms_key_env: bool = True
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    parallel_calls: int | None = None
+
+
+@dataclass(frozen=True)
+class JudgeDraft:
+    """The values of a judge. `temperature` None is the mode's default: 1 for samples, 0 otherwise.
+
+    An empty `mode` means the best one that the endpoint supports. All but `name`, `kind` and
+    `settings` is for evaluators that ask an LLM.
+    """
+
+    name: str
+    endpoint: Endpoint | None = None
+    model: str = ""
+    kind: str = JudgeKind.GEVAL
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    mode: str = ""
+    samples: int = default_of("samples")
+    temperature: float | None = None
+    use_steps: bool = default_of("use_steps")
+    concurrency: int = default_of("concurrency")
+    max_tokens: int = default_of("max_tokens")
+    timeout_seconds: float | None = default_of("timeout_seconds")
+    min_coverage: float = default_of("min_coverage")
+    price_in: Decimal | None = None
+    price_out: Decimal | None = None
+
+    def changed(self, **values: Any) -> "JudgeDraft":
+        """With other values; another mode has its own temperature, unless one is given."""
+        return replace(self, **({"temperature": None} if "mode" in values else {}) | values)
+
+
+# Endpoints
+
+
+@transaction.atomic
+def save_endpoint(
+    project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None
+) -> Endpoint:
+    """Make an endpoint, or change one; a judge keeps the endpoint it has, so its address stays once
+    judges used it.
+
+    Raises:
+        ValidationError: a field is wrong, the address must not be called, or another name or
+            address is needed.
+    """
+    endpoint = endpoint or Endpoint(project=project)
+    base_url = draft.base_url.strip().rstrip("/")
+    if (
+        endpoint.pk
+        and base_url != endpoint.base_url
+        and endpoint.judges.filter(runs__isnull=False).exists()
+    ):
+        raise ValidationError(
+            {"base_url": "Runs have used this address; create a new endpoint for a different one."}
+        )
+    moves = bool(endpoint.pk) and (endpoint.base_url, endpoint.api_version) != (
+        base_url,
+        draft.api_version.strip(),
+    )
+    if moves:
+        _check_keys_may_move(endpoint, draft)
+    if moves or draft.key is not None or draft.key_env.strip() != endpoint.key_env:
+        endpoint.account = ""  # until a worker has read its key
+    endpoint.base_url = base_url
+    endpoint.api_version = draft.api_version.strip()
+    endpoint.key_env = draft.key_env.strip()
+    endpoint.requests_per_minute = draft.requests_per_minute
+    endpoint.tokens_per_minute = draft.tokens_per_minute
+    endpoint.parallel_calls = draft.parallel_calls
+    if draft.key is not None:
+        endpoint.keep_key(draft.key.strip())
+    endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
+    _check_base_url(base_url)
+    _check_key_name(endpoint.key_env)
+    endpoint.full_clean(validate_constraints=False)
+    if (
+        Endpoint.objects.filter(project=project, name=endpoint.name)
+        .exclude(pk=endpoint.pk)
+        .exists()
+    ):
+        raise ValidationError(
+            {"name": f"An endpoint {endpoint.name!r} already exists; choose another name."}
+        )
+    if endpoint.sealed_key and endpoint.key_env:
+        raise ValidationError({"key_env": "Enter the key or the name of its variable, not both."})
+    endpoint.save()
+    if moves:
+        endpoint.probes.all().delete()  # they are about the server at the address before
+    return endpoint
+
+
+def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoint:
+    """The endpoint with an address and key variable, created if there is none.
+
+    Raises:
+        ValidationError: the address is invalid, or must not be called.
+    """
+    url = base_url.strip().rstrip("/")
+    there = project.endpoints.current().filter(base_url=url, key_env=key_env, sealed_key="").first()
+    return there or save_endpoint(project, EndpointDraft(base_url=url, key_env=key_env))
+
+
+def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
+    """Refuse to send a key to an address it was not entered for."""
+    if endpoint.sealed_key and draft.key is None:
+        raise ValidationError(
+            {"key": "The address has changed, and the stored key was entered for the previous one. "
+                    "Enter the key for the new address, or delete the stored one."}
+        )  # fmt: skip
+    if (
+        draft.key_env.strip()
+        and draft.key_env.strip() == endpoint.key_env
+        and not draft.confirms_key_env
+    ):
+        raise ValidationError(
+            {
+                "key_env": (
+                    "The address has changed. Confirm that the key of this variable may be sent to"
+                    " the new one."
+                )
+            }
+        )
+
+
+def _check_key_name(name: str) -> None:
+    why_not = why_not_allowed(name, settings.ENDPOINT_KEYS)
+    if why_not:
+        raise ValidationError({"key_env": why_not})
+
+
+def _check_base_url(base_url: str) -> None:
+    try:
+        check_address(base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
+    except ForbiddenAddressError as error:
+        raise ValidationError({"base_url": str(error)}) from None
+
+
+def _free_name(project: Project, wanted: str) -> str:
+    taken = set(project.endpoints.values_list("name", flat=True))
+    names = (
+        wanted[:90] if number == 1 else f"{wanted[:90]} {number}"
+        for number in range(1, len(taken) + 2)
+    )
+    return next(name for name in names if name not in taken)
+
+
+# Judges
+
+
+class ProbeNeededError(Exception):
+    """A judge cannot be created yet: its endpoint has to be probed for the model first."""
+
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
+        super().__init__(f"{endpoint} has not been probed for {model} yet.")
+        self.endpoint = endpoint
+        self.model = model
+
+
+def create_judge(
+    project: Project, draft: JudgeDraft, *, probe: bool = True, here: bool = True
+) -> tuple[Judge, bool]:
+    """Create a judge; for an existing identical judge, return that one and False.
+
+    Args:
+        probe: an endpoint that was not probed for this model yet has to be, so that a mode it
+            cannot do is refused now.
+        here: probe in this process. Web processes do not: a worker probes, and the judge is created
+            after that.
+
+    Raises:
+        ProbeNeededError: the endpoint was not probed for this model, and is not to be asked here.
+        ValidationError: a setting is wrong, the name is taken by another judge, the mode does not
+            fit a criterion or the endpoint, or the endpoint does not answer.
+    """
+    there = newest_version(project, draft.name)
+    draft = _with_new_settings(draft, there)
+    judge = _drafted(project, draft, _findings_for(project, draft, probe=probe, here=here))
+    if there is None:
+        judge.save()
+        return judge, True
+    different = [name for name in _SETTINGS if getattr(there, name) != getattr(judge, name)]
+    if different:
+        listed = ", ".join(name.removesuffix("_id") for name in different)
+        raise ValidationError(
+            {
+                "name": (
+                    f"A judge {judge.name!r} with a different {listed} already exists; choose"
+                    " another name."
+                )
+            }
+        )
+    return there, False
+
+
+def draft_of(judge: Judge) -> JudgeDraft:
+    """The values of a judge, to change some of them."""
+    declared = {name: getattr(judge, name) for name in JudgeSettings.model_fields}
+    return JudgeDraft(
+        name=judge.name,
+        endpoint=judge.endpoint,
+        model=judge.model,
+        kind=judge.kind,
+        settings=judge.settings,
+        **declared,
+    )
+
+
+def change_judge(
+    judge: Judge, draft: JudgeDraft, *, probe: bool = True, here: bool = True
+) -> Judge:
+    """Change a judge; once a run has used it, this creates a new version and retires the old one.
+
+    Raises:
+        ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another
+            judge's.
+    """
+    draft = _with_new_settings(draft, judge)
+    # Probed first, so that no transaction is open while a slow endpoint answers.
+    findings = _findings_for(judge.project, draft, probe=probe, here=here)
+    return _change_judge(judge, _drafted(judge.project, draft, findings))
+
+
+@transaction.atomic
+def _change_judge(judge: Judge, changed: Judge) -> Judge:
+    other = newest_version(judge.project, changed.name)
+    if other and other.name != judge.name:
+        raise ValidationError(
+            {"name": f"A judge {changed.name!r} already exists; choose another name."}
+        )
+    differs = any(getattr(judge, name) != getattr(changed, name) for name in _FROZEN)
+    if judge.is_frozen and differs:
+        if changed.name != judge.name:
+            raise ValidationError(
+                {
+                    "name": (
+                        "Runs have used this judge, so this creates a new version with the same "
+                        "name; rename it separately."
+                    )
+                }
+            )
+        changed.version = (newest_version(judge.project, judge.name) or judge).version + 1
+        changed.name = judge.name
+        changed.family = judge.family
+        changed.save()
+        Judge.objects.filter(pk=judge.pk, retired_at=None).update(retired_at=timezone.now())
+        return changed
+    if changed.kind != judge.kind:
+        raise ValidationError(
+            {"name": f"{judge} is a judge of a different kind; create a new one."}
+        )
+    for name in (
+        "name",
+        *_SETTINGS,
+        "length_parameter",
+        "sends_temperature",
+        "price_in",
+        "price_out",
+    ):
+        setattr(judge, name, getattr(changed, name))
+    judge.save()
+    return judge
+
+
+def _with_new_settings(draft: JudgeDraft, there: Judge | None) -> JudgeDraft:
+    """A draft with the settings that new judges have, or that the judge there has."""
+    kind = evaluators().get(draft.kind)
+    before = there.settings if there and there.kind == draft.kind else None
+    return replace(draft, settings=new_settings(kind, draft.settings, before)) if kind else draft
+
+
+def newest_version(project: Project, name: str) -> Judge | None:
+    """The newest version of the judge with this name."""
+    return project.judges.filter(name=name.strip()).order_by("-version").first()
+
+
+def same_but_for_settings(one: Judge, other: Judge) -> bool:
+    """Whether two judges give the same scores, were it not for their evaluator's own settings."""
+    names = [name for name in _FROZEN if name != "settings"]
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+def retire(thing: Judge | Endpoint, *, back: bool = False) -> None:
+    """Retire a judge or an endpoint (its scores are kept), or restore it."""
+    thing.retired_at = None if back else timezone.now()
+    thing.save(update_fields=["retired_at"])
+
+
+def _findings_for(
+    project: Project, draft: JudgeDraft, *, probe: bool, here: bool
+) -> Findings | None:
+    model, endpoint = draft.model.strip(), draft.endpoint
+    if not model or endpoint is None:
+        return None
+    found = known_findings(endpoint, model)
+    if found or not probe:
+        return found
+    # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the
+    # one to be found.
+    _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
+    if not here:
+        raise ProbeNeededError(endpoint, model)
+    try:
+        return probe_endpoint(
+            endpoint,
+            model,
+            time_limit=TimeLimit(draft.timeout_seconds),
+            is_delimited=puts_tags(draft.kind, draft.settings),
+        )
+    except EndpointError as error:
+        raise ValidationError({"endpoint": f"The endpoint was probed: {error.message}"}) from None
+
+
+def _evaluator(draft: JudgeDraft) -> Evaluator:
+    """The evaluator of a draft, which checks its settings."""
+    try:
+        evaluator = make_evaluator(draft.kind, draft.settings)
+    except EvaluatorError as error:
+        raise ValidationError({"kind": str(error)}) from None
+    except SettingsError as error:
+        raise ValidationError(error.messages) from None
+    if not evaluator.runs:
+        raise ValidationError(
+            {
+                "kind": f"{evaluator.title} are created by uploading scores; set the judge's name "
+                "there."
+            }
+        )
+    return evaluator
+
+
+def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> Judge:
+    """The judge a draft describes, checked but not saved."""
+    evaluator = _evaluator(draft)
+    common = {
+        "project": project,
+        "name": draft.name.strip(),
+        "kind": draft.kind,
+        "settings": evaluator.settings.model_dump(mode="json"),
+    }
+    if not isinstance(evaluator, LlmEvaluator):
+        judge = Judge(**common)
+        judge.full_clean(validate_unique=False, validate_constraints=False)
+        return judge
+    mode = draft.mode or (findings.best_mode if findings else "") if evaluator.chats else ""
+    temperature = draft.temperature
+    if temperature is None:
+        temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
+    declared = {name: getattr(draft, name) for name in JudgeSettings.model_fields}
+    judge = Judge(
+        **common,
+        endpoint=draft.endpoint,
+        model=draft.model.strip(),
+        **declared | {"mode": mode, "temperature": temperature},
+    )
+    if findings:
+        if findings.thinks and draft.max_tokens == default_of("max_tokens"):
+            judge.max_tokens = TOKENS_WITH_THOUGHT  # or every reply is cut within its thought
+        judge.length_parameter = findings.length_parameter
+        judge.sends_temperature = findings.temperature
+    judge.full_clean(validate_unique=False, validate_constraints=False)
+    if evaluator.chats and findings and not mode:
+        raise ValidationError({"mode": f"{findings.why_not('')} To use one, choose it."})
+    _check_required(judge, evaluator)
+    _check_prices(judge)
+    _check_temperature(judge, findings)
+    _check_mode(judge, evaluator, findings)
+    _check_endpoint(evaluator, findings)
+    return judge
+
+
+def _check_required(judge: Judge, evaluator: LlmEvaluator) -> None:
+    wanted = ("endpoint", "model", "mode") if evaluator.chats else ("endpoint", "model")
+    for name in wanted:
+        if not getattr(judge, name):
+            raise ValidationError({name: "This field is required."})
+
+
+def _check_endpoint(evaluator: LlmEvaluator, findings: Findings | None) -> None:
+    why_not = evaluator.why_not_with(findings) if findings else ""
+    if why_not:
+        raise ValidationError({"endpoint": why_not})
+
+
+def _check_prices(judge: Judge) -> None:
+    if (judge.price_in is None) != (judge.price_out is None):
+        raise ValidationError({"price_out": "Enter both prices, or none."})
+
+
+def _check_temperature(judge: Judge, findings: Findings | None) -> None:
+    if judge.mode == ScoringMode.SAMPLES and judge.temperature == 0 and judge.samples > 1:
+        raise ValidationError(
+            {"temperature": "At temperature 0 all samples are the same; use 1, or mode direct."}
+        )
+    own_temperature = findings is not None and not findings.temperature
+    if own_temperature and judge.temperature not in (0, 1):
+        raise ValidationError(
+            {"temperature": "This model accepts only its own temperature; leave it empty."}
+        )
+
+
+def _check_mode(judge: Judge, evaluator: LlmEvaluator, findings: Findings | None) -> None:
+    if evaluator.chats and findings and findings.why_not(judge.mode):
+        raise ValidationError({"mode": findings.why_not(judge.mode)})
+    for criterion in judge.project.criteria.all():
+        reason = evaluator.why_not_on(criterion.scale, judge.mode)
+        if reason:
+            raise ValidationError({"mode": f"{criterion.name}: {reason}"})
+
+
+# What decides a score; a change of it makes a new version. The rest is how fast and at what price.
+_FROZEN = (
+    "kind",
+    "settings",
+    "endpoint_id",
+    "model",
+    "mode",
+    "samples",
+    "temperature",
+    "use_steps",
+    "max_tokens",
+    "min_coverage",
+)
+_SETTINGS = (*_FROZEN, "concurrency", "timeout_seconds")

@@ -1,0 +1,145 @@
+"""Probe an endpoint for a model, with a real prompt of the project."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluations.judging.judges.clients import client_for
+from evaluations.judging.judges.listing import (
+    keep_listed_models,
+    models_listed_by,
+    with_a_suggestion,
+)
+from evaluations.judging.judges.steps import prompt_parts
+from evaluations.models import CandidateOutput, Endpoint, ModelProbe, Project
+from geval.evaluators.judge_settings import default_of
+from geval.evaluators.llm_evaluator import PromptSettings
+from geval.evaluators.registry import evaluators
+from geval.llm.errors import EndpointError
+from geval.llm.item_texts import Texts
+from geval.llm.judgement import JudgeQuestion, question_on
+from geval.llm.parsing import Failure
+from geval.llm.patience import ask_within_patience
+from geval.llm.presets import presets
+from geval.llm.probe import Findings, probe_model
+from geval.llm.prompts import PromptError, PromptParts, compose_template
+from geval.llm.time_limit import TimeLimit
+
+# Longer than other questions: a probe makes several calls, some with room for a thought.
+PROBE_PATIENCE_SECONDS = 600.0
+_EXAMPLE = Texts(
+    source=(
+        "The ferry to the island sails twice a day in winter. On Tuesday the morning sailing was"
+        " cancelled because of high waves, and about forty passengers waited at the harbour until"
+        " the afternoon. The company said that the timetable would return to normal on Wednesday."
+    ),
+    output=(
+        "High waves cancelled Tuesday's morning ferry. About forty passengers waited until the"
+        " afternoon; on Wednesday the usual timetable returns."
+    ),
+)
+
+
+def probe_endpoint(
+    endpoint: Endpoint,
+    model: str,
+    *,
+    time_limit: TimeLimit | None = None,
+    is_delimited: bool | None = None,
+) -> Findings:
+    """Probe an endpoint for a model, and store the findings.
+
+    Args:
+        time_limit: of the judge that the probe is for; by default it follows the server's speed.
+        is_delimited: whether that judge puts texts between tags (`puts_tags`); by default as the
+            judges of this model do, and as new judges where there are none.
+
+    Raises:
+        EndpointError: it does not answer at all.
+    """
+    client = client_for(endpoint, timeout=time_limit or TimeLimit())
+    if is_delimited is None:
+        is_delimited = _judges_put_tags(endpoint, model)
+    question = sample_question(endpoint.project, is_delimited=is_delimited)
+
+    async def ask() -> Findings:
+        async with client:
+            return await probe_model(
+                client,
+                model,
+                question,
+                max_tokens=default_of("max_tokens"),
+                min_coverage=default_of("min_coverage"),
+            )
+
+    asked_at = endpoint.base_url, endpoint.api_version
+    try:
+        findings = ask_within_patience(ask(), endpoint.base_url, seconds=PROBE_PATIENCE_SECONDS)
+    except EndpointError as error:
+        raise with_a_suggestion(endpoint, model, error) from error
+    keep_listed_models(endpoint, models_listed_by(endpoint))
+    with transaction.atomic():
+        now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+        if (
+            now and (now.base_url, now.api_version) == asked_at
+        ):  # otherwise they are about another server
+            defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
+            ModelProbe.objects.update_or_create(endpoint=endpoint, model=model, defaults=defaults)
+    return findings
+
+
+def puts_tags(kind: str, settings: Mapping[str, Any]) -> bool | None:
+    """Whether an evaluator with these settings puts texts between tags; None for one to which that
+    means nothing."""
+    evaluator = evaluators().get(kind)
+    if evaluator is None or not issubclass(evaluator.Settings, PromptSettings):
+        return None
+    return bool(settings.get("delimited", False))
+
+
+def _judges_put_tags(endpoint: Endpoint, model: str) -> bool:
+    judges = endpoint.judges.filter(model=model, retired_at=None).values_list("kind", "settings")
+    habits = {puts_tags(kind, settings) for kind, settings in judges} - {None}
+    return habits != {False}
+
+
+def sample_question(project: Project, *, is_delimited: bool) -> JudgeQuestion:
+    """The question of one item: about the project's first output on its first criterion, with its
+    evaluation steps if it has some; about an example where the project has neither yet."""
+    return _first_question(project, is_delimited) or example_question(is_delimited=is_delimited)
+
+
+def _first_question(project: Project, is_delimited: bool) -> JudgeQuestion | None:
+    output = (
+        CandidateOutput.objects.of_project(project).select_related("document", "system").first()
+    )
+    criterion = project.criteria.first()
+    if output is None or criterion is None:
+        return None
+    steps = criterion.newest_steps
+    try:
+        template = compose_template(
+            prompt_parts(criterion), steps=steps.text if steps else None, is_delimited=is_delimited
+        )
+    except PromptError:
+        return None
+    question = question_on(template, output.texts(), criterion.name, criterion.scale)
+    return None if isinstance(question, Failure) else question
+
+
+def example_question(*, is_delimited: bool = True) -> JudgeQuestion:
+    """A realistic question about texts of our own."""
+    preset = presets()[0]
+    parts = PromptParts(
+        criterion=preset.name,
+        scale=preset.scale,
+        definition=preset.definition,
+        introduction=preset.introduction,
+        inputs=preset.inputs,
+    )
+    template = compose_template(parts, steps=None, is_delimited=is_delimited)
+    question = question_on(template, _EXAMPLE, preset.name, preset.scale)
+    assert isinstance(question, JudgeQuestion)
+    return question

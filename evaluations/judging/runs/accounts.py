@@ -1,0 +1,52 @@
+"""Accounts: the endpoints that reach one server with one key, of whichever projects.
+
+What a server allows it allows to a key, and to all who come without one. So what is learned of its
+limits belongs to the account. Two keys at one host are two accounts, as are two names of one host.
+"""
+
+from urllib.parse import urlsplit
+
+from evaluations.models import Endpoint
+from evaluations.models.sealing import keyed_digest
+
+_USUAL_PORTS = {"http": 80, "https": 443}
+
+
+def read_account(endpoint: Endpoint) -> str:
+    """The account of an endpoint, read anew and kept in its row for processes that do not have its
+    key, such as those that show pages.
+
+    Called where the endpoint is called, as only workers may have the variable with its key.
+
+    Raises:
+        SealError: its key cannot be read.
+    """
+    account = account_of(endpoint.base_url, endpoint.api_version, endpoint.api_key)
+    if endpoint.account != account:
+        endpoint.account = account
+        # Not over an edit of this moment, whose account is another one.
+        as_read = Endpoint.objects.filter(
+            pk=endpoint.pk,
+            base_url=endpoint.base_url,
+            api_version=endpoint.api_version,
+            key_env=endpoint.key_env,
+            sealed_key=endpoint.sealed_key,
+        )
+        as_read.update(account=account)
+    return account
+
+
+def account_of(base_url: str, api_version: str, key: str) -> str:
+    """A digest of an address and a key, of 64 hexadecimal digits. It gives away neither."""
+    return keyed_digest("accounts", "\n".join((normalised(base_url), api_version, key)))
+
+
+def normalised(base_url: str) -> str:
+    """An address as all ways to write it have in common: capitals of the host, the usual port and
+    a slash at the end mean nothing."""
+    parts = urlsplit(base_url.strip())
+    host = (parts.hostname or "").rstrip(".")
+    user = parts.netloc.rpartition("@")[0]
+    port = parts.port or _USUAL_PORTS.get(parts.scheme)
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{user}@{host}:{port}{parts.path.rstrip('/')}{query}"

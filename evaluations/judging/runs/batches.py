@@ -1,0 +1,398 @@
+"""Runs that go through an endpoint's batch API (half the price, within a day): send, look, read,
+send what is left.
+
+The rows know everything, so a run survives days and restarts: a batch's items are marked before it
+is sent, and a batch that was sent by a worker that died before it could write the id down is found
+again by a token in its metadata.
+"""
+
+import asyncio
+import datetime
+import time
+from collections import defaultdict
+from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.outages import outage_if_lost
+from evaluations.judging.runs.question_share import QuestionShare
+from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
+from geval.llm import wire
+from geval.llm.calls import Answer
+from geval.llm.cost import estimated_tokens
+from geval.llm.endpoints import TOKENS_TOO_MANY, RemoteBatch
+from geval.llm.errors import EndpointError
+from geval.llm.judgement import Judgement, is_worth_asking_again, read_attempts
+from geval.llm.metering import Spent
+from geval.llm.parsing import Failure, Reason
+from geval.llm.replies import Reply
+from geval.llm.requests import Request
+from geval.texts.plain import storable
+
+# OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in
+# less memory.
+BATCH_ITEMS = 5_000
+LOOK_FIRST_SECONDS = 5
+LOOK_LATER_SECONDS = 120
+TENDING_SECONDS = 300
+LOOK_SECONDS = 1.0
+# Looks in a row that may fail before a person should know.
+MOST_FAILED_LOOKS = 5
+# Endpoints promise a day; one that needs twice that has lost the batch.
+LONGEST_BATCH = datetime.timedelta(hours=48)
+# More results for one question than any request asks for.
+MOST_RESULTS = 128
+
+
+class BatchShare(QuestionShare):
+    """The share of the worker that looks after a run's batches."""
+
+    # Until when the run is this worker's alone, and when that was last put off.
+    _until: datetime.datetime | None = None
+    _tended = 0.0
+
+    async def advance(self) -> None:
+        """Do what can be done for the run now, one worker at a time: finish sendings that were
+        begun, read what came back, send what waits; stop at the first step that fails."""
+        self._until = await self.database.call(lambda: _tend(self.run.pk))
+        if self._until is None:
+            return
+        self._tended = time.monotonic()
+        await self.read_criteria()
+        watching = asyncio.create_task(self.watch(every=LOOK_SECONDS))
+        try:
+            for batch in await self.database.call(self._half_sent):
+                await self._try(batch, self._send(batch, maybe_sent=True))
+            for batch in await self.database.call(self._due):
+                await self._try(batch, self._look(batch))
+            while not self.stopped.is_set() and (
+                gathered := await self.database.call(self._gather)
+            ):
+                await self._try(gathered, self._send(gathered))
+                await self.look_up()
+        finally:
+            self.stop()
+            await watching
+            await self.database.call(lambda: _stop_tending(self.run.pk, self._until))
+        await self.leave()
+
+    async def renew(self) -> None:
+        """Keep the run to this worker as well: files of a batch may take many minutes."""
+        if time.monotonic() - self._tended > TENDING_SECONDS / 4:
+            self._tended = time.monotonic()
+            self._until = await self.database.call(lambda: _keep_tending(self.run.pk, self._until))
+        await super().renew()
+
+    def _half_sent(self) -> list[Batch]:
+        return list(self.run.batches.due().filter(state=Batch.State.SENDING))
+
+    def _due(self) -> list[Batch]:
+        return list(self.run.batches.due().filter(state=Batch.State.SENT))
+
+    def _gather(self) -> Batch | None:
+        """Items for another batch; none while a failed one waits for its next try."""
+        return None if self.run.batches.waiting_to_try_again().exists() else _gather(self.run)
+
+    async def _try(self, batch: Batch, step: Coroutine[Any, Any, None]) -> None:
+        """Do a step with a batch, unless an earlier one failed.
+
+        An error that may pass leaves the batch for a later look, by any worker; if it does not
+        pass, the run pauses.
+        """
+        if self.stopped.is_set():
+            step.close()
+            return
+        try:
+            await step
+        except EndpointError as error:
+            gives_up = (
+                error.kind.stops_run
+                or not error.kind.is_passing
+                or batch.failures + 1 >= MOST_FAILED_LOOKS
+            )
+            sent = self.run.batches.exclude(remote_id="")
+            cause = outage_if_lost(error, has_answered=await self.database.call(sent.exists))
+            await self.database.call(lambda: _note_failure(batch, cause.message))
+            self.stop(cause.message if gives_up else "", after=cause)
+            return
+        if batch.failures:
+            await self.database.call(lambda: Batch.objects.filter(pk=batch.pk).update(failures=0))
+        await self.end_outage()
+
+    async def _send(self, batch: Batch, *, maybe_sent: bool = False) -> None:
+        """Send a batch, unless it was sent already by a worker that did not live to write that
+        down."""
+        remote = await self.client.find_batch(str(batch.token)) if maybe_sent else None
+        if remote is None:
+            lines = await self.database.call(lambda: self._lines(batch))
+            if lines:
+                remote = await self.client.send_batch(b"\n".join(lines), token=str(batch.token))
+        await self.database.call(lambda: _note_sent(batch, remote))
+
+    def _lines(self, batch: Batch) -> list[bytes]:
+        """The requests of a batch as JSON lines, each question once, without those that the store
+        can answer."""
+        requests: dict[str, Request] = {}
+        for item in leases.batch_items(batch.pk):
+            question = self.question_of(item)
+            if not isinstance(question, Failure):
+                request = self._request(question)
+                requests[self.key_of([request])] = request
+        known = self.stored_replies(list(requests))
+        return [
+            line
+            for key, request in requests.items()
+            if key not in known
+            for line in _request_lines(key, request, most=self.frozen.fit.most_choices)
+        ]
+
+    def _request(self, question: Any) -> Request:
+        """The one request of a question, as evaluators that take batches have it."""
+        (request,) = self.requests_of(question)
+        return request
+
+    async def _look(self, batch: Batch) -> None:
+        """Ask about a batch, and read it if it has ended."""
+        remote = await self.client.get_batch(batch.remote_id) if batch.remote_id else None
+        if remote and not remote.has_ended:
+            if timezone.now() - batch.created_at > LONGEST_BATCH:
+                self.stop(
+                    f"The endpoint has not finished batch {remote.id} within two days. "
+                    "Cancel the run, or resume it to keep waiting."
+                )
+            await self.database.call(lambda: _look_later(batch, remote.state))
+            return
+        contents = [
+            await self.client.get_file(file_id) for file_id in (remote.files if remote else ())
+        ]
+        most_tokens = TOKENS_TOO_MANY * (self.frozen.max_tokens + 100)
+        replies, errors = read_results(contents, most_tokens=most_tokens)
+        spent = _spent(replies, estimated_tokens(self.frozen.characters_each))
+        # Counted before anything is made of them, so that it counts whatever comes of them.
+        await self.database.call(lambda: results.count_up(self.run.pk, spent))
+        await self.database.call(lambda: self._store(batch, replies, errors, remote))
+        await self.database.call(lambda: results.note_result(self.run.pk))
+
+    @transaction.atomic
+    def _store(
+        self,
+        batch: Batch,
+        replies: dict[str, list[Reply]],
+        errors: dict[str, str],
+        remote: RemoteBatch | None,
+    ) -> None:
+        """Store what came of a batch's items; unreadable replies are asked for again a few
+        times."""
+        attempts = dict(RunItem.objects.filter(batch=batch).values_list("pk", "attempts"))
+        finished: list[results.FinishedItem] = []
+        again: list[int] = []
+        paid: dict[str, Judgement] = {}
+        most_attempts = read_attempts(self.settings)
+        items = leases.lease_batch(batch.pk, self.worker)
+        questions = {item.id: self.question_of(item) for item in items}
+        keys = {
+            pk: self.key_of(self.requests_of(question))
+            for pk, question in questions.items()
+            if not isinstance(question, Failure)
+        }
+        known = self.stored_replies(list(keys.values()))
+        for item in items:
+            question = questions[item.id]
+            if isinstance(question, Failure):
+                finished.append(results.FinishedItem(item, "", question))
+                continue
+            key = keys[item.id]
+            if key in known and _short(key) not in replies:
+                answer = results.answer_from(known[key])
+                outcome = self.evaluator.score_again([answer], question, self.settings)
+                finished.append(
+                    results.FinishedItem(item, key, outcome, stored_reply=known[key].pk)
+                )
+                continue
+            is_first = key not in paid
+            if is_first:
+                found, error = replies.get(_short(key), []), errors.get(_short(key), "")
+                paid[key] = self._judgement(found, error, question)
+            judgement = paid[key]
+            outcome = judgement.outcome
+            if not is_first and judgement.answers:
+                # Criteria that are rated together each read their own score.
+                outcome = self.evaluator.score_again(judgement.answers, question, self.settings)
+            if is_worth_asking_again(outcome, self.settings) and attempts[item.id] < most_attempts:
+                again.append(item.id)
+                continue
+            finished.append(
+                results.FinishedItem(item, key, outcome, judgement if is_first else None)
+            )
+        results.store_each(self.run, finished, self.worker)
+        RunItem.objects.filter(pk__in=again).update(
+            state=ItemState.PENDING, leased_by="", lease_until=None, batch=None
+        )
+        Batch.objects.filter(pk=batch.pk).update(
+            state=Batch.State.FAILED if remote and remote.has_failed else Batch.State.DONE,
+            remote_state=remote.state if remote else "",
+            message=remote.message if remote else "",
+            ended_at=timezone.now(),
+        )
+
+    def _judgement(self, replies: Sequence[Reply], error: str, question: Any) -> Judgement:
+        """What the replies to one question come to."""
+        if not replies:
+            said = error or "The batch ended without an answer to this item."
+            return Judgement(Failure(Reason.ENDPOINT, said), ())
+        answer = Answer(
+            choices=tuple(choice for reply in replies for choice in reply.choices)[
+                : max(1, self.settings.samples)
+            ],
+            model=replies[-1].model,
+            request_id=replies[-1].request_id,
+            prompt_tokens=sum(reply.prompt_tokens or 0 for reply in replies),
+            completion_tokens=sum(reply.completion_tokens or 0 for reply in replies),
+            calls=len(replies),
+            seconds=0.0,
+        )
+        outcome = self.evaluator.score_again([answer], question, self.settings)
+        return Judgement(outcome, (answer,))
+
+
+def _note_failure(batch: Batch, text: str) -> None:
+    wait = min(LOOK_LATER_SECONDS, LOOK_FIRST_SECONDS * 2**batch.failures)
+    Batch.objects.filter(pk=batch.pk).update(
+        failures=F("failures") + 1,
+        message=text,
+        look_at=timezone.now() + datetime.timedelta(seconds=wait),
+    )
+
+
+def _tend(run_id: int) -> datetime.datetime | None:
+    """Until when a run is this worker's alone; None if it is another's."""
+    until = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
+    free = EvaluationRun.objects.active().unattended().filter(pk=run_id)
+    return until if free.update(preparer_until=until) else None
+
+
+def _keep_tending(run_id: int, until: datetime.datetime | None) -> datetime.datetime | None:
+    later = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
+    mine = EvaluationRun.objects.filter(pk=run_id, preparer_until=until)
+    return later if mine.update(preparer_until=later) else until
+
+
+def _stop_tending(run_id: int, until: datetime.datetime | None) -> None:
+    EvaluationRun.objects.filter(pk=run_id, preparer_until=until).update(preparer_until=None)
+
+
+@transaction.atomic
+def _gather(run: EvaluationRun) -> Batch | None:
+    """Put waiting items into a new batch; None if none wait or the run is paused."""
+    if not EvaluationRun.objects.active().filter(pk=run.pk).exists():
+        return None
+    waiting = (
+        RunItem.objects.filter(run=run)
+        .claimable()
+        .order_by("pk")
+        .select_for_update(skip_locked=True)
+    )
+    ids = list(waiting.values_list("pk", flat=True)[:BATCH_ITEMS])
+    if not ids:
+        return None
+    batch = Batch.objects.create(run=run)
+    RunItem.objects.filter(pk__in=ids).update(
+        state=ItemState.SENT,
+        batch=batch,
+        attempts=F("attempts") + 1,
+        leased_by="",
+        lease_until=None,
+    )
+    return batch
+
+
+def _note_sent(batch: Batch, remote: RemoteBatch | None) -> None:
+    batch.remote_id = remote.id if remote else ""
+    batch.remote_state = remote.state if remote else "nothing to ask"
+    batch.state = Batch.State.SENT
+    batch.look_at = timezone.now() + datetime.timedelta(seconds=LOOK_FIRST_SECONDS if remote else 0)
+    batch.save(update_fields=["remote_id", "remote_state", "state", "look_at"])
+
+
+def _request_lines(key: str, request: Request, *, most: int) -> Iterable[bytes]:
+    """A question as lines that ask for no more than `most` replies each."""
+    for number, begins in enumerate(range(0, request.n, most)):
+        body = replace(request, n=min(most, request.n - begins)).body()
+        line = {"method": "POST", "url": "/v1/chat/completions", "body": body}
+        yield orjson.dumps({"custom_id": f"{_short(key)}-{number}", **line})
+
+
+def _short(key: str) -> str:
+    """A key within the 64 characters that a custom id may have."""
+    return key[:48]
+
+
+def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
+    """What the replies of a batch took; tokens are estimated where the endpoint does not say."""
+    spent = Spent()
+    for reply in (reply for found in replies.values() for reply in found):
+        written = sum(len(choice.text) for choice in reply.choices)
+        spent.add(
+            tokens_each if reply.prompt_tokens is None else reply.prompt_tokens,
+            (
+                estimated_tokens(written)
+                if reply.completion_tokens is None
+                else reply.completion_tokens
+            ),
+            calls=1,
+        )
+    return spent
+
+
+def _look_later(batch: Batch, remote_state: str) -> None:
+    age = (timezone.now() - batch.created_at).total_seconds()
+    wait = min(LOOK_LATER_SECONDS, max(LOOK_FIRST_SECONDS, age / 10))
+    Batch.objects.filter(pk=batch.pk).update(
+        remote_state=remote_state, look_at=timezone.now() + datetime.timedelta(seconds=wait)
+    )
+
+
+def read_results(
+    contents: Sequence[bytes], *, most_tokens: int = 32_000
+) -> tuple[dict[str, list[Reply]], dict[str, str]]:
+    """The lines of a batch's output and error files: replies and error messages, by the shortened
+    request key."""
+    replies: dict[str, list[Reply]] = defaultdict(list)
+    errors: dict[str, str] = {}
+    for line in (line for content in contents for line in content.splitlines() if line.strip()):
+        try:
+            result = wire.loads(line)
+            key = str(result["custom_id"]).rsplit("-", 1)[0]
+            response = result.get("response") or {}
+            failed = bool(result.get("error")) or response.get("status_code") != 200
+        except (wire.MalformedError, LookupError, TypeError, AttributeError):
+            continue  # its item stays without a reply, and is asked again
+        if failed:
+            errors[key] = _error_words(result)
+        elif len(replies[key]) < MOST_RESULTS:
+            try:
+                request_id = str(response.get("request_id") or "")
+                replies[key].append(
+                    wire.chat_reply(
+                        response.get("body"),
+                        request_id=request_id,
+                        n=MOST_RESULTS,
+                        most_tokens=most_tokens,
+                    )
+                )
+            except wire.MalformedError as error:
+                errors[key] = f"The endpoint's answer is not a chat completion: {error}."
+    return {key: found for key, found in replies.items() if found}, errors
+
+
+def _error_words(result: dict[str, Any]) -> str:
+    body = (result.get("response") or {}).get("body") or {}
+    error = result.get("error") or (body.get("error") if isinstance(body, dict) else None) or {}
+    said = str(error.get("message") if isinstance(error, dict) else error)
+    return storable(said)[:1000] or "The batch gave an error without a message."

@@ -1,0 +1,185 @@
+"""Questions to endpoints, done by workers: probes, evaluation steps, explanations. Rows say how far
+each has come.
+
+A project has a few of them in hand at a time, so that its silent endpoints take no worker away from
+others.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from evaluations.judging.judges.criteria import generate_steps
+from evaluations.judging.judges.probing import PROBE_PATIENCE_SECONDS, probe_endpoint
+from evaluations.judging.runs.explain import explain
+from evaluations.models import (
+    Criterion,
+    Endpoint,
+    Errand,
+    ErrandState,
+    Explanation,
+    Judge,
+    ModelProbe,
+    Score,
+    StepsRequest,
+)
+from evaluations.models.errands import MOST_ATTEMPTS
+from evaluations.people.waking import wake_for_errand
+from geval.llm.errors import EndpointError
+from geval.llm.patience import PATIENCE_SECONDS
+from geval.llm.prompts import PromptError
+from geval.llm.written_steps import StepsError
+
+# A worker that is later than an errand may take has died.
+LATE = timedelta(seconds=30)
+MOST_IN_HAND = 4
+_LOCK = (
+    0x65727264  # any constant: with a project's id it is the lock under which its errands are taken
+)
+log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What kind of errand: its rows, and what is done about one, which writes the answer down
+    within so many seconds."""
+
+    model: type[Errand]
+    do: Callable[[Any], None]
+    seconds: float = PATIENCE_SECONDS
+
+
+def _probe(probe: ModelProbe) -> None:
+    probe_endpoint(probe.endpoint, probe.model)
+
+
+def _write_steps(wanted: StepsRequest) -> None:
+    steps = generate_steps(wanted.criterion, wanted.judge)
+    StepsRequest.objects.filter(pk=wanted.pk).update(steps=steps)
+
+
+KINDS = {
+    "probe": Kind(ModelProbe, _probe, PROBE_PATIENCE_SECONDS),
+    "steps": Kind(StepsRequest, _write_steps),
+    "explanation": Kind(Explanation, explain),
+}
+
+
+# Asking for something
+
+
+def request_probe(endpoint: Endpoint, model: str) -> ModelProbe:
+    """Have a worker find out what an endpoint can do with a model; who asks meanwhile shares the
+    probe."""
+    probe: ModelProbe = _request("probe", endpoint=endpoint, model=model)
+    return probe
+
+
+def request_steps(criterion: Criterion, judge: Judge) -> StepsRequest:
+    """Have a judge's model write a new version of a criterion's steps."""
+    wanted: StepsRequest = _request("steps", criterion=criterion, judge=judge)
+    return wanted
+
+
+def request_explanation(score: Score) -> Explanation:
+    """Have the model of a score asked for its reasons, unless it was."""
+    there = Explanation.objects.filter(score=score, state=ErrandState.DONE).first()
+    return there or _request("explanation", score=score)
+
+
+def _request(kind: str, **which: Any) -> Any:
+    with transaction.atomic():
+        errand, made = KINDS[kind].model.objects.get_or_create(
+            **which, defaults={"state": ErrandState.WAITING}
+        )
+        if not made and not errand.is_open:
+            # Of two who ask at once one changes the row; both see the same errand.
+            errand.state, errand.message, errand.attempts = ErrandState.WAITING, "", 0
+            errand.wanted_at = timezone.now()
+            errand.save(update_fields=["state", "message", "attempts", "wanted_at"])
+        if made or errand.state == ErrandState.WAITING:
+            transaction.on_commit(lambda: wake_for_errand(kind, errand.pk))
+    return errand
+
+
+# Doing it
+
+
+def work_on_errand(kind: str, pk: int) -> None:
+    """Do an errand, if nobody else does; then those of its project that waited for it."""
+    claimed = _claim(kind, pk)
+    if claimed is None:
+        return
+    errand, project = claimed
+    try:
+        KINDS[kind].do(errand)
+        _finish(errand, ErrandState.DONE, "")
+    except (EndpointError, StepsError, PromptError) as error:
+        _finish(errand, ErrandState.FAILED, str(error))
+    except Exception as error:
+        log.exception("errand failed unexpectedly", kind=kind, errand=pk)
+        _finish(
+            errand,
+            ErrandState.FAILED,
+            f"It failed unexpectedly ({type(error).__name__}). Try again.",
+        )
+    _wake_waiting(project)
+
+
+def neglected_errands() -> list[tuple[str, int]]:
+    """Errands that nobody does; those that were begun too often are ended."""
+    return [(name, pk) for name, kind in KINDS.items() for pk in kind.model.objects.neglected()]
+
+
+def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
+    """An errand under a lease, and its project; None if it is not free, or the project has enough
+    in hand."""
+    model = KINDS[kind].model
+    project = model.objects.filter(pk=pk).values_list(model.PROJECT, flat=True).first()
+    if project is None:
+        return None
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, project % 2**31])
+        if _in_hand(project) >= MOST_IN_HAND:
+            return None
+        mine = model.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
+        if not mine.update(
+            state=ErrandState.ASKING,
+            attempts=F("attempts") + 1,
+            taken_until=timezone.now() + timedelta(seconds=KINDS[kind].seconds) + LATE,
+            message="",
+        ):
+            return None
+        return model.objects.get(pk=pk), project
+
+
+def _in_hand(project: int) -> int:
+    models = [kind.model for kind in KINDS.values()]
+    return sum(
+        model.objects.in_progress().filter(**{model.PROJECT: project}).count() for model in models
+    )
+
+
+def _finish(errand: Errand, state: ErrandState, message: str) -> None:
+    """End an errand, unless another worker, who took this one for dead, has it now, or it was
+    removed."""
+    mine = type(errand).objects.filter(
+        pk=errand.pk, state=ErrandState.ASKING, attempts=errand.attempts
+    )
+    mine.update(state=state, message=message[:1000], taken_until=None)
+
+
+def _wake_waiting(project: int) -> None:
+    for name, kind in KINDS.items():
+        waiting = (
+            kind.model.objects.free().filter(**{kind.model.PROJECT: project}).order_by("wanted_at")
+        )
+        for pk in waiting.values_list("pk", flat=True)[:1]:
+            wake_for_errand(name, pk)

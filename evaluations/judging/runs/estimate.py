@@ -1,0 +1,187 @@
+"""What a run would take, before it is started: items, calls, tokens, money.
+
+The evaluator itself says what it would ask about some of the items, so that every kind is priced by
+its own requests, those of other packages included.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import connection
+
+from evaluations.judging.judges.steps import STEPS_MAX_TOKENS, prompt_parts, steps_request
+from evaluations.judging.runs.item_questions import CriterionPrompt, item_of
+from evaluations.judging.runs.layout import missing_items
+from evaluations.judging.runs.leases import ClaimedItem, items_with_texts
+from evaluations.judging.runs.lifecycle import evaluator_for, run_parameters
+from evaluations.judging.runs.pace import expected_seconds
+from evaluations.judging.runs.pilot import pilot_outputs
+from evaluations.models import Criterion, Judge
+from evaluations.models.run_parameters import RunParameters
+from geval.evaluators.base import Evaluator
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.cost import cost, estimated_tokens
+from geval.llm.parsing import Failure
+from geval.llm.prompts import needs_steps
+
+# A rating with the form's words around it; a reply is mostly this short.
+REPLY_TOKENS = 4
+# So many items, evenly spaced, stand for all of them.
+LOOKED_AT = 400
+
+
+@dataclass(frozen=True)
+class RunEstimate:
+    """At most so much: outputs with the same text share a call, and what the store knows costs
+    nothing.
+
+    `cost` is in the currency of the judge's prices, None without prices. `is_free` says that the
+    evaluator asks nobody. `seconds` is about how long it takes, None where that cannot be said.
+    """
+
+    items: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Decimal | None
+    is_free: bool = False
+    seconds: float | None = None
+
+
+@dataclass
+class _Tally:
+    calls: float = 0
+    prompt_tokens: float = 0
+    completion_tokens: float = 0
+
+
+def estimate_run(
+    judge: Judge,
+    criteria: Sequence[Criterion],
+    *,
+    fresh: bool,
+    transport: str,
+    pilot: int = 0,
+    outputs: Sequence[int] = (),
+) -> RunEstimate:
+    """Estimate a run of a judge on criteria, its evaluation steps included.
+
+    Args:
+        pilot: on how many documents only; 0 for all.
+        outputs: the ids of the only ones; none for all.
+
+    Raises:
+        PromptError: a criterion's prompt cannot be sent.
+        RunError: there is no such evaluator, or it does not take the judge's settings.
+    """
+    evaluator = evaluator_for(judge)
+    parameters = run_parameters(judge, fresh=fresh, transport=transport)
+    prompts = {
+        criterion.pk: _prompt(evaluator, judge, criterion)
+        for criterion in (criteria if evaluator.per_criterion else ())
+    }
+    if pilot:
+        outputs = pilot_outputs(judge.project_id, list(prompts), documents=pilot) or (0,)
+    count, looked_at = _missing(evaluator, judge, prompts, fresh=fresh, outputs=outputs)
+    if not isinstance(evaluator, LlmEvaluator):
+        seconds = expected_seconds(judge, parameters, items=count, calls=0, tokens=0)
+        return RunEstimate(count, 0, 0, 0, None, is_free=True, seconds=seconds)
+    tally = _Tally()
+    for item in looked_at:
+        _add_item(tally, evaluator, parameters, item, prompts)
+    share = count / len(looked_at) if looked_at else 0.0
+    total = _Tally(
+        tally.calls * share, tally.prompt_tokens * share, tally.completion_tokens * share
+    )
+    _add_steps(total, evaluator, judge, criteria, parameters)
+    prompt_tokens, completion_tokens = round(total.prompt_tokens), round(total.completion_tokens)
+    calls = round(total.calls)
+    tokens = prompt_tokens + completion_tokens
+    return RunEstimate(
+        count,
+        calls,
+        prompt_tokens,
+        completion_tokens,
+        cost(prompt_tokens, completion_tokens, parameters.prices),
+        seconds=expected_seconds(judge, parameters, items=count, calls=calls, tokens=tokens),
+    )
+
+
+def _prompt(evaluator: Evaluator, judge: Judge, criterion: Criterion) -> CriterionPrompt:
+    steps = criterion.newest_steps if evaluator.writes_steps and judge.use_steps else None
+    template = evaluator.template(prompt_parts(criterion), steps.text if steps else None)
+    return CriterionPrompt(template, criterion.name, criterion.scale)
+
+
+def _add_item(
+    tally: _Tally,
+    evaluator: LlmEvaluator,
+    parameters: RunParameters,
+    item: ClaimedItem,
+    prompts: Mapping[int, CriterionPrompt],
+) -> None:
+    """What the calls about one item take."""
+    seen, about = item_of(item, prompts)
+    question = evaluator.question(seen, about.scale, parameters.request_settings)
+    if isinstance(question, Failure):
+        return  # fails without a call
+    for request in evaluator.requests(question, parameters.request_settings):
+        # The prompt is paid for with each call that its replies are split into.
+        calls = parameters.fit.calls_for(request.n)
+        tally.calls += calls
+        tally.prompt_tokens += calls * estimated_tokens(len(request.shown))
+        tally.completion_tokens += min(request.n * REPLY_TOKENS, request.most_reply_tokens)
+
+
+def _add_steps(
+    tally: _Tally,
+    evaluator: Evaluator,
+    judge: Judge,
+    criteria: Sequence[Criterion],
+    parameters: RunParameters,
+) -> None:
+    """The calls by which steps are written for criteria that have none."""
+    if not (evaluator.writes_steps and judge.use_steps):
+        return
+    for criterion in criteria:
+        if (
+            needs_steps(prompt_parts(criterion))
+            and not evaluator.has_steps(criterion.name)
+            and criterion.newest_steps is None
+        ):
+            request = steps_request(criterion, parameters.request_settings)
+            tally.calls += 1
+            tally.prompt_tokens += estimated_tokens(len(request.shown))
+            tally.completion_tokens += STEPS_MAX_TOKENS / 2
+
+
+def _missing(
+    evaluator: Evaluator,
+    judge: Judge,
+    prompts: Mapping[int, CriterionPrompt],
+    *,
+    fresh: bool,
+    outputs: Sequence[int],
+) -> tuple[int, list[ClaimedItem]]:
+    """How many items the run would have, and some of them, evenly spaced, with their texts."""
+    query, given = missing_items(
+        evaluator,
+        project=judge.project_id,
+        judge=judge.pk,
+        templates={pk: about.template for pk, about in prompts.items()},
+        fresh=fresh,
+        outputs=outputs,
+    )
+    numbered = f"""SELECT m.*, row_number() OVER () - 1 AS number, count(*) OVER () AS total
+                   FROM ({query}) AS m (output_id, criterion_id, rival_id)"""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT total, output_id, criterion_id, rival_id FROM ({numbered}) AS n
+                WHERE number %% greatest(1, (total + %(most)s - 1) / %(most)s) = 0
+                ORDER BY number""",
+            given | {"most": LOOKED_AT},
+        )
+        rows = cursor.fetchall()
+    total = int(rows[0][0]) if rows else 0
+    return total, items_with_texts([tuple(row[1:]) for row in rows])

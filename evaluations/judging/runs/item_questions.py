@@ -1,0 +1,52 @@
+"""From a claimed item to the question that is asked about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evaluations.judging.runs import leases
+from evaluations.models import EvaluationRun
+from geval.evaluators.base import Item
+from geval.llm.judgement import JudgeQuestion, question_on
+from geval.llm.parsing import Failure
+from geval.scales import Scale
+
+
+@dataclass(frozen=True)
+class CriterionPrompt:
+    """A criterion as a run asks about it."""
+
+    template: str
+    criterion: str
+    scale: Scale
+
+
+# What is asked by evaluators whose score counts for every criterion.
+NO_PROMPT = CriterionPrompt("", "", Scale(0.0, 1.0))
+
+
+def item_of(
+    item: leases.ClaimedItem, prompts: Mapping[int, CriterionPrompt]
+) -> tuple[Item, CriterionPrompt]:
+    """A claimed item as an evaluator sees it, and what is asked about it."""
+    about = prompts[item.criterion_id] if item.criterion_id is not None else NO_PROMPT
+    return Item(item.texts, about.criterion, about.template, item.output_id), about
+
+
+def criterion_prompts(run: EvaluationRun) -> dict[int, CriterionPrompt]:
+    """The run's criteria by id, with their frozen templates."""
+    entries = run.run_criteria.select_related("criterion")
+    return {
+        entry.criterion_id: CriterionPrompt(
+            entry.template, entry.criterion.name, entry.criterion.scale
+        )
+        for entry in entries
+    }
+
+
+def question_about(
+    item: leases.ClaimedItem, prompts: Mapping[int, CriterionPrompt]
+) -> JudgeQuestion | Failure:
+    """The question of an item, or why there is none: the prompt shows what this document does not
+    have."""
+    about = prompts[item.criterion_id or 0]
+    return question_on(about.template, item.texts, about.criterion, about.scale)

@@ -1,0 +1,173 @@
+"""Which items a run consists of: outputs, or pairs of them, that its judge has no score of yet."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import connection
+
+from evaluations.judging.runs.pilot import pilot_outputs
+from evaluations.models import EvaluationRun
+from geval.evaluators.base import Evaluator
+
+# The criteria that are asked about, with their prompts.
+_ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
+
+
+def _chosen(criterion: str, rival: str = "NULL") -> str:
+    """The condition for an item that a run may have; its criterion and rival as SQL."""
+    return f"""(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))
+      AND NOT EXISTS (SELECT FROM evaluations_runitem before
+                      WHERE before.run_id = %(rest_of)s AND before.output_id = o.id
+                        AND before.criterion_id IS NOT DISTINCT FROM {criterion}
+                        AND before.rival_id IS NOT DISTINCT FROM {rival})"""
+
+
+# The results of the first documents are those of a random sample, whatever order they were uploaded
+# in. Turns of a session follow each other: it counts when all are judged. A run keeps its order,
+# so that it can be laid out again.
+_AT_RANDOM = "md5(%(seed)s || ' ' || coalesce(nullif(d.session, ''), d.id::text)), d.id"
+# A run of the same judge that asked about the criterion in these very words; what a search tried
+# counts for the search alone, and what a study asked for nothing.
+_ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
+                    AND r.purpose = '' AND (r.search_id IS NULL OR %(search)s)
+                   JOIN evaluations_runcriterion earlier
+                     ON earlier.run_id = r.id AND earlier.criterion_id = rc.criterion_id
+                    AND earlier.template = rc.template"""
+
+
+def missing_items(
+    evaluator: Evaluator,
+    *,
+    project: int,
+    judge: int,
+    templates: Mapping[int, str],
+    fresh: bool,
+    outputs: Sequence[int] = (),
+    rest_of: int = 0,
+    seed: int = 0,
+    search: bool = False,
+    trial: int = 0,
+    first: str = "",
+    rest: str = "",
+) -> tuple[str, dict[str, Any]]:
+    """The query for the items that lack a score, as (output, criterion, rival), and its parameters.
+
+    In the order criterion, document, system, the documents at random: calls that share the longest
+    beginning of a prompt follow each other, which is what the prefix caches of providers reward,
+    and numbers after some of the documents are unbiased.
+
+    Args:
+        templates: what is asked about each criterion, by its id; for evaluators per criterion.
+        fresh: also those that have a score.
+        outputs: the ids of the only ones to judge; none for all.
+        rest_of: the id of a pilot or a trial, whose items are left out.
+        seed: of the order of documents, which is the same for every criterion.
+        search: for a run of a search, which may use what searches tried.
+        trial: how many items to draw for a trial; 0 for all.
+        first, rest: SQL expressions to select before and after.
+    """
+    if evaluator.compares_pairs:
+        query = _pairs(all_pairs=not evaluator.only_pairs_people_compared)
+    else:
+        query = _OUTPUTS_BY_CRITERION if evaluator.per_criterion else _OUTPUTS
+    given = {
+        "project": project,
+        "judge": judge,
+        "fresh": fresh,
+        "all": not outputs,
+        "outputs": list(outputs),
+        "rest_of": rest_of,
+        "seed": seed,
+        "search": search,
+        "criteria": list(templates),
+        "templates": list(templates.values()),
+    }
+    if trial:
+        inner = query.replace("FIRST", "", 1).replace("REST", "", 1)
+        query, given["trial"] = _DRAWN.replace("MISSING", inner, 1), trial
+    return query.replace("FIRST", first, 1).replace("REST", rest, 1), given
+
+
+def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
+    """Add the items that lack a score to a run; returns how many."""
+    frozen, templates = run.frozen, dict(run.run_criteria.values_list("criterion_id", "template"))
+    outputs: Sequence[int] = frozen.outputs
+    if frozen.pilot:
+        outputs = pilot_outputs(run.project_id, list(templates), documents=frozen.pilot)
+        if not outputs:
+            return 0
+    query, given = missing_items(
+        evaluator,
+        project=run.project_id,
+        judge=run.judge_id,
+        templates=templates,
+        fresh=frozen.fresh,
+        outputs=outputs,
+        # Otherwise what has a score in these very words is left out anyway.
+        rest_of=frozen.rest_of if frozen.fresh else 0,
+        seed=run.pk,
+        search=run.search_id is not None,
+        trial=frozen.trial,
+        first="%(run)s,",
+        rest=", 'pending', '', 0, '', ''",
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""INSERT INTO evaluations_runitem (run_id, output_id, criterion_id, rival_id, state,
+                    leased_by, attempts, reason, detail)
+                {query}""",
+            given | {"run": run.pk},
+        )
+        return int(cursor.rowcount)
+
+
+# A few items of every criterion, each time of other documents.
+_DRAWN = """
+    SELECT FIRST output_id, criterion_id, rival_id REST
+    FROM (SELECT m.*, row_number() OVER (
+              PARTITION BY criterion_id
+              ORDER BY md5(concat_ws(' ', %(seed)s, criterion_id, output_id)), rival_id) AS turn
+          FROM (MISSING) AS m) AS drawn
+    ORDER BY turn, criterion_id LIMIT %(trial)s"""
+
+_OUTPUTS_BY_CRITERION = f"""
+    SELECT FIRST o.id AS output_id, rc.criterion_id, NULL::bigint AS rival_id REST
+    FROM {_ASKED}
+    JOIN evaluations_criterion c ON c.id = rc.criterion_id
+    JOIN evaluations_document d ON d.project_id = %(project)s
+    JOIN evaluations_candidateoutput o ON o.document_id = d.id
+    WHERE {_chosen("rc.criterion_id")} AND (%(fresh)s OR NOT EXISTS (
+        SELECT FROM evaluations_score s {_ASKED_BEFORE}
+        WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id))
+    ORDER BY c.position, c.id, {_AT_RANDOM}, o.system_id"""
+
+# The settings of a judge that has run are frozen, so any earlier score of it is the same.
+_OUTPUTS = f"""
+    SELECT FIRST o.id AS output_id, NULL::bigint AS criterion_id, NULL::bigint AS rival_id REST
+    FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
+    WHERE d.project_id = %(project)s AND {_chosen("NULL")} AND (%(fresh)s OR NOT EXISTS (
+        SELECT FROM evaluations_score s JOIN evaluations_evaluationrun r ON r.id = s.run_id
+        WHERE r.judge_id = %(judge)s AND r.purpose = ''
+          AND (r.search_id IS NULL OR %(search)s)
+          AND s.output_id = o.id AND s.criterion_id IS NULL))
+    ORDER BY {_AT_RANDOM}, o.system_id"""
+
+
+def _pairs(*, all_pairs: bool) -> str:
+    """Two outputs of a document, the one with the lower id first."""
+    compared = """AND EXISTS (
+        SELECT FROM annotations_preference p
+        WHERE p.output_a_id = o.id AND p.output_b_id = v.id
+          AND (p.criterion_id IS NULL OR p.criterion_id = rc.criterion_id))"""
+    return f"""
+        SELECT FIRST o.id AS output_id, rc.criterion_id, v.id AS rival_id REST
+        FROM {_ASKED}
+        JOIN evaluations_criterion c ON c.id = rc.criterion_id
+        JOIN evaluations_document d ON d.project_id = %(project)s
+        JOIN evaluations_candidateoutput o ON o.document_id = d.id
+        JOIN evaluations_candidateoutput v ON v.document_id = d.id AND v.id > o.id
+        WHERE {_chosen("rc.criterion_id", "v.id")}
+          {"" if all_pairs else compared} AND (%(fresh)s OR NOT EXISTS (
+            SELECT FROM evaluations_pairscore s {_ASKED_BEFORE}
+            WHERE s.output_id = o.id AND s.rival_id = v.id AND s.criterion_id = rc.criterion_id))
+        ORDER BY c.position, c.id, {_AT_RANDOM}, o.id, v.id"""

@@ -1,0 +1,241 @@
+"""Leases on a run's items: claimed a few at a time, renewed while their worker lives, given back
+when it leaves.
+
+Workers share a run through `FOR UPDATE SKIP LOCKED`. The items of a lost worker become claimable
+when their lease runs out. Results (results.py) are stored only under a lease that still holds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
+
+from evaluations.models import EvaluationRun, ItemState, RunItem
+from evaluations.models.runs import EXPIRED
+from evaluations.people.counting import count_lost
+from evaluations.people.limits import money_left
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Reason
+from geval.texts.turns import turns_from
+
+log = structlog.stdlib.get_logger(__name__)
+LEASE_SECONDS = 60
+# How many workers may be lost while judging an item before it counts as the cause.
+MOST_LOST_WORKERS = 5
+
+
+@dataclass(frozen=True)
+class ClaimedItem:
+    """An item this worker may judge, with the texts its prompt needs."""
+
+    id: int
+    output_id: int
+    criterion_id: int | None
+    texts: Texts
+    rival_id: int | None = None
+
+
+# The columns of a claimed item `i`; read by `_claimed`.
+_COLUMNS = """SELECT i.id, i.output_id, i.criterion_id, i.rival_id,
+                     d.source, o.text, d.context, d.references, v.text,
+                     k.turns, d.turns_before, o.turns, coalesce(v.turns, '[]')"""
+_TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
+               JOIN evaluations_document d ON d.id = o.document_id
+               LEFT JOIN evaluations_candidateoutput v ON v.id = i.rival_id
+               LEFT JOIN evaluations_conversation k ON k.id = d.conversation_id"""
+
+
+def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
+    """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run
+    is not running.
+
+    An item that workers were lost with time and again fails instead of taking the next one along.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""WITH free AS (
+                   SELECT i.id, i.attempts, i.state, i.leased_by FROM evaluations_runitem i
+                   WHERE i.run_id = %(run)s AND i.id > %(after)s
+                       AND i.state IN ('pending', 'leased')
+                     AND (i.state = 'pending' OR {EXPIRED.format("i.lease_until")})
+                     AND EXISTS (SELECT FROM evaluations_evaluationrun r WHERE r.id = %(run)s
+                         AND r.state = 'running')
+                   ORDER BY i.id LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED),
+               failed AS (
+                   UPDATE evaluations_runitem i
+                   SET state = 'failed', reason = %(lost)s, lease_until = NULL,
+                       detail = format('%%s workers ended while they judged this item.', i.attempts)
+                   FROM free WHERE i.id = free.id AND free.attempts >= %(most_lost)s),
+               picked AS (SELECT id FROM free WHERE attempts < %(most_lost)s),
+               leased AS (
+                   UPDATE evaluations_runitem i
+                   SET state = 'leased', leased_by = %(worker)s, attempts = attempts + 1,
+                       lease_until = now() + make_interval(secs => %(lease)s)
+                   FROM picked WHERE i.id = picked.id
+                       RETURNING i.id, i.output_id, i.criterion_id, i.rival_id),
+               lost AS (
+                   SELECT count(*) FILTER (WHERE state = 'leased') AS leases,
+                       array_agg(DISTINCT leased_by) FILTER (WHERE state = 'leased') AS workers,
+                       count(*) FILTER (WHERE attempts >= %(most_lost)s) AS failed
+                   FROM free)
+               {_COLUMNS}, lost.leases, lost.workers, lost.failed
+               FROM lost LEFT JOIN (leased i {_TEXTS}) ON TRUE ORDER BY i.id""",
+            {
+                "run": run_id,
+                "after": after_id,
+                "most": most,
+                "worker": worker,
+                "lease": LEASE_SECONDS,
+                "lost": Reason.WORKER_LOST,
+                "most_lost": MOST_LOST_WORKERS,
+            },
+        )
+        rows = cursor.fetchall()
+    _log_lost(run_id, *rows[0][-3:])
+    return _claimed([row[:-3] for row in rows if row[0] is not None])
+
+
+def answered_item(run_id: int) -> ClaimedItem | None:
+    """An item of a run that the endpoint has answered; None if there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
+                WHERE i.run_id = %s AND i.state = 'done' AND i.reply_id IS NOT NULL
+                ORDER BY i.id LIMIT 1""",
+            [run_id],
+        )
+        rows = _claimed(cursor.fetchall())
+    return rows[0] if rows else None
+
+
+def _log_lost(run_id: int, leases: int, workers: list[str] | None, failed: int) -> None:
+    """One line for a claim that took items of lost workers, and one for items that fail by them."""
+    count_lost(run_id, leases=leases, failed=failed, reason=str(Reason.WORKER_LOST))
+    if leases:
+        transaction.on_commit(
+            lambda: log.warning("lease lost", run=run_id, count=leases, lost_workers=workers)
+        )
+    if failed:
+        reasons = {str(Reason.WORKER_LOST): failed}
+        transaction.on_commit(
+            lambda: log.warning("items failed", run=run_id, count=failed, reasons=reasons)
+        )
+
+
+def _claimed(rows: Sequence[tuple[Any, ...]]) -> list[ClaimedItem]:
+    return [
+        ClaimedItem(
+            item,
+            output,
+            criterion,
+            Texts(
+                source,
+                text,
+                context,
+                tuple(orjson.loads(references)),
+                rival_text or "",
+                turns_from(orjson.loads(around)[:before]) if around else (),
+                turns_from(orjson.loads(own)),
+                turns_from(orjson.loads(of_rival)),
+            ),
+            rival,
+        )
+        for (
+            item, output, criterion, rival, source, text, context, references, rival_text, around,
+            before, own, of_rival,
+        ) in rows
+    ]  # fmt: skip
+
+
+def renew_leases(item_ids: Sequence[int], worker: str) -> None:
+    """Renew the leases of this worker's items."""
+    if item_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """UPDATE evaluations_runitem SET lease_until = now() + make_interval(secs => %s)
+                   WHERE id = ANY(%s) AND leased_by = %s AND state = 'leased'""",
+                [LEASE_SECONDS, list(item_ids), worker],
+            )
+
+
+def items_with_texts(which: Sequence[tuple[int, int | None, int | None]]) -> list[ClaimedItem]:
+    """Items that are no rows yet, from (output, criterion, rival), in their order."""
+    columns = [list(column) for column in zip(*which, strict=True)] or [[], [], []]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""{_COLUMNS} FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) WITH ORDINALITY
+                    AS i(output_id, criterion_id, rival_id, id)
+                {_TEXTS} ORDER BY i.id""",
+            columns,
+        )
+        return _claimed(cursor.fetchall())
+
+
+def batch_items(batch_id: int) -> list[ClaimedItem]:
+    """The items of a batch that is at the endpoint."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
+               WHERE i.batch_id = %s AND i.state = 'sent' ORDER BY i.id""",
+            [batch_id],
+        )
+        return _claimed(cursor.fetchall())
+
+
+def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
+    """Take the items of a batch that has come back, to store what came of them."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""WITH leased AS (
+                   UPDATE evaluations_runitem SET state = 'leased', leased_by = %(worker)s,
+                          lease_until = now() + make_interval(secs => %(lease)s)
+                   WHERE batch_id = %(batch)s AND state = 'sent'
+                       RETURNING id, output_id, criterion_id, rival_id)
+               {_COLUMNS} FROM leased i {_TEXTS} ORDER BY i.id""",
+            {"batch": batch_id, "worker": worker, "lease": 10 * LEASE_SECONDS},
+        )
+        return _claimed(cursor.fetchall())
+
+
+def give_back(run_id: int, worker: str) -> None:
+    """Free the items this worker holds and will not judge; that was no attempt."""
+    held = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED, leased_by=worker)
+    held.update(
+        state=ItemState.PENDING,
+        leased_by="",
+        lease_until=None,
+        attempts=Greatest(F("attempts") - 1, 0),
+    )
+
+
+@transaction.atomic
+def claim_within_budget(
+    run_id: int, worker: str, *, most: int, after_id: int = 0
+) -> tuple[list[ClaimedItem], bool]:
+    """Claim what the run's budget and the month's money allow, with the items in work set aside at
+    the most they can cost.
+
+    Returns:
+        The items, and whether there would be more but for the budget.
+    """
+    # One worker at a time counts the money.
+    run = EvaluationRun.objects.select_for_update().get(pk=run_id)
+    each, spent = run.frozen.most_each, run.cost
+    if run.budget is not None and spent is not None and each:
+        in_work = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED).count()
+        most = min(most, int((run.budget - spent) / each) - in_work)
+    if each and (left := money_left(run.project)) is not None:
+        most = min(most, int(left / each))
+    if most < 1:
+        return [], RunItem.objects.filter(run_id=run_id).claimable().exists()
+    return claim(run_id, worker, most=most, after_id=after_id), False
+
+
+def is_being_worked_on(run_id: int) -> bool:
+    """Whether any worker holds an item of the run."""
+    return RunItem.objects.filter(run_id=run_id).held().exists()

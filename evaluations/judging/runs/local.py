@@ -1,0 +1,132 @@
+"""Runs of evaluators that compute on this machine: chunks of items go to processes, results are
+stored as they come.
+
+Items are claimed, kept and given back as for calls to an endpoint (share.py); only what happens to
+one in between differs.
+"""
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import Mapping
+
+from django.conf import settings
+
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.corpus_view import corpus_for
+from evaluations.judging.runs.database import Database
+from evaluations.judging.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
+from evaluations.judging.runs.lifecycle import pause_run
+from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.shift import Shift
+from evaluations.models import EvaluationRun
+from geval.evaluators.base import Corpus, EvaluatorError, LocalEvaluator, Outcome
+from geval.evaluators.processes import ScoringProcess
+
+LOOK_SECONDS = 0.5
+
+
+async def evaluate_items(
+    run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, shift: Shift
+) -> None:
+    """Score a run's items until none is free, and close it if that was the last."""
+    why_not = evaluator.why_not()
+    if why_not:
+        text = f"{evaluator.title} is {why_not}"
+        await database.call(lambda: pause_run(run.pk, text))
+        return
+    prompts = await database.call(lambda: criterion_prompts(run))
+    wanted = evaluator.looks_at_now()
+    corpus = await database.call(lambda: corpus_for(run, wanted)) if wanted else None
+    await _LocalShare(run, evaluator, prompts, corpus, worker, database, shift).compute()
+
+
+class _LocalShare(Share):
+    """The share of a worker that computes."""
+
+    def __init__(
+        self,
+        run: EvaluationRun,
+        evaluator: LocalEvaluator,
+        prompts: Mapping[int, CriterionPrompt],
+        corpus: Corpus | None,
+        worker: str,
+        database: Database,
+        shift: Shift,
+    ) -> None:
+        super().__init__(run, worker, database, shift)
+        self.evaluator = evaluator
+        self.prompts = prompts
+        self.corpus = corpus
+
+    async def compute(self) -> None:
+        watch = asyncio.create_task(self.watch(every=LOOK_SECONDS))
+        processes = settings.EVALUATOR_PROCESSES if self.evaluator.many_processes else 1
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(processes):
+                    group.create_task(self._keep_one_busy())
+        finally:
+            self.stop()
+            await watch
+        await self.leave()
+
+    async def _keep_one_busy(self) -> None:
+        """One process: while it scores a chunk the next is claimed and the one before stored."""
+        chunk = await self._claim()
+        if not chunk:
+            return
+        process = await ScoringProcess.start(self.evaluator, self.corpus)
+        try:
+            scoring = asyncio.create_task(self._score(process, chunk))
+            while chunk:
+                following = await self._claim()
+                outcomes = await self._unless_halted(scoring)
+                if outcomes is None:
+                    return
+                if following:
+                    scoring = asyncio.create_task(self._score(process, following))
+                await self._store(chunk, outcomes)
+                chunk = following
+        except EvaluatorError as error:
+            self.stop(str(error))
+        finally:
+            await process.stop()
+
+    async def _unless_halted(self, scoring: asyncio.Task[list[Outcome]]) -> list[Outcome] | None:
+        """What came of a chunk; None if the worker or the run was stopped in the meantime, however
+        long the chunk would take. A worker that gives way ends it: a slow evaluator would never
+        get to the end of one otherwise."""
+        halted = asyncio.create_task(self.halted.wait())
+        try:
+            await asyncio.wait({scoring, halted}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            halted.cancel()
+        if scoring.done():
+            return scoring.result()
+        scoring.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await scoring
+        return None
+
+    async def _claim(self) -> list[leases.ClaimedItem]:
+        if self.stopped.is_set():
+            return []
+        return await self.database.call(lambda: self.next_items(self._claim_behind))
+
+    def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
+        return leases.claim(self.run.pk, self.worker, most=self.evaluator.chunk, after_id=last_id)
+
+    async def _score(
+        self, process: ScoringProcess, chunk: list[leases.ClaimedItem]
+    ) -> list[Outcome]:
+        return await process.score([item_of(item, self.prompts)[0] for item in chunk])
+
+    async def _store(self, chunk: list[leases.ClaimedItem], outcomes: list[Outcome]) -> None:
+        finished = [
+            results.FinishedItem(item, "", outcome)
+            for item, outcome in zip(chunk, outcomes, strict=True)
+        ]
+        await self.database.call(functools.partial(results.store, self.run, finished, self.worker))
+        await self.let_go(item.id for item in chunk)
+        await self.end_outage()

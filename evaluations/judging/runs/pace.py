@@ -1,0 +1,80 @@
+"""How long a run may take, before it is started: from what is known of its judge and endpoint."""
+
+from evaluations.judging.runs.quota import known_pace
+from evaluations.models import EvaluationRun, ItemState, Judge, RunState, Transport
+from evaluations.models.run_parameters import RunParameters
+
+# What a call takes where nothing else is known: a short answer of a hosted model.
+SECONDS_A_CALL = 1.5
+# So many of a judge's last runs are looked at. The fastest counts, as a run may have been paused.
+RUNS_LOOKED_AT = 5
+# Fewer say little: most of their time went into starting.
+LEAST_ITEMS = 20
+
+
+def expected_seconds(
+    judge: Judge,
+    parameters: RunParameters,
+    *,
+    items: int,
+    calls: int,
+    tokens: int,
+    seconds_a_call: float = SECONDS_A_CALL,
+    in_flight: int | None = None,
+) -> float | None:
+    """About how long a run would take, in seconds; None if that cannot be said, as for batches.
+
+    From the judge's past pace, else by its calls in flight; never faster than the endpoint allows.
+
+    Args:
+        calls: to the endpoint; 0 for a judge that computes.
+        tokens: in and out, of all calls together.
+        seconds_a_call: how long one takes while `in_flight` are open (None: as many as the judge
+            keeps), where the judge has no past pace.
+    """
+    if parameters.transport == Transport.BATCH or not items:
+        return None
+    past = _items_per_second(judge)
+    if not calls:
+        return items / past if past else None
+    open_calls = min(in_flight or parameters.concurrency, parameters.concurrency)
+    known = calls * past / items if past else open_calls / max(seconds_a_call, 1e-3)
+    return calls / min([known, *_limits(judge, tokens / calls)])
+
+
+def _items_per_second(judge: Judge) -> float | None:
+    """How fast workers were with a judge lately; None if it has not run long enough to say."""
+    runs = EvaluationRun.objects.filter(
+        judge__project=judge.project_id,
+        judge__name=judge.name,
+        state=RunState.DONE,
+        started_at__isnull=False,
+        finished_at__isnull=False,
+        search=None,
+        purpose="",
+    )
+    paces = [_pace_of(run) for run in runs[:RUNS_LOOKED_AT]]
+    return max((pace for pace in paces if pace), default=None)
+
+
+def _pace_of(run: EvaluationRun) -> float | None:
+    if run.started_at is None or run.finished_at is None:
+        return None
+    seconds = (run.finished_at - run.started_at).total_seconds()
+    # What was answered from the store took no call, and says nothing about calls.
+    done = run.items.filter(state=ItemState.DONE).count() - run.cache_hits
+    return done / seconds if done >= LEAST_ITEMS and seconds > 0 else None
+
+
+def _limits(judge: Judge, tokens_each: float) -> list[float]:
+    """The calls per second that the endpoint allows, as people set them and as it was learned."""
+    endpoint = judge.endpoint
+    if endpoint is None:
+        return []
+    found = []
+    if endpoint.requests_per_minute:
+        found.append(endpoint.requests_per_minute / 60)
+    if endpoint.tokens_per_minute and tokens_each:
+        found.append(endpoint.tokens_per_minute / 60 / tokens_each)
+    learned = known_pace(endpoint.account, judge.model).rate
+    return [*found, learned] if learned else found

@@ -1,0 +1,187 @@
+"""Lets one worker's calls out at the pace that all workers of an endpoint share."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from evaluations.judging.runs.outages import LOST, REFUSING_FOR_NOW
+from evaluations.judging.runs.quota import Turn
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.pacing import Pace, Seen, Sign
+from geval.llm.rate_headers import RateHeaders
+from geval.llm.signs import RecentCalls
+
+# Calls leave at this rate at first, and twice as fast every tenth of a second, until nothing holds
+# them back: so a limit is found before dozens of calls have met it.
+OPENING_RATE, OPENING_DOUBLES_SECONDS, OPENING_SECONDS = 100.0, 0.1, 0.4
+LOOK_SECONDS = 1.0
+
+Exchange = Callable[[Seen, int], Awaitable[Turn]]
+# Errors that say nothing about whether an endpoint that was closed is open again.
+_STILL_CLOSED = LOST | REFUSING_FOR_NOW
+
+
+class Pacer:
+    """One worker's part in the pace of an endpoint.
+
+    Calls are free, and cost nothing here, until there is a sign of a limit; then each waits for its
+    moment, in the order in which they came.
+
+    Args:
+        exchange: tells the shared pace what was seen, and gets moments for so many calls.
+        look: reads the shared pace.
+        tokens_each: about how many tokens a call takes.
+    """
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        look: Callable[[], Awaitable[Pace]],
+        *,
+        tokens_each: float,
+        most: int,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._exchange = exchange
+        self._look = look
+        self._most = most
+        self._sleep = sleep
+        self._clock = clock
+        self._calls = RecentCalls(clock=clock, tokens_each=tokens_each)
+        self._gate = asyncio.Lock()
+        self._is_free = True
+        self._opened_at: float | None = None
+        self._next_opening = 0.0
+        self._moments: deque[float] = deque()
+        self._alone = False
+        self._trial: int | None = None
+        self._trial_passed: bool | None = None
+        self._epoch = self._epoch_began = 0
+        self._sent = self._limited = 0
+        self._lag = 0.0
+        self._sign: Sign | None = None
+        self._looked_at = float("-inf")
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether calls wait for the pace that the endpoint allows."""
+        return not self._is_free
+
+    async def look_up(self) -> None:
+        """Notice that another worker met a limit; only while free, and at most once a second, but
+        where calls begin or one has met a limit."""
+        if self._is_free and self._clock() - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = self._clock()
+            if not (await self._look()).is_free:
+                self._leave_freedom()
+
+    async def turn(self) -> int:
+        """Wait until a call may leave; its number, which `ended` wants back."""
+        if not self._is_free or self._is_opening():
+            await self._gate.acquire()
+            keeps_gate = False
+            try:
+                keeps_gate = await self._moment()
+            finally:
+                if not keeps_gate:
+                    self._gate.release()
+            number = self._leave()
+            if keeps_gate:
+                self._trial = number
+            return number
+        return self._leave()
+
+    def ended(
+        self, number: int, error: BaseException | None = None, limits: RateHeaders | None = None
+    ) -> None:
+        """Note how a call ended: with a reply and its headers, or with an error."""
+        kind = error.kind if isinstance(error, EndpointError) else None
+        if isinstance(error, EndpointError) and kind == ErrorKind.RATE_LIMIT:
+            if number >= self._epoch_began:
+                self._limited += 1
+                self._lag = max(self._lag, self._calls.age(number))
+            sign = self._calls.sign_of_limit(number, error.limits, error.retry_after)
+            self._note(sign)
+            self._looked_at = float("-inf")  # others may know more
+        elif limits and self._is_free:
+            self._note(self._calls.sign_of_reply(limits))
+        if number == self._trial:
+            # A call that was cancelled tried nothing.
+            told = error is None or kind is not None
+            self._trial_passed = kind not in _STILL_CLOSED if told else None
+            self._trial = None
+            self._gate.release()
+
+    def _note(self, sign: Sign | None) -> None:
+        if sign and (self._is_free or sign.closed_for):
+            self._sign = sign
+            self._leave_freedom()
+            self._moments.clear()
+
+    def _leave_freedom(self) -> None:
+        if self._is_free:
+            self._is_free = False
+            self._epoch = -1  # calls without a pace say nothing about one
+
+    def _leave(self) -> int:
+        self._sent += 1
+        return self._calls.leave()
+
+    def _is_opening(self) -> bool:
+        if self._opened_at is None:
+            self._opened_at = self._next_opening = self._clock()
+            self._looked_at = float("-inf")
+        return self._clock() - self._opened_at < OPENING_SECONDS
+
+    async def _moment(self) -> bool:
+        """Wait for the next moment; True for a call that has to end before another leaves."""
+        while True:
+            if self._is_free:
+                if not self._is_opening():
+                    return False
+                await self.look_up()
+                if not self._is_free:
+                    continue
+                at = self._next_opening
+                opened = at - (self._opened_at or 0.0)
+                rate = OPENING_RATE * 2 ** (opened / OPENING_DOUBLES_SECONDS)
+                self._next_opening = at + 1 / rate
+                await self._sleep_until(at)
+                if self._is_free:
+                    return False
+                continue
+            if not self._moments:
+                await self._ask()
+                continue
+            await self._sleep_until(self._moments[0])
+            if self._moments:  # otherwise a sign came meanwhile
+                self._moments.popleft()
+                return self._alone
+
+    async def _ask(self) -> None:
+        seen = Seen(
+            self._sent, self._limited, self._epoch, self._lag, self._sign, self._trial_passed
+        )
+        self._sent = self._limited = 0
+        self._lag = 0.0
+        self._sign = self._trial_passed = None
+        turn = await self._exchange(seen, self._most)
+        if turn.pace.epoch != self._epoch:
+            self._epoch, self._epoch_began = turn.pace.epoch, self._calls.count
+            self._sent = self._limited = 0
+        if turn.pace.is_free:
+            self._is_free = self._sign is None
+            self._opened_at = None
+            self._looked_at = self._clock()
+            return
+        offset = self._clock() - turn.now
+        slots = turn.slots
+        self._alone = slots.alone
+        self._moments.extend(slots.at + offset + each * slots.every for each in range(slots.count))
+
+    async def _sleep_until(self, moment: float) -> None:
+        seconds = moment - self._clock()
+        if seconds > 0:
+            await self._sleep(seconds)

@@ -1,0 +1,204 @@
+"""Preparing a run: have the evaluation steps written that it lacks, then lay out its items."""
+
+import asyncio
+import functools
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.runs import calling, results
+from evaluations.judging.runs.database import Database
+from evaluations.judging.runs.lifecycle import (
+    PREPARE_LEASE,
+    claim_preparation,
+    lay_out_run,
+    leave_preparation,
+    missing_steps,
+    note_steps,
+    renew_preparation,
+)
+from evaluations.judging.runs.local import evaluate_items
+from evaluations.judging.runs.outages import outage_if_lost
+from evaluations.judging.runs.quota import allowed_rate
+from evaluations.judging.runs.resuming import pause_after
+from evaluations.judging.runs.share import Share, StoppedError
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.waits import SHOWN_WAIT_SECONDS, Wait
+from evaluations.models import Criterion, EvaluationRun, RunState
+from geval.evaluators.base import LocalEvaluator
+from geval.llm.calls import RetryPolicy, ask_until_answered
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError
+from geval.llm.metering import Spent, ask_counted
+from geval.llm.replies import Reply
+from geval.llm.requests import Request
+from geval.llm.written_steps import StepsError, read_steps
+
+LOOK_SECONDS = 0.25
+
+
+async def lay_out_and_compute(
+    run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, shift: Shift
+) -> None:
+    """A run of an evaluator that asks nobody."""
+    if run.state == RunState.PREPARING:
+        if not await database.call(lambda: claim_preparation(run.pk)):
+            return
+        await database.call(lambda: lay_out_run(run.pk))
+    await evaluate_items(run, evaluator, worker, database, shift)
+
+
+async def prepare(
+    run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database, shift: Shift
+) -> bool:
+    """Have missing steps written and lay the run out; False if another worker does, or if it had to
+    be paused."""
+    claim = await database.call(lambda: claim_preparation(run.pk))
+    if claim is None:
+        return False
+    preparation = _Preparation(run, claim, client, policy, database, shift)
+    try:
+        await preparation.write_steps()
+    except EndpointError as error:
+        cause = outage_if_lost(error, has_answered=preparation.has_answered)
+        await database.call(lambda: pause_after(run, cause.message, cause))
+        return False
+    except StepsError as error:
+        text = str(error)
+        await database.call(lambda: pause_after(run, text, None))
+        return False
+    except StoppedError:
+        await database.call(lambda: leave_preparation(run.pk, claim))
+        return False
+    await database.call(lambda: lay_out_run(run.pk))
+    return True
+
+
+class _Preparation(Share):
+    """Calls before a run has items: counted, and their waits shown and ended, as those for items
+    are. The claim on the run is renewed meanwhile."""
+
+    during = RunState.PREPARING
+
+    def __init__(
+        self,
+        run: EvaluationRun,
+        claim: int,
+        client: Client,
+        policy: RetryPolicy,
+        database: Database,
+        shift: Shift,
+    ) -> None:
+        # Steps that are being written would be paid for again.
+        super().__init__(run, "", database, shift.without_giving_way())
+        self.claim = claim
+        self.client = client
+        self.policy = policy
+        self.spent = Spent()
+        # A run that waits for its endpoint already was answered before.
+        self.has_answered = run.outage_since is not None
+
+    async def write_steps(self) -> None:
+        """Have the steps of each criterion written that lacks them, and keep each when it comes.
+
+        The first is read before others are paid for: what is wrong with it is mostly wrong with
+        all. Then as many as the judge's calls go out at a time, unless the endpoint has a limit.
+
+        Raises:
+            EndpointError, StepsError: one could not be had; those that came are kept.
+            StoppedError: the run or the worker stopped meanwhile, or the claim was lost.
+        """
+        wanted = list((await self.database.call(lambda: missing_steps(self.run))).items())
+        if not wanted:
+            return
+        await self.database.call(lambda: note_steps(self.run.pk, len(wanted)))
+        watching = asyncio.create_task(self.watch(every=LOOK_SECONDS))
+        try:
+            await self._unless_stopped(self._write(*wanted[0]))
+            at_once = await self.database.call(self._calls_at_once)
+            for begin in range(1, len(wanted), at_once):
+                together = (self._write(*each) for each in wanted[begin : begin + at_once])
+                await self._unless_stopped(*together)
+        finally:
+            self.stop()
+            await watching
+
+    async def _unless_stopped(self, *writing: Coroutine[Any, Any, None]) -> None:
+        """Write several; all are finished or given up when this ends. One that has been sent gets a
+        moment to come when it is stopped, as it is paid for.
+
+        Raises:
+            EndpointError, StepsError: the first that failed.
+            StoppedError: as for `write_steps`.
+        """
+        tasks = [asyncio.create_task(part) for part in writing]
+        stop = asyncio.create_task(self.stopped.wait())
+        try:
+            while not all(task.done() for task in tasks):
+                await asyncio.wait({*tasks, stop}, return_when=asyncio.FIRST_COMPLETED)
+                if stop.done():
+                    await asyncio.wait(tasks, timeout=calling.GRACE_SECONDS)
+                    raise StoppedError
+        finally:
+            for task in (*tasks, stop):
+                task.cancel()
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        failed = next((error for error in outcomes if isinstance(error, Exception)), None)
+        if failed:
+            raise failed
+
+    async def _write(self, criterion: Criterion, request: Request) -> None:
+        answer = await ask_until_answered(
+            self._call,
+            request,
+            policy=self.policy,
+            sleep=self._watchful_rest,
+            on_wait=self._note_wait,
+        )
+        try:
+            text = read_steps(answer.choices[0])
+        except StepsError as error:
+            raise StepsError(f"{criterion.name}: {error}") from None
+        self.has_answered = True
+        await self.end_outage()
+        written_by = self.run.frozen.model
+        await self.database.call(lambda: store_steps(criterion, text, written_by=written_by))
+
+    def _calls_at_once(self) -> int:
+        """The judge's calls in flight, or one where the endpoint has a limit."""
+        endpoint = self.run.judge.endpoint
+        assert endpoint is not None, "judges that ask have an endpoint"
+        is_limited = (
+            endpoint.requests_per_minute
+            or endpoint.tokens_per_minute
+            or endpoint.parallel_calls
+            or allowed_rate(endpoint.account, self.run.frozen.model)
+        )
+        return 1 if is_limited else self.run.frozen.concurrency
+
+    async def renew(self) -> None:
+        """Keep the claim, when a quarter of the lease has passed; stop if it was lost."""
+        if time.monotonic() - self._renewed < PREPARE_LEASE.total_seconds() / 4:
+            return
+        self._renewed = time.monotonic()
+        if not await self.database.call(lambda: renew_preparation(self.run.pk, self.claim)):
+            self.stop()
+
+    async def _call(self, request: Request) -> Reply:
+        try:
+            return await ask_counted(self.client, request, self.spent)
+        finally:
+            await self.database.call(
+                functools.partial(results.count_up, self.run.pk, self.spent.taken())
+            )
+
+    def _note_wait(self, seconds: float, error: EndpointError) -> None:
+        self.wait = Wait.of(seconds, error.message)
+
+    async def _watchful_rest(self, seconds: float) -> None:
+        if seconds >= SHOWN_WAIT_SECONDS:
+            await self.database.call(
+                functools.partial(results.note_wait, self.run.pk, self.wait.until, self.wait.reason)
+            )
+        await self.rest(seconds)

@@ -1,0 +1,285 @@
+"""Store the results of a run's items in bulk, exactly once: scores, replies, failures, calls.
+
+A result is stored only for an item whose lease the worker still holds (leases.py).
+"""
+
+import datetime
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+from django.db import DataError, IntegrityError, connection, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from evaluations.judging.runs.leases import ClaimedItem
+from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
+from evaluations.models.noted_changes import note_change
+from evaluations.people.counting import count_items
+from evaluations.people.spending import count_money
+from geval.llm.calls import Answer
+from geval.llm.judgement import Judgement
+from geval.llm.metering import Spent
+from geval.llm.parsing import Failure, Reason
+from geval.llm.reply_json import choices_from_json, choices_to_json
+from geval.llm.requests import Request
+from geval.llm.scoring import Preferred, Scored
+from geval.scales import short
+from geval.texts.plain import storable
+
+log = structlog.stdlib.get_logger(__name__)
+# What a value does that no column takes.
+_REFUSED = (DataError, IntegrityError, ValueError)
+
+
+@dataclass(frozen=True)
+class FinishedItem:
+    """What came of a claimed item.
+
+    `judgement` is None for an answer that another item paid for: in the store already
+    (`stored_reply`), or stored under the same request key at the latest together with this item.
+    """
+
+    item: ClaimedItem
+    request_key: str
+    outcome: Scored | Failure
+    judgement: Judgement | None = None
+    stored_reply: int | None = None
+
+
+def request_key(base_url: str, *requests: Request) -> str:
+    """A digest of all that changes an answer; equal keys may share one reply."""
+    content = orjson.dumps(
+        [base_url, *(request.body() for request in requests)], option=orjson.OPT_SORT_KEYS
+    )
+    return hashlib.sha256(content).hexdigest()
+
+
+def stored_replies(
+    project_id: int, keys: Sequence[str], *, since: Any = None
+) -> dict[str, ModelReply]:
+    """The newest stored reply for each key; `since` leaves older ones out."""
+    found = ModelReply.objects.filter(project_id=project_id, request_key__in=keys).order_by("pk")
+    if since is not None:
+        found = found.filter(created_at__gte=since)
+    return {reply.request_key: reply for reply in found}
+
+
+def answer_from(stored: ModelReply) -> Answer:
+    """A stored reply as an answer that cost nothing."""
+    return Answer(
+        choices=choices_from_json(stored.choices),
+        model=stored.model,
+        request_id=stored.request_id,
+        prompt_tokens=0,
+        completion_tokens=0,
+        calls=0,
+        seconds=0.0,
+    )
+
+
+@transaction.atomic
+def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> int:
+    """Write results back, in one transaction; returns how many items were still ours to finish.
+
+    What calls took is counted apart (`count_up`), before: that holds even where their results
+    cannot be stored.
+    """
+    run_id, project_id = run.pk, run.project_id
+    ours = _still_ours([entry.item.id for entry in finished], worker)
+    kept = [entry for entry in finished if entry.item.id in ours]
+    replies = {
+        entry.item.id: _reply_row(run, entry)
+        for entry in kept
+        if entry.judgement and entry.judgement.answers
+    }
+    ModelReply.objects.bulk_create(list(replies.values()))
+    shared = [
+        entry.request_key for entry in kept if entry.judgement is None and not entry.stored_reply
+    ]
+    reply_by_key = stored_replies(project_id, [key for key in shared if key])
+    hits = sum(isinstance(entry.outcome, Scored) and entry.judgement is None for entry in finished)
+    if hits:
+        EvaluationRun.objects.filter(pk=run_id).update(cache_hits=F("cache_hits") + hits)
+    store_scores(
+        run, [(entry.item, entry.outcome) for entry in kept if isinstance(entry.outcome, Scored)]
+    )
+    scored = {entry.item.criterion_id for entry in kept if isinstance(entry.outcome, Scored)}
+    if scored and run.counts:
+        note_change(project_id, scored, judge=run.judge_id)
+    rows = [
+        (
+            entry.item.id,
+            ItemState.DONE.value if isinstance(entry.outcome, Scored) else ItemState.FAILED.value,
+            entry.outcome.reason if isinstance(entry.outcome, Failure) else "",
+            entry.outcome.detail if isinstance(entry.outcome, Failure) else "",
+            _reply_id(entry, replies, reply_by_key),
+        )
+        for entry in kept
+    ]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """UPDATE evaluations_runitem i
+                   SET state = n.state, reason = n.reason, detail = n.detail, reply_id = n.reply,
+                       lease_until = NULL
+                   FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::bigint[])
+                        AS n(id, state, reason, detail, reply)
+                   WHERE i.id = n.id""",
+                [list(column) for column in zip(*rows, strict=True)],
+            )
+    _log_failures(run_id, [entry.outcome for entry in kept])
+    count_items(run.judge_id, [entry.outcome for entry in kept])
+    return len(kept)
+
+
+def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:
+    """One line for all of a stored batch; details may quote a reply, so only reasons are logged."""
+    reasons = Counter(str(one.reason) for one in outcomes if isinstance(one, Failure))
+    if reasons:
+        transaction.on_commit(
+            lambda: log.warning(
+                "items failed", run=run_id, count=reasons.total(), reasons=dict(reasons)
+            )
+        )
+
+
+def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
+    """Store results together; where the database refuses one, each by itself, and that one as
+    failed."""
+    try:
+        store(run, finished, worker)
+    except _REFUSED:
+        for entry in finished:
+            try:
+                store(run, [entry], worker)
+            except _REFUSED as error:
+                log.exception("result refused by the database", item=entry.item.id, run=run.pk)
+                failure = Failure(
+                    Reason.UNFORESEEN, f"Its result could not be stored ({reason_of(error)})."
+                )
+                store(run, [FinishedItem(entry.item, "", failure)], worker)
+
+
+def reason_of(error: BaseException) -> str:
+    """What an unforeseen error says, for people: the first cause of a group, with its type."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return storable(f"{type(error).__name__}: {error}")[:500]
+
+
+def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]]) -> None:
+    """Add scores, and preferences between pairs, to a run."""
+    mode = run.frozen.mode
+    Score.objects.bulk_create(
+        Score(
+            run_id=run.pk,
+            output_id=item.output_id,
+            criterion_id=item.criterion_id,
+            value=outcome.value,
+            distribution={short(point): share for point, share in outcome.distribution.items()}
+            or None,
+            coverage=outcome.coverage,
+            entropy=outcome.entropy if outcome.distribution else None,
+            mode=mode,
+            note=outcome.note,
+        )
+        for item, outcome in scored
+        if not isinstance(outcome, Preferred)
+    )
+    pairs = [(item, outcome) for item, outcome in scored if isinstance(outcome, Preferred)]
+    if pairs:
+        PairScore.objects.bulk_create(
+            PairScore(
+                run_id=run.pk,
+                output_id=item.output_id,
+                rival_id=item.rival_id or 0,
+                criterion_id=item.criterion_id or 0,
+                value=outcome.value,
+                tie=outcome.distribution.get(0.5, 0.0),
+                left=outcome.left,
+                coverage=outcome.coverage,
+            )
+            for item, outcome in pairs
+        )
+        _score_by_wins(run.pk, [pk for item, _ in pairs for pk in (item.output_id, item.rival_id)])
+
+
+def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
+    """The score of an output that was compared: how often it is preferred to the document's others,
+    on the mean."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value, mode)
+               SELECT %(run)s, o, criterion_id, avg(value), 'wins' FROM (
+                   SELECT output_id AS o, criterion_id, value FROM evaluations_pairscore
+                   WHERE run_id = %(run)s AND output_id = ANY(%(outputs)s)
+                   UNION ALL
+                   SELECT rival_id, criterion_id, 1 - value FROM evaluations_pairscore
+                   WHERE run_id = %(run)s AND rival_id = ANY(%(outputs)s)) AS sides
+               GROUP BY o, criterion_id ORDER BY o, criterion_id
+               ON CONFLICT (run_id, output_id, criterion_id) DO UPDATE
+                   SET value = excluded.value""",
+            {"run": run_id, "outputs": sorted({pk for pk in output_ids if pk is not None})},
+        )
+
+
+def count_up(run_id: int, spent: Spent) -> None:
+    """Add to the run's counters, and to its project's month, what calls took."""
+    with transaction.atomic():
+        EvaluationRun.objects.filter(pk=run_id).update(
+            calls=F("calls") + spent.calls,
+            prompt_tokens=F("prompt_tokens") + spent.prompt_tokens,
+            completion_tokens=F("completion_tokens") + spent.completion_tokens,
+        )
+        count_money(run_id, spent.prompt_tokens, spent.completion_tokens)
+
+
+def note_result(run_id: int) -> None:
+    """Note that a result was stored just now. Apart from the results: workers of a run would wait
+    for each other's transactions."""
+    EvaluationRun.objects.filter(pk=run_id).update(result_at=Now())
+
+
+def note_wait(run_id: int, until: datetime.datetime | None, reason: str) -> None:
+    """Say on the run's page what its calls wait for."""
+    EvaluationRun.objects.filter(pk=run_id).update(waits_until=until, waits_for=reason[:500])
+
+
+def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT id FROM evaluations_runitem
+               WHERE id = ANY(%s) AND state = 'leased' AND leased_by = %s ORDER BY id FOR UPDATE""",
+            [list(item_ids), worker],
+        )
+        return {row[0] for row in cursor.fetchall()}
+
+
+def _reply_id(
+    entry: FinishedItem, own: Mapping[int, ModelReply], by_key: Mapping[str, ModelReply]
+) -> int | None:
+    reply = own.get(entry.item.id) or by_key.get(entry.request_key)
+    return reply.pk if reply else entry.stored_reply
+
+
+def _reply_row(run: EvaluationRun, entry: FinishedItem) -> ModelReply:
+    assert entry.judgement is not None
+    answers = entry.judgement.answers
+    readable = isinstance(entry.outcome, Scored)
+    return ModelReply(
+        project_id=run.project_id,
+        # Who studies a judge wants replies of today, and no other run is to have them.
+        request_key=entry.request_key if readable and not run.purpose else "",
+        choices=choices_to_json([choice for answer in answers for choice in answer.choices]),
+        model=answers[-1].model[:200],
+        request_id=answers[-1].request_id[:200],
+        prompt_tokens=sum(answer.prompt_tokens for answer in answers),
+        completion_tokens=sum(answer.completion_tokens for answer in answers),
+        calls=sum(answer.calls for answer in answers),
+        seconds=sum(answer.seconds for answer in answers),
+    )

@@ -1,0 +1,73 @@
+"""Runs that stop for a while and resume by themselves: outages of an endpoint, quotas of a day,
+waits of hours, accounts without credit, a full disk.
+
+The moment is in the run's row, so that restarts lose nothing; workers look for it (upkeep.py). A
+run that somebody paused has no such moment.
+"""
+
+import datetime
+
+from django.db.models import Q, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from evaluations.judging.runs import outages, quota
+from evaluations.judging.runs.lifecycle import pause_run, resume_run
+from evaluations.models import EvaluationRun
+from evaluations.models.row_by_row import for_each
+from geval.llm.errors import EndpointError, ErrorKind
+
+# How often a single call tries, if the endpoint does not say when it lets calls pass again.
+TRY_AGAIN = datetime.timedelta(hours=1)
+_PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA, ErrorKind.OUTAGE}
+
+
+def pause_after(
+    run: EvaluationRun,
+    message: str,
+    error: EndpointError | None,
+    *,
+    until: datetime.datetime | None = None,
+) -> None:
+    """Pause a run for everybody; after an error that passes by itself, until it has passed.
+
+    Then a single call goes out first, whichever worker makes it: the others wait until it has
+    passed.
+
+    Args:
+        until: when the run resumes by itself, if no error says it.
+    """
+    if error is None or error.kind not in _PASSES_BY_ITSELF:
+        pause_run(run.pk, message, resumes_at=until)
+        return
+    asked = datetime.timedelta(seconds=error.retry_after or 0)
+    if error.kind == ErrorKind.OUTAGE:
+        wait = max(asked, outages.next_wait(_outage_lasted(run.pk)))
+    else:
+        wait = TRY_AGAIN if error.retry_after is None else asked
+    endpoint = run.judge.endpoint
+    if endpoint is not None:
+        quota.close(endpoint.account, run.frozen.model)
+    pause_run(run.pk, message, resumes_at=timezone.now() + wait)
+
+
+def pause_until_space(run_id: int, message: str) -> None:
+    """Pause a run whose results have no room in the database, until another try is worth it: as
+    after an outage of its endpoint."""
+    wait = outages.next_wait(_outage_lasted(run_id))
+    pause_run(run_id, message, resumes_at=timezone.now() + wait)
+
+
+def _outage_lasted(run_id: int) -> datetime.timedelta:
+    """For how long the run has been stopped by an outage; the first time it begins now."""
+    now = timezone.now()
+    began = Coalesce("outage_since", Value(now))
+    EvaluationRun.objects.filter(pk=run_id).update(outage_since=began)
+    since = EvaluationRun.objects.values_list("outage_since", flat=True).get(pk=run_id)
+    return now - (since or now)
+
+
+def resume_due_runs(which: Q | None = None) -> None:
+    """Resume the runs whose time has come; of those that fit a condition, if there is one."""
+    due = EvaluationRun.objects.due().filter(which or Q())
+    for_each(due, lambda run: resume_run(run, only_due=True), job="resume runs")

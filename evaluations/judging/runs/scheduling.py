@@ -1,0 +1,226 @@
+"""Which run a slot of a worker serves next: one rule for all workers of the site.
+
+The project that fewest slots serve comes first, of several the one that has waited longest; within
+a project its runs by the same rule. Pilots and trials, at which somebody is looking, come before
+that, as long as they take no more than a quarter of the slots. A slot stays with a run for some
+seconds, and longer while nobody else has a better claim.
+"""
+
+import datetime
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.fields.json import KT
+from django.db.models.functions import Now
+
+from evaluations.judging.runs.shift import ours
+from evaluations.models import EvaluationRun, WorkerSlot
+from evaluations.models.compiled import CompiledQuery
+from evaluations.models.run_parameters import RunParameters
+
+# Of several slots so many serve pilots and trials before others; at least one does.
+INTERACTIVE_SHARE = 0.25
+# Any constant: slots choose one after the other, so that each sees what the one before chose.
+_LOCK = 0x7069636B
+# In the order of their claims runs are asked whether there is work in them, so many at first; one
+# of those mostly has some.
+_FIRST_LOOK = 4
+_LONG_AGO = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+_NOW = datetime.datetime.max.replace(tzinfo=datetime.UTC)
+
+
+@dataclass(frozen=True)
+class RunInLine:
+    """An active run as the rule sees it.
+
+    Args:
+        concurrency: how many calls its judge may have in flight; None where it computes.
+        served_at: when a slot last began or ended to serve it; None for never.
+    """
+
+    pk: int
+    project: int
+    judge: int
+    is_interactive: bool = False
+    concurrency: int | None = None
+    served_at: datetime.datetime | None = None
+
+
+def in_order(
+    runs: Sequence[RunInLine], served: Sequence[int], *, slots: int, avoided: Sequence[int] = ()
+) -> list[RunInLine]:
+    """The runs that a slot may serve, those with the best claim first.
+
+    Args:
+        served: the ids of the runs that the other slots serve, once for each slot.
+        slots: how many there are on the whole site.
+        avoided: the ids of runs for which this slot could do nothing a moment ago.
+    """
+    by_id = {run.pk: run for run in runs}
+    being_served = [by_id[pk] for pk in served if pk in by_id]
+    of_project = Counter(run.project for run in being_served)
+    of_judge = Counter(run.judge for run in being_served)
+    of_run = Counter(run.pk for run in being_served)
+    interactive = sum(run.is_interactive for run in being_served)
+    # A single slot is everybody's.
+    share = max(1, int(slots * INTERACTIVE_SHARE)) if slots > 1 else 0
+    has_room = interactive < share
+    last_served: dict[int, datetime.datetime] = {}
+    for run in runs:
+        seen = run.served_at or _LONG_AGO
+        last_served[run.project] = max(last_served.get(run.project, _LONG_AGO), seen)
+
+    def may_be_served(run: RunInLine) -> bool:
+        # Each slot needs a call of its own to make; what computes takes all cores by itself.
+        most = 1 if run.concurrency is None else run.concurrency
+        taken = of_run[run.pk] if run.concurrency is None else of_judge[run.judge]
+        return taken < most and run.pk not in avoided
+
+    def claim(run: RunInLine) -> tuple[object, ...]:
+        return (
+            not (run.is_interactive and has_room),
+            of_project[run.project],
+            last_served[run.project],
+            of_run[run.pk],
+            run.served_at or _LONG_AGO,
+            run.pk,
+        )
+
+    return sorted(filter(may_be_served, runs), key=claim)
+
+
+@transaction.atomic
+def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
+    """The id of the run that a slot serves from now on, which may be the one that it serves
+    already; None if no run has anything to do for it.
+
+    A slot that is gone, as its worker was thought lost, serves nothing.
+
+    Args:
+        avoided: as for `in_order`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    mine = WorkerSlot.objects.as_taken(slot)
+    current = mine.values_list("run_id", flat=True).first()
+    chosen = _choose(slot.pk, current, avoided)
+    if not mine.update(run_id=chosen, seen_at=Now()):
+        return None
+    if chosen != current:
+        _note_service([pk for pk in (chosen, current) if pk is not None])
+    return chosen
+
+
+def waiting_run(avoided: Sequence[int] = ()) -> int | None:
+    """The id of the run that another slot would serve; None if no run could use one."""
+    return _choose(None, None, avoided)
+
+
+def _note_service(runs: Sequence[int]) -> None:
+    """Note that a slot began or ended to serve runs. A row that somebody holds, perhaps for long,
+    is left out: all slots of the site would wait for it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE evaluations_evaluationrun SET served_at = clock_timestamp() WHERE id IN (
+                   SELECT id FROM evaluations_evaluationrun WHERE id = ANY(%s)
+                   FOR UPDATE SKIP LOCKED)""",
+            [list(runs)],
+        )
+
+
+def leave(slot: WorkerSlot) -> None:
+    """A slot no longer serves a run."""
+    mine = WorkerSlot.objects.as_taken(slot)
+    left = mine.values_list("run_id", flat=True).first()
+    if left is not None:
+        mine.update(run_id=None)
+        _note_service([left])
+
+
+def _choose(slot: int | None, current: int | None, avoided: Sequence[int]) -> int | None:
+    """The run for a slot (None: for one that serves nothing yet) that serves `current`."""
+    serving = [(other, run) for other, run in _serving.rows() if other != slot]
+    order = in_order(
+        _runs_in_line(current),
+        [run for _, run in serving],
+        slots=len(_slots(settings.ONLY_PROJECT).rows()),
+        avoided=avoided,
+    )
+    return _first_with_work([run.pk for run in order], current)
+
+
+_serving = CompiledQuery(
+    lambda: WorkerSlot.objects.serving().order_by().values_list("pk", "run_id")
+)
+_with_work = CompiledQuery(lambda: EvaluationRun.objects.with_work().order_by().values_list("pk"))
+
+
+@functools.cache
+def _slots(project: str) -> CompiledQuery:
+    """All slots that take runs, of any project or of this one."""
+    return CompiledQuery(
+        lambda: WorkerSlot.objects.of_live_workers(project).order_by().values_list("pk")
+    )
+
+
+@functools.cache
+def _active(_project: str) -> CompiledQuery:
+    """The active runs of all projects, or of the only one that `ours` reads in the settings."""
+    return CompiledQuery(
+        lambda: (
+            EvaluationRun.objects.active()
+            .filter(ours("project"))
+            .order_by()
+            .annotate(
+                pilot=KT("parameters__pilot"),
+                trial=KT("parameters__trial"),
+                concurrency=KT("parameters__concurrency"),
+                endpoint=F("judge__endpoint_id"),
+            )
+            .values_list(
+                "pk",
+                "project_id",
+                "judge_id",
+                "pilot",
+                "trial",
+                "endpoint",
+                "concurrency",
+                "served_at",
+            )
+        )
+    )
+
+
+def _runs_in_line(current: int | None) -> list[RunInLine]:
+    """All active runs; the one that is being served is so until now."""
+    usual = RunParameters.concurrency
+    return [
+        RunInLine(
+            pk=pk,
+            project=project,
+            judge=judge,
+            is_interactive=bool(pilot or trial),
+            concurrency=None if endpoint is None else int(concurrency or usual),
+            served_at=_NOW if pk == current else served_at,
+        )
+        for pk, project, judge, pilot, trial, endpoint, concurrency, served_at in _active(
+            settings.ONLY_PROJECT
+        ).rows()
+    ]
+
+
+def _first_with_work(ids: Sequence[int], current: int | None) -> int | None:
+    """The first run that has work; the one that the slot serves has it, or its share would end."""
+    begin, size = 0, _FIRST_LOOK
+    while part := ids[begin : begin + size]:
+        begin, size = begin + size, 8 * size
+        have_work = {*(pk for (pk,) in _with_work.rows(among=list(part))), current}
+        first = next((pk for pk in part if pk in have_work), None)
+        if first is not None:
+            return first
+    return None

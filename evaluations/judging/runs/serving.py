@@ -1,0 +1,169 @@
+"""A slot of a worker at work: one run after the other, as the rule of scheduling.py gives them."""
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models.functions import Now
+
+from evaluations.judging.runs.call_parts import end_calls, grant_calls
+from evaluations.judging.runs.database import patiently
+from evaluations.judging.runs.scheduling import leave, pick, waiting_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import EvaluationRun, WorkerSlot
+from evaluations.people.waking import wake_for_runs
+
+# So long a slot stays with a run before it asks whether another has a better claim: long enough to
+# be worth the calls that end in ones and twos meanwhile, and short enough for twenty projects to
+# begin on six slots within half a minute.
+TURN_SECONDS = 5.0
+# What computes loads its data or its model first.
+COMPUTING_SECONDS = 60.0
+# Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
+# minutes, RabbitMQ after 30. So its slot ends after this time, and sends another for itself.
+MESSAGE_SECONDS = 300.0
+BEAT_SECONDS = 5.0
+# How long a judge may have more calls in flight than it is allowed when another slot joins.
+COUNT_SECONDS = 0.5
+# How long a run counts as served while the slot ends its calls for the run before.
+PROMISE_SECONDS = 15.0
+# A run for which a slot could do nothing is left alone for so long; otherwise the slot would ask
+# for it again and again.
+FRUITLESS_SECONDS = 2.0
+# Between the row of a slot that is taken and the note that this process is at work with it.
+BEGINNING = timedelta(seconds=30)
+_at_work: set[int] = set()
+
+
+class Turn:
+    """A slot's time with a run. Its methods are called in the thread of the database.
+
+    Args:
+        leaves: whether the worker was asked to stop.
+        seconds: after how many of them it looks whether another run has a better claim, again and
+            again.
+    """
+
+    def __init__(
+        self, slot: WorkerSlot, run_id: int, leaves: Callable[[], bool], *, seconds: float
+    ) -> None:
+        self.slot = slot
+        self.slot.run_id = self.run_id = run_id
+        self._leaves = leaves
+        self._seconds = seconds
+        self._looks_at = time.monotonic() + seconds
+        self._beats_at = self._counts_at = 0.0
+        self._calls = 1
+        self._is_over = False
+        self._promised_at = 0.0
+        self.following: int | None = None
+
+    def told_to_stop(self) -> bool:
+        """Whether the worker leaves; shows on the way that the slot lives."""
+        now = time.monotonic()
+        if now >= self._beats_at:
+            self._beats_at = now + BEAT_SECONDS
+            WorkerSlot.objects.beat(self.slot)
+        if self.following is not None and now > self._promised_at + PROMISE_SECONDS:
+            # Calls that take minutes are not over; another slot may serve that run.
+            self.following = None
+            WorkerSlot.objects.as_taken(self.slot).update(run_id=self.run_id)
+        return self._leaves()
+
+    def calls(self, most: int, are_open: int) -> int:
+        """Of the calls that the judge may have in flight, how many this slot may now, which has so
+        many open."""
+        if time.monotonic() >= self._counts_at:
+            self._counts_at = time.monotonic() + COUNT_SECONDS
+            self._calls = grant_calls(most, self.slot, are_open=are_open)
+        return self._calls
+
+    def gives_way(self) -> bool:
+        """Whether another run has a better claim by now, which counts as served from then on, or
+        the slot is gone."""
+        if not self._is_over and time.monotonic() >= self._looks_at:
+            self._looks_at = time.monotonic() + self._seconds
+            chosen = pick(self.slot)
+            if chosen != self.run_id:
+                self._is_over, self.following = True, chosen
+                self._promised_at = time.monotonic()
+        return self._is_over
+
+
+def work_on_runs(worker: str, leaves: Callable[[], bool]) -> None:
+    """Serve runs with a free slot of a worker until none has anything to do for it, or for as long
+    as a message may take; without a free slot do nothing.
+
+    Args:
+        leaves: whether the worker was asked to stop.
+    """
+    slot = patiently(lambda: WorkerSlot.objects.take(worker))
+    if slot is None:
+        return
+    _at_work.add(slot.pk)
+    try:
+        avoided = _serve(slot, leaves)
+    finally:
+        _at_work.discard(slot.pk)
+        patiently(lambda: WorkerSlot.objects.release(slot))
+    # Who started a run a moment ago saw no free slot here, and relied on this one.
+    if not leaves():
+        patiently(functools.partial(call_another_slot, avoided))
+
+
+def release_lost_slots(worker: str) -> None:
+    """Free the slots that no thread of this process is at work with: the database was away for too
+    long when they were to be given back."""
+    taken = WorkerSlot.objects.filter(worker=worker, taken_at__lt=Now() - BEGINNING)
+    taken.exclude(pk__in=list(_at_work)).give_back()
+
+
+def call_another_slot(avoided: Sequence[int] = ()) -> None:
+    """Send for a free slot if a run has something to do for one. It does the same, so that all
+    come that can be used, and no more.
+
+    Args:
+        avoided: as for `in_order`.
+    """
+    project = settings.ONLY_PROJECT
+    if WorkerSlot.objects.of_live_workers(project).callable().exists() and waiting_run(avoided):
+        wake_for_runs(project)
+
+
+def _serve(slot: WorkerSlot, leaves: Callable[[], bool]) -> list[int]:
+    """Serve runs; those for which nothing could be done a moment ago."""
+    ends = time.monotonic() + MESSAGE_SECONDS
+    fruitless: dict[int, float] = {}
+    following: int | None = None
+    avoided: list[int] = []
+    while not leaves() and time.monotonic() < ends:
+        avoided = [pk for pk, until in fruitless.items() if until > time.monotonic()]
+        run_id = following or patiently(functools.partial(pick, slot, avoided=avoided))
+        if run_id is None:
+            break
+        patiently(functools.partial(call_another_slot, avoided))
+        begun = time.monotonic()
+        following = _take_turn(slot, run_id, leaves, ends)
+        if time.monotonic() - begun < FRUITLESS_SECONDS / 10:
+            fruitless[run_id] = time.monotonic() + FRUITLESS_SECONDS
+    return avoided
+
+
+def _take_turn(
+    slot: WorkerSlot, run_id: int, leaves: Callable[[], bool], ends: float
+) -> int | None:
+    """Work on a run; the run that follows, if another gave reason to leave this one."""
+    asking = EvaluationRun.objects.filter(pk=run_id, judge__endpoint__isnull=False)
+    asks = patiently(asking.exists)
+    turn = Turn(slot, run_id, leaves, seconds=TURN_SECONDS if asks else COMPUTING_SECONDS)
+    shift = Shift(turn.told_to_stop, ends, turn.gives_way, turn.calls)
+    try:
+        work_on_run(run_id, slot.name, shift=shift)
+    finally:
+        patiently(lambda: end_calls(slot))
+        if turn.following is None:
+            patiently(lambda: leave(slot))
+    return turn.following

@@ -1,0 +1,159 @@
+"""One worker's share of a run: what it claims and holds, whether it may go on, and how it leaves.
+
+The same for workers that call an endpoint (worker.py), that compute (local.py), that prepare a run
+(preparing.py) and that look after its batches (batches.py).
+"""
+
+import asyncio
+import contextlib
+import datetime
+import functools
+import time
+from collections.abc import Callable, Iterable
+
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.database import Database
+from evaluations.judging.runs.leases import ClaimedItem
+from evaluations.judging.runs.lifecycle import close_if_finished
+from evaluations.judging.runs.resuming import pause_after
+from evaluations.judging.runs.shift import Shift
+from evaluations.models import EvaluationRun, RunState
+from geval.llm.errors import EndpointError
+
+RENEW_SECONDS = leases.LEASE_SECONDS / 4
+# How exactly a run's row says when it last had a result.
+RESULT_SECONDS = 5.0
+
+
+class StoppedError(Exception):
+    """The run or the worker stopped while something waited."""
+
+
+class Share:
+    """What one worker does for one run, until either of them stops."""
+
+    # The state that the run must have for this worker to continue.
+    during = RunState.RUNNING
+
+    def __init__(
+        self, run: EvaluationRun, worker: str, database: Database, shift: Shift | None = None
+    ) -> None:
+        self.run = run
+        self.worker = worker
+        self.database = database
+        self.shift = shift or Shift()
+        self.holding: set[int] = set()
+        self.stopped = asyncio.Event()
+        # Stopped, and what is begun is not worth ending.
+        self.halted = asyncio.Event()
+        self.told_to_stop = asyncio.Event()
+        self._message = ""
+        self._stopped_by: EndpointError | None = None
+        self._until: datetime.datetime | None = None
+        self._last_id = 0
+        self._renewed = time.monotonic()
+        self._noted_result = float("-inf")
+
+    def stop(
+        self,
+        message: str = "",
+        *,
+        after: EndpointError | None = None,
+        until: datetime.datetime | None = None,
+        gives_way: bool = False,
+    ) -> None:
+        """Start nothing more. A message pauses the run for everybody; the first one counts.
+
+        Args:
+            after: the error of the endpoint behind the message; some pass by themselves.
+            until: when the run resumes by itself.
+            gives_way: the run goes on, so what is begun is ended.
+        """
+        if not gives_way:
+            self.halted.set()
+        if message and not self._message:
+            self._message, self._stopped_by, self._until = message, after, until
+        self.stopped.set()
+
+    def next_items(self, claim: Callable[[int], list[ClaimedItem]]) -> list[ClaimedItem]:
+        """Claim items behind the last ones. Called in the database thread.
+
+        Once more from the beginning where nothing follows: leases of lost workers may have run out.
+
+        Args:
+            claim: claims items with an id above the one it is given.
+        """
+        items = claim(self._last_id) or (claim(0) if self._last_id else [])
+        self._last_id = items[-1].id if items else 0
+        self.holding.update(item.id for item in items)
+        return items
+
+    async def let_go(self, items: Iterable[int]) -> None:
+        """These have their results; their leases end with that."""
+        self.holding.difference_update(items)
+        if time.monotonic() - self._noted_result > RESULT_SECONDS:
+            self._noted_result = time.monotonic()
+            await self.database.call(functools.partial(results.note_result, self.run.pk))
+
+    async def renew(self) -> None:
+        """Keep what this worker holds, when a quarter of the lease has passed."""
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            self._renewed = time.monotonic()
+            held = list(self.holding)
+            await self.database.call(functools.partial(leases.renew_leases, held, self.worker))
+
+    async def look_up(self) -> None:
+        """Stop if this worker is asked to, if its time is over, or if the run was paused or
+        cancelled."""
+        is_told, is_active, is_over = await self.database.call(self._see)
+        if is_told:
+            self.told_to_stop.set()
+        if is_told or not is_active:
+            self.stop()
+        elif is_over:
+            self.stop(gives_way=True)
+
+    def _see(self) -> tuple[bool, bool, bool]:
+        there = EvaluationRun.objects.filter(pk=self.run.pk, state=self.during)
+        return self.shift.told_to_stop(), there.exists(), self.shift.is_over
+
+    async def watch(self, *, every: float) -> None:
+        """Renew leases and look up until nothing is worth ending any more."""
+        while not self.halted.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.halted.wait(), every)
+            await self.renew()
+            # Also while it ends what it has begun before it gives way: the slot shows that it
+            # lives, and a run that is paused or a worker that is asked to stop end it.
+            if not self.halted.is_set():
+                await self.look_up()
+
+    async def rest(self, seconds: float) -> None:
+        """Wait, unless it is stopped in the meantime.
+
+        Raises:
+            StoppedError: it was.
+        """
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.stopped.wait(), seconds)
+            raise StoppedError
+
+    async def end_outage(self) -> None:
+        """The endpoint has answered, and the database has stored it."""
+        if self.run.outage_since is not None:
+            self.run.outage_since = None
+            of_run = EvaluationRun.objects.filter(pk=self.run.pk)
+            await self.database.call(functools.partial(of_run.update, outage_since=None))
+
+    async def leave(self) -> None:
+        """Pause the run if there is a reason to, give back what is held, close the run if that was
+        all."""
+        if self._message:
+            await self.database.call(
+                lambda: pause_after(self.run, self._message, self._stopped_by, until=self._until)
+            )
+        await self.database.call(self._give_back)
+
+    def _give_back(self) -> None:
+        leases.give_back(self.run.pk, self.worker)
+        close_if_finished(self.run.pk)

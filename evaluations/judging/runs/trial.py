@@ -1,0 +1,142 @@
+"""A trial: a few items before a run on all is paid for, what all would take, and what to change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.db import transaction
+from django.db.models import Avg
+
+from evaluations.judging.judges.findings import known_findings
+from evaluations.judging.judges.judges import change_judge, draft_of
+from evaluations.judging.runs.estimate import RunEstimate, estimate_run
+from evaluations.judging.runs.lifecycle import RunError, cancel_run, evaluator_for, start_run
+from evaluations.judging.runs.pace import expected_seconds
+from evaluations.models import EvaluationRun, ItemState, RunState, ScoringMode
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.advice import Advice, advise
+from geval.llm.cost import cost
+from geval.llm.parsing import Reason
+
+TRIAL_ITEMS = 10
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """The failed items of a run: of `items` that are finished `failed` failed, and `alike` of them
+    for the reason that the advice is about."""
+
+    items: int
+    failed: int
+    alike: int
+    advice: Advice
+
+    @property
+    def in_words(self) -> str:
+        """How many, why, and what to try."""
+        alike = "" if self.alike == self.failed else f", {self.alike} for one reason"
+        return f"{self.failed} of {self.items} items failed{alike}: {self.advice.in_words}"
+
+
+def unreadable(run: EvaluationRun) -> Unreadable | None:
+    """What failed in a run and what to do about it; None if nothing did."""
+    failures = run.items.failures_by_reason()
+    if not failures:
+        return None
+    counts = run.items.counts()
+    failed = counts[ItemState.FAILED]
+    reason = failures[0]["reason"]
+    known = Reason(reason) if reason in set(Reason) else Reason.UNFORESEEN
+    advice = advise(known, run.frozen.request_settings, _modes(run))
+    return Unreadable(counts[ItemState.DONE] + failed, failed, failures[0]["count"], advice)
+
+
+def estimate_rest(trial: EvaluationRun) -> RunEstimate:
+    """What the rest would take, from the replies of a trial; without any, as `estimate_run`.
+
+    Raises:
+        RunError, PromptError: as `estimate_run`.
+    """
+    estimate = estimate_run(
+        trial.judge, trial.judged_criteria(), fresh=trial.frozen.fresh, transport=trial.transport
+    )
+    seen = trial.items.exclude(reply=None).aggregate(
+        calls=Avg("reply__calls"),
+        tokens_in=Avg("reply__prompt_tokens"),
+        tokens_out=Avg("reply__completion_tokens"),
+        seconds=Avg("reply__seconds"),
+    )
+    if seen["calls"] is None or not estimate.items:
+        return estimate
+    calls, tokens_in, tokens_out = (
+        round(estimate.items * seen[name]) for name in ("calls", "tokens_in", "tokens_out")
+    )
+    frozen = trial.frozen
+    # A server of one's own lets calls wait for each other, so the trial's calls in flight are
+    # taken as all that it can do.
+    seconds = expected_seconds(
+        trial.judge,
+        frozen,
+        items=estimate.items,
+        calls=calls,
+        tokens=tokens_in + tokens_out,
+        seconds_a_call=seen["seconds"] / seen["calls"],
+        in_flight=TRIAL_ITEMS,
+    )
+    return replace(
+        estimate,
+        calls=calls,
+        prompt_tokens=tokens_in,
+        completion_tokens=tokens_out,
+        cost=cost(tokens_in, tokens_out, frozen.prices),
+        seconds=seconds,
+    )
+
+
+def change_and_try(run: EvaluationRun, key: str) -> EvaluationRun:
+    """Change the judge of a run as advised, and try its new version on a few items.
+
+    The run is ended if it is paused: its judge has no further use.
+
+    Args:
+        key: of one of the changes in the advice of `unreadable`.
+
+    Raises:
+        RunError: the change is not advised (any more), or as `start_run`.
+        ValidationError: as `change_judge`.
+        PromptError: as `start_run`.
+    """
+    failing = unreadable(run)
+    changes = {change.key: change for change in (failing.advice.changes if failing else ())}
+    if key not in changes:
+        advised = f" Advised: {', '.join(changes)}." if changes else ""
+        raise RunError(
+            f"This change of {run.judge} is not advised for run {run.pk}.{advised} Edit the judge"
+            " to change anything else."
+        )
+    change = changes[key]
+    if run.judge.retired_at:
+        raise RunError(f"{run.judge} is retired. Try its newest version.")
+    draft = draft_of(run.judge).changed(**change.settings)
+    # The endpoint has answered this judge; what a probe found is used, but none is needed.
+    judge = change_judge(run.judge, draft, probe=False)
+    with transaction.atomic():
+        trial = start_run(judge, run.judged_criteria(), fresh=run.frozen.fresh, trial=TRIAL_ITEMS)
+        if run.state == RunState.PAUSED:
+            cancel_run(run.pk, f"Replaced by run {trial.pk} of {judge}.")
+    return trial
+
+
+def _modes(run: EvaluationRun) -> Sequence[str]:
+    """The scoring modes that the run's endpoint and criteria allow."""
+    judge = run.judge
+    evaluator = evaluator_for(judge)
+    if not isinstance(evaluator, LlmEvaluator) or not evaluator.chats or judge.endpoint is None:
+        return ()
+    findings = known_findings(judge.endpoint, judge.model)
+    scales = [criterion.scale for criterion in run.judged_criteria()]
+    return [
+        mode
+        for mode in ScoringMode.values
+        if not (findings and findings.why_not(mode))
+        and not any(evaluator.why_not_on(scale, mode) for scale in scales)
+    ]

@@ -1,0 +1,188 @@
+"""The demo project: a small corpus written for it, invented annotators, and its users."""
+
+import json
+from pathlib import Path
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from annotations.models import Campaign, CampaignKind, ItemOrder
+from annotations.planning.campaigns import open_campaign, seat_annotators
+from evaluations.corpus.readers import InputFile
+from evaluations.corpus.store import LoadResult, load_files
+from evaluations.judging.judges.judges import endpoint_at
+from evaluations.local_llm import BUNDLED_NAME
+from evaluations.models import (
+    CandidateOutput,
+    Judge,
+    JudgeKind,
+    Membership,
+    Project,
+    Role,
+    Score,
+    ScoringMode,
+    System,
+)
+from geval.evaluators.base import new_settings
+from geval.evaluators.geval import GEval
+from geval_site.demo_logins import PASSWORDS
+
+SLUG = "demo"
+GUIDELINES = """\
+Read the **source** first, then the summary. Rate each criterion by itself: a fluent
+summary may still be wrong.
+
+- **5**: as a careful editor would write it
+- **3**: usable, with noticeable errors
+- **1**: not usable
+
+If you cannot judge a text, *skip* it and say why.
+"""
+LOCAL_JUDGE = "G-Eval SmolLM2"
+LOCAL_STEPS = "1. Read the source text and the summary.\n2. Write one digit, such as 3."
+DATA = Path(__file__).parent / "demo_data"
+SYSTEM_KINDS = {
+    "human_writer": System.Kind.HUMAN,
+    "large_llm": System.Kind.LLM,
+    "small_llm": System.Kind.LLM,
+    "rambler": System.Kind.LLM,
+}
+# Everybody knows these: a production site refuses them, and the demo itself.
+LOGINS = {
+    "ada": (PASSWORDS["ada"], Role.OWNER),
+    "ben": (PASSWORDS["ben"], Role.RESEARCHER),
+    "vera": (PASSWORDS["vera"], Role.VIEWER),
+    "ann": (PASSWORDS["ann"], Role.ANNOTATOR),
+}
+
+
+@transaction.atomic
+def load_demo() -> tuple[Project, LoadResult]:
+    """Create or complete the demo project; repeating it changes nothing."""
+    project, made = Project.objects.get_or_create(
+        slug=SLUG,
+        defaults={
+            "name": "Demo",
+            "guidelines": GUIDELINES,
+            "description": (
+                "Twelve invented texts, six systems, three annotators. See how pages and reports"
+                " look."
+            ),
+        },
+    )
+    if made:
+        _add_members(project)
+    result = load_files(
+        project, [InputFile(DATA / name, name) for name in ("outputs.jsonl", "ratings.csv")]
+    )
+    for name, kind in SYSTEM_KINDS.items():
+        project.systems.filter(name=name).update(kind=kind)
+    if made:
+        _open_campaigns(project)
+    return project, result
+
+
+def _open_campaigns(project: Project) -> None:
+    """Something to rate and something to compare, for ada and ann."""
+    members = get_user_model().objects.filter(username__in=("ada", "ann"))
+    rating = Campaign.objects.create(
+        project=project, name="Rate summaries", overlap=1, show_others=True
+    )
+    rating.criteria.set(project.criteria.all())
+    pairs = Campaign.objects.create(
+        project=project,
+        name="Which summary is better?",
+        kind=CampaignKind.PAIRWISE,
+        order=ItemOrder.RANDOM,
+        overlap=2,
+        adjudicate_beyond=1,
+    )
+    for campaign in (rating, pairs):
+        seat_annotators(campaign, members)
+        open_campaign(campaign)
+
+
+def _add_members(project: Project) -> None:
+    user_model = get_user_model()
+    for username, (password, role) in LOGINS.items():
+        user, made = user_model.objects.get_or_create(
+            username=username,
+            defaults={"is_staff": role == Role.OWNER, "is_superuser": role == Role.OWNER},
+        )
+        if made:
+            user.set_password(password)
+            user.save()
+        Membership.objects.get_or_create(project=project, user=user, defaults={"role": role})
+
+
+@transaction.atomic
+def demo_judges(
+    project: Project, *, base_url: str, model: str, key_env: str, label: str, both: bool
+) -> list[Judge]:
+    """The demo's judges on an endpoint: by token probabilities and, if `both`, by one direct reply.
+
+    If the stand-in's address has changed, its judges are kept and only the endpoint changes.
+    """
+    modes = {f"G-Eval {label}": ScoringMode.LOGPROBS}
+    if both:
+        modes[f"Direct {label}"] = ScoringMode.DIRECT
+    judges = []
+    for name, mode in modes.items():
+        judge = project.judges.filter(name=name).first()
+        if judge is None:
+            endpoint = endpoint_at(project, base_url, key_env=key_env)
+            judge = Judge.objects.create(
+                project=project,
+                name=name,
+                kind=JudgeKind.GEVAL,
+                endpoint=endpoint,
+                model=model,
+                mode=mode,
+                settings=new_settings(GEval, {}),
+            )
+        elif judge.endpoint and judge.endpoint.base_url != base_url:
+            judge.endpoint.base_url = base_url
+            judge.endpoint.save(update_fields=["base_url"])
+        judges.append(judge)
+    return judges
+
+
+@transaction.atomic
+def local_judge(project: Project, *, base_url: str) -> Judge:
+    """The judge on the model of this machine, with steps that so small a model can follow, and with
+    two calls at a time, as it has few cores."""
+    wording = {project.criteria.all()[0].name: {"steps": LOCAL_STEPS}}
+    endpoint, _ = project.endpoints.get_or_create(
+        name="local model", defaults={"base_url": base_url}
+    )
+    if endpoint.base_url != base_url:
+        endpoint.base_url = base_url
+        endpoint.save(update_fields=["base_url"])
+    judge, _ = project.judges.get_or_create(
+        name=LOCAL_JUDGE,
+        defaults={
+            "kind": JudgeKind.GEVAL,
+            "endpoint": endpoint,
+            "model": BUNDLED_NAME,
+            "mode": ScoringMode.LOGPROBS,
+            # Without tags: so small a model talks about the sentence that explains them.
+            "settings": {"wording": json.dumps(wording)},
+            "concurrency": 2,
+            "max_tokens": 8,
+            "timeout_seconds": 300,
+        },
+    )
+    return judge
+
+
+def is_judged(judge: Judge) -> bool:
+    """Whether this judge has scored every output on every criterion."""
+    project = judge.project
+    outputs = CandidateOutput.objects.filter(document__project=project).count()
+    scored = (
+        Score.objects.filter(run__judge=judge)
+        .values("output_id", "criterion_id")
+        .distinct()
+        .count()
+    )
+    return scored == outputs * project.criteria.count()

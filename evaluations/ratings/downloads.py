@@ -1,0 +1,50 @@
+"""What can be downloaded of a project's texts and ratings, by the name of the file."""
+
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from evaluations.models import Project
+from evaluations.ratings.exported import exported_outputs
+from evaluations.ratings.exports import as_csv, as_jsonl
+from evaluations.ratings.hugging_face import write_zip
+from evaluations.ratings.tool_forms import argilla_record, as_json_list, label_studio_task
+
+CSV, LINES, JSON = "text/csv; charset=utf-8", "application/x-ndjson", "application/json"
+CHUNK = 2**16
+Content = Iterable[str] | Iterable[bytes]
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file: its type, and what writes it."""
+
+    content_type: str
+    write: Callable[[Project], Content]
+
+
+def _label_studio(project: Project) -> Content:
+    return as_json_list(map(label_studio_task, exported_outputs(project)))
+
+
+def _argilla(project: Project) -> Content:
+    return as_json_list(map(argilla_record, exported_outputs(project)))
+
+
+def _hugging_face(project: Project) -> Content:
+    with tempfile.TemporaryFile() as file:
+        write_zip(project, file)
+        file.seek(0)
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+DOWNLOADS = {
+    "ratings.csv": Download(CSV, lambda project: as_csv(project, "ratings")),
+    "ratings.jsonl": Download(LINES, lambda project: as_jsonl(project, "ratings")),
+    "preferences.csv": Download(CSV, lambda project: as_csv(project, "preferences")),
+    "preferences.jsonl": Download(LINES, lambda project: as_jsonl(project, "preferences")),
+    "label-studio.json": Download(JSON, _label_studio),
+    "argilla.json": Download(JSON, _argilla),
+    "hugging-face.zip": Download("application/zip", _hugging_face),
+}

@@ -1,0 +1,92 @@
+"""Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept.
+
+Ratings say with which probability their output was chosen to be rated on the criterion. Those of
+locked documents are left out until the last look.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.db import connections, transaction
+
+from evaluations.models import Project
+from evaluations.models.improving import withheld_documents
+from evaluations.ratings.weights import stated_probabilities
+from geval.texts.spreadsheets import csv_line
+
+RATINGS = (
+    "doc_id",
+    "system_id",
+    "criterion",
+    "annotator",
+    "score",
+    "scores_in_sight",
+    "created_at",
+    "probability",
+)
+PREFERENCES = (
+    "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
+    "scores_in_sight",
+    "created_at",
+)  # fmt: skip
+QUERIES = {
+    "ratings": """
+        SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight,
+               r.created_at, coalesce(p.probability, 1)
+            FROM annotations_rating r
+        LEFT JOIN unnest(%s::bigint[], %s::bigint[], %s::float8[])
+            AS p(output_id, criterion_id, probability)
+            ON p.output_id = r.output_id AND p.criterion_id = r.criterion_id
+        JOIN annotations_annotator n ON n.id = r.annotator_id JOIN evaluations_criterion c
+            ON c.id = r.criterion_id
+        JOIN evaluations_candidateoutput o ON o.id = r.output_id JOIN evaluations_document d
+            ON d.id = o.document_id
+        JOIN evaluations_system s ON s.id = o.system_id
+        WHERE n.project_id = %s AND n.kind = 'person' AND d.id <> ALL(%s) ORDER BY r.id""",
+    "preferences": """
+        SELECT d.doc_id, sa.name, sb.name, coalesce(c.name, ''), n.name,
+               CASE sign(p.value) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END, abs(p.value),
+               CASE p.a_was_left WHEN true THEN 'a' WHEN false THEN 'b'
+                   ELSE '' END, p.scores_in_sight, p.created_at
+        FROM annotations_preference p JOIN annotations_annotator n ON n.id = p.annotator_id
+        LEFT JOIN evaluations_criterion c ON c.id = p.criterion_id
+        JOIN evaluations_candidateoutput a ON a.id = p.output_a_id
+        JOIN evaluations_candidateoutput b ON b.id = p.output_b_id
+        JOIN evaluations_system sa ON sa.id = a.system_id JOIN evaluations_system sb
+            ON sb.id = b.system_id
+        JOIN evaluations_document d ON d.id = a.document_id
+        WHERE n.project_id = %s AND d.id <> ALL(%s) ORDER BY p.id""",
+}
+COLUMNS = {"ratings": RATINGS, "preferences": PREFERENCES}
+CHUNK = 5_000
+
+
+def as_csv(project: Project, kind: str) -> Iterator[str]:
+    """A header and a line for each record; cells that look like formulas are escaped."""
+    yield csv_line(COLUMNS[kind])
+    for row in _rows(project, kind):
+        yield csv_line(row, number="{:.12g}".format)
+
+
+def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
+    """One JSON object per line."""
+    for record in records(project, kind):
+        yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def records(project: Project, kind: str) -> Iterator[dict[str, Any]]:
+    """The same records as objects."""
+    for row in _rows(project, kind):
+        yield dict(zip(COLUMNS[kind], row, strict=True))
+
+
+def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:
+    connection = connections["default"]
+    hidden = withheld_documents(project.pk)
+    chosen = [side.tolist() for side in stated_probabilities(project.pk)]
+    with transaction.atomic(), connection.chunked_cursor() as cursor:
+        first = chosen if kind == "ratings" else []
+        cursor.execute(QUERIES[kind], [*first, project.pk, hidden])
+        while rows := cursor.fetchmany(CHUNK):
+            yield from rows

@@ -1,0 +1,82 @@
+"""Which outputs numbers describe where people rated only some: the words of every page, download
+and command."""
+
+from evaluations.ratings.human_scores import HumanScores
+from geval.texts.numbers import thin
+
+WEIGHTED = (
+    "Outputs were drawn with known probabilities that differ, so each counts by its weight, which"
+    " is 1 divided by its probability."
+)
+OF_ALL = (
+    "Human means, correlations with people and their differences, tests of judges, errors, accuracy"
+    " on pairs, calibration, biases, pass rates and prediction-powered means describe all outputs"
+    " that could have been drawn."
+)
+OF_RATED = (
+    "Agreement between annotators, the human ceiling, the alternative annotator test, patterns of"
+    " large gaps, counts of outputs, probes of a judge and its steadiness describe only the outputs"
+    " that were rated. A verdict compares numbers of both kinds."
+)
+PROVEN = (
+    "Searches for a better judge learn from the training documents as they were rated. What locked"
+    " documents prove holds for all documents that could have been drawn and locked."
+)
+PLANNED = (
+    "Outputs of the pilot were drawn with known probabilities that differ. The plan counts"
+    " all rated ones alike, and describes only these."
+)
+ASKED = (
+    "Outputs were drawn with known probabilities that differ. Probes and repeated askings"
+    " count all outputs that they asked about alike, and describe only these."
+)
+WEIGHTS = f"{WEIGHTED} {OF_ALL} {OF_RATED}"
+
+
+def taken_from_the_top(outputs: int, *, are_left_out: bool) -> str:
+    """The sentence about rated outputs that campaigns picked from the top of a list.
+
+    Args:
+        are_left_out: whether numbers leave them out, as others are rated.
+    """
+    were = "rated output was" if outputs == 1 else "rated outputs were"
+    picked = (
+        f"{thin(outputs)} {were} picked by campaigns because judges disagree most there, not drawn"
+        " as a sample."
+    )
+    if are_left_out:
+        left_out = "It is" if outputs == 1 else "They are"
+        return f"{picked} {left_out} left out of means, correlations and pass rates."
+    return (
+        f"{picked} The numbers describe the outputs that were rated, not all outputs. Rate a random"
+        " sample to learn about all."
+    )
+
+
+def about_sample(human: HumanScores) -> tuple[str, ...]:
+    """Which outputs the numbers of one criterion describe, in sentences; empty where all rated
+    outputs count alike and none was picked."""
+    return (WEIGHTS, *_about_picked(human)) if human.is_weighted else _about_picked(human)
+
+
+def about_proof(human: HumanScores) -> tuple[str, ...]:
+    """The same of searches for a better judge and looks at locked documents."""
+    weighted = (f"{WEIGHTED} {PROVEN}",) if human.is_weighted else ()
+    return (*weighted, *_about_picked(human))
+
+
+def about_plan(human: HumanScores) -> tuple[str, ...]:
+    """The same of a plan by what is rated so far."""
+    return (*((PLANNED,) if human.is_weighted else ()), *_about_picked(human))
+
+
+def about_asking(human: HumanScores) -> tuple[str, ...]:
+    """The same of what asking a judge again says of it beside people's ratings."""
+    return (ASKED,) if human.is_weighted else ()
+
+
+def _about_picked(human: HumanScores) -> tuple[str, ...]:
+    picked = 0 if human.top is None else int(human.top.sum())
+    if not picked:
+        return ()
+    return (taken_from_the_top(picked, are_left_out=not human.counts_picked),)

@@ -1,0 +1,171 @@
+"""The API's application object; errors are RFC 9457 problem details."""
+
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError
+from ninja.errors import ValidationError as RequestError
+
+from annotations.api import router as campaigns
+from evaluations.certifying.requirements import RequirementError
+from evaluations.corpus.recognised import UnclearColumnsError
+from evaluations.corpus.removing import StillInUseError
+from evaluations.corpus.rows import LoadError
+from evaluations.corpus.said import SaidError, wider_scales, written_columns
+from evaluations.improving.arms import ImproveError
+from evaluations.instrument.studies import StudyError
+from evaluations.judging.judges.judges import ProbeNeededError
+from evaluations.judging.runs.errands import request_probe
+from evaluations.judging.runs.lifecycle import RunError
+from evaluations.people.audit import note_refusal
+from evaluations.web.api.auth import AUTH, ForbiddenError
+from evaluations.web.api.certificates import router as certificates
+from evaluations.web.api.corpus import router as corpus
+from evaluations.web.api.improving import router as improving
+from evaluations.web.api.instrument import router as instrument
+from evaluations.web.api.judges import probe_address
+from evaluations.web.api.judges import router as judges
+from evaluations.web.api.problems import problem
+from evaluations.web.api.projects import router as projects
+from evaluations.web.api.runs import router as runs
+from geval.llm.errors import EndpointError
+from geval.llm.prompts import PromptError
+
+api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
+api.add_router("/projects", projects, tags=["projects"])
+api.add_router("/projects/{slug}", corpus, tags=["corpus"])
+api.add_router("/projects/{slug}", judges, tags=["judges"])
+api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
+api.add_router("/projects/{slug}", campaigns, tags=["campaigns"])
+api.add_router("/projects/{slug}", certificates, tags=["certificates"])
+api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
+api.add_router("/projects/{slug}", improving, tags=["improving judges"])
+
+
+@api.exception_handler(Http404)
+def _not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
+    return problem(404, "Not found", str(error) or "There is nothing at this address.")
+
+
+@api.exception_handler(ForbiddenError)
+def _forbidden(_request: HttpRequest, error: ForbiddenError) -> HttpResponse:
+    return problem(403, "Forbidden", str(error))
+
+
+@api.exception_handler(AuthenticationError)
+def _unauthorised(_request: HttpRequest, _error: AuthenticationError) -> HttpResponse:
+    return problem(401, "Not signed in", "Send a token as `Authorization: Bearer …`, or sign in.")
+
+
+@api.exception_handler(RequestError)
+def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
+    errors = [
+        {"at": ".".join(map(str, entry["loc"])), "message": entry["msg"]} for entry in error.errors
+    ]
+    return problem(422, "Invalid request", "Some fields are invalid or missing.", errors=errors)
+
+
+@api.exception_handler(ValidationError)
+def _refused(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    note_refusal(request, error)
+    fields = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
+    errors = [{"at": name, "message": text} for name, texts in fields.items() for text in texts]
+    return problem(
+        422, "Invalid values", " ".join(entry["message"] for entry in errors), errors=errors
+    )
+
+
+@api.exception_handler(LoadError)
+def _errors(_request: HttpRequest, error: LoadError) -> HttpResponse:
+    errors = [
+        {"at": found.column, "line": found.line, "message": found.message} for found in error.errors
+    ]
+    scales = wider_scales(error.contents)
+    more = {"wider_scales": scales} if scales else {}
+    return problem(422, "Invalid rows", str(error), errors=errors, total=error.total, **more)
+
+
+@api.exception_handler(SaidError)
+def _cannot_be(_request: HttpRequest, error: SaidError) -> HttpResponse:
+    return problem(422, "Invalid columns or scales", str(error))
+
+
+@api.exception_handler(UnclearColumnsError)
+def _unclear(_request: HttpRequest, error: UnclearColumnsError) -> HttpResponse:
+    """Questions with their answers, as parameters of the same request."""
+    questions = [
+        {
+            "text": question.text,
+            "choices": [
+                {
+                    "label": choice.label,
+                    "gives": choice.gives,
+                    "columns": written_columns(choice.columns),
+                }
+                for choice in question.choices
+            ],
+        }
+        for question in error.questions
+    ]
+    detail = (
+        f"{error} Send the body again, with the `columns` of one of the `choices` of each question"
+        " as parameters; nothing was loaded."
+    )
+    return problem(422, "Unclear columns", detail, questions=questions)
+
+
+@api.exception_handler(RunError)
+@api.exception_handler(PromptError)
+def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
+    return problem(409, "The run cannot be started", str(error))
+
+
+@api.exception_handler(ImproveError)
+def _cannot_improve(_request: HttpRequest, error: ImproveError) -> HttpResponse:
+    return problem(409, "This cannot be searched or proven", str(error))
+
+
+@api.exception_handler(StudyError)
+def _cannot_study(_request: HttpRequest, error: StudyError) -> HttpResponse:
+    return problem(409, "The study cannot be started", str(error))
+
+
+@api.exception_handler(RequirementError)
+def _no_requirement(_request: HttpRequest, error: RequirementError) -> HttpResponse:
+    return problem(422, "Invalid requirement", str(error))
+
+
+@api.exception_handler(EndpointError)
+def _endpoint(_request: HttpRequest, error: EndpointError) -> HttpResponse:
+    return problem(502, "The endpoint did not answer", error.message, kind=str(error.kind))
+
+
+@api.exception_handler(ProbeNeededError)
+def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
+    """A worker asks the endpoint; after that, the same request succeeds or is refused for good."""
+    if error.endpoint.retired_at:
+        return problem(
+            422,
+            "Invalid values",
+            "This endpoint is retired and is not called. Restore it first.",
+        )
+    address = probe_address(request_probe(error.endpoint, error.model))
+    response = problem(
+        409,
+        "The endpoint is being asked",
+        "A probe was started to find out what the endpoint can do with this model. Poll `probe`, "
+        "and send this request again when it is done.",
+        probe=address,
+    )
+    response["Location"], response["Retry-After"] = address, "1"
+    return response
+
+
+@api.exception_handler(StillInUseError)
+def _still_in_use(_request: HttpRequest, error: StillInUseError) -> HttpResponse:
+    return problem(409, "Still in use", str(error))
+
+
+@api.exception_handler(HttpError)
+def _http(_request: HttpRequest, error: HttpError) -> HttpResponse:
+    return problem(error.status_code, "The request was refused", str(error))

@@ -1,0 +1,113 @@
+"""Authenticate API requests by session or token; rights are the same as on the pages."""
+
+from typing import Any
+
+import structlog
+from django.http import Http404, HttpRequest
+from django.utils import timezone
+from ninja.security import HttpBearer, SessionAuth
+
+from evaluations.models import ApiToken, Project
+from evaluations.models.tokens import digest_of
+from evaluations.people.access import ARCHIVED, EDITORS, READERS, SAFE, member_of, why_not_call_out
+from evaluations.web.api.schemas import storable
+
+
+class ForbiddenError(Exception):
+    """The user, or the token, may not do this."""
+
+
+class TokenAuth(HttpBearer):
+    """`Authorization: Bearer geval_…`. `calls_out` is for requests that decide which addresses the
+    site calls."""
+
+    def __init__(self, *, calls_out: bool = False) -> None:
+        super().__init__()
+        self.calls_out = calls_out
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        found = (
+            ApiToken.objects.select_related("user")
+            .filter(digest=digest_of(token), user__is_active=True)
+            .first()
+        )
+        if found is None:
+            return None
+        ApiToken.objects.filter(pk=found.pk).update(last_used_at=timezone.now())
+        request.user = found.user
+        check_rights(request, found, calls_out=self.calls_out)
+        return found
+
+
+class BrowserAuth(SessionAuth):
+    """A signed-in browser."""
+
+    def __init__(self, *, calls_out: bool = False) -> None:
+        super().__init__()
+        self.calls_out = calls_out
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Any:
+        user = super().authenticate(request, key)
+        if user is not None:
+            check_rights(request, None, calls_out=self.calls_out)
+        return user
+
+
+AUTH = [TokenAuth(), BrowserAuth()]
+CALLS_OUT = [TokenAuth(calls_out=True), BrowserAuth(calls_out=True)]
+
+
+def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: bool = False) -> None:
+    """Refuse a request before its body is read, so that validation reveals nothing to strangers."""
+    match = request.resolver_match
+    if match is not None and "slug" in match.kwargs:
+        _project(
+            request,
+            match.kwargs["slug"],
+            token,
+            change=request.method not in SAFE,
+            calls_out=calls_out,
+        )
+    elif token and request.method not in SAFE and (token.project_id or not token.may_change):
+        raise ForbiddenError(
+            "This token is limited to one project or to reading; create projects with another "
+            "token."
+        )
+
+
+def project_for(request: HttpRequest, slug: str, *, change: bool = False) -> Project:
+    """The project of a short name, if the user may read (or change) it.
+
+    Raises:
+        Http404: there is none, or the user must not learn that it exists.
+        ForbiddenError: the user is a member without that right, or the token only reads and this
+            is no reading.
+    """
+    token = request.auth if isinstance(request.auth, ApiToken) else None  # type: ignore[attr-defined]
+    return _project(request, slug, token, change=change)
+
+
+def _project(
+    request: HttpRequest,
+    slug: str,
+    token: ApiToken | None,
+    *,
+    change: bool,
+    calls_out: bool = False,
+) -> Project:
+    if not storable(slug):
+        raise Http404("There is no such project.")
+    member = member_of(slug, request.user.pk)
+    if member is None or (token and token.project_id not in (None, member.project_id)):
+        raise Http404(f"There is no project {slug!r}.")
+    structlog.contextvars.bind_contextvars(project=slug, user_id=request.user.pk)
+    if member.role not in (EDITORS if change else READERS):
+        raise ForbiddenError(f"The role {member.role} cannot do this in project {slug}.")
+    if change and token and not token.may_change and request.method not in SAFE:
+        raise ForbiddenError("This token can only read.")
+    if change and member.project.archived_at and request.method not in SAFE:
+        raise ForbiddenError(ARCHIVED)
+    why_not = why_not_call_out(request.user, member.role) if calls_out else ""
+    if why_not:
+        raise ForbiddenError(why_not)
+    return member.project

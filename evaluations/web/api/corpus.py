@@ -1,0 +1,412 @@
+"""HTTP API of documents, outputs, ratings, preferences and scores: lists and bulk transfer."""
+
+import tempfile
+from dataclasses import asdict
+from pathlib import Path as FilePath
+from typing import IO, Any, Literal
+
+import orjson
+from django.conf import settings
+from django.db import connection, transaction
+from django.http import HttpRequest, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from ninja import Field, Path, Query, Router, Schema, Status
+from ninja.errors import HttpError
+
+from evaluations.corpus.families import keep_families
+from evaluations.corpus.load_contents import LoadContents
+from evaluations.corpus.recognised import as_input, recognised_files, remember_said
+from evaluations.corpus.removing import remove_document, remove_output
+from evaluations.corpus.said import parsed_columns, parsed_scales
+from evaluations.corpus.store import LoadOptions, load_files
+from evaluations.models import CandidateOutput, Document, System
+from evaluations.ratings.downloads import DOWNLOADS
+from evaluations.ratings.exports import as_jsonl
+from evaluations.reports.disagreements import causes as gap_causes
+from evaluations.web.api.auth import project_for
+from evaluations.web.api.paging import Page, page_of
+from evaluations.web.api.schemas import In
+from geval.texts.turns import turns_as_json
+
+router = Router()
+Export = Literal["hugging-face.zip", "label-studio.json", "argilla.json"]
+CHUNK = 2**20
+ROWS = 2000
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/x-ndjson": {"schema": {"type": "string"}},
+            "text/csv": {"schema": {"type": "string"}},
+        },
+    }
+}
+LINES: dict[str, Any] = {
+    "responses": {200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}}
+}
+
+
+class DocumentOut(Schema):
+    id: int
+    doc_id: str
+    source: str
+    context: str
+    references: list[str]
+    metadata: dict[str, str]
+    session: str
+    turns_before: int
+
+
+class TurnsOut(Schema):
+    """The turns of a document's conversation; one whose number in the file is not its place has a
+    `number`. `rated` is the number of the turn that is rated, or one more than the last one's if it
+    is a reply to all."""
+
+    turns: list[dict[str, Any]]
+    rated: int
+
+
+class Documents(Schema):
+    items: list[DocumentOut]
+    next: int | None
+
+
+class SystemOut(Schema):
+    """`kind` is human, llm or other; an empty `family` is guessed from the name."""
+
+    id: int
+    system_id: str = Field(alias="name")
+    kind: str
+    family: str
+
+
+class SystemIn(In):
+    kind: Literal["human", "llm", "other"] | None = None
+    family: str | None = Field(None, max_length=60)
+
+
+class OutputOut(Schema):
+    id: int
+    doc_id: str
+    system_id: str
+    output: str
+    turns: list[dict[str, Any]]
+
+    @staticmethod
+    def resolve_doc_id(output: CandidateOutput) -> str:
+        return output.document.doc_id
+
+    @staticmethod
+    def resolve_system_id(output: CandidateOutput) -> str:
+        return output.system.name
+
+    @staticmethod
+    def resolve_output(output: CandidateOutput) -> str:
+        return output.text
+
+
+class Outputs(Schema):
+    items: list[OutputOut]
+    next: int | None
+
+
+class DocumentSearch(Page):
+    """`q` finds words in the source and in outputs, like the search on the documents page."""
+
+    q: str = Field("", max_length=200)
+
+
+class OutputFilter(Page):
+    doc_id: str = Field("", max_length=200)
+    system_id: str = Field("", max_length=200)
+
+
+class UnusedOut(Schema):
+    """A column or field that was not used, and how many rows hold something in it."""
+
+    file: str
+    column: str
+    rows: int
+
+
+class TallyOut(Schema):
+    created: int
+    unchanged: int
+    changed: int
+
+
+class CriterionContentsOut(Schema):
+    """A criterion in the body. Its scale is `from_data` if it is a guess."""
+
+    name: str
+    is_new: bool
+    scale: str
+    from_data: bool
+    ratings: int
+    scores: int
+
+
+class ExampleScoreOut(Schema):
+    criterion: str
+    rater: str
+    score: float
+    by_judge: bool
+
+
+class ExampleItemOut(Schema):
+    doc_id: str
+    system: str
+    source: str
+    output: str
+    scores: list[ExampleScoreOut]
+
+
+class ContentsOut(Schema):
+    """The criteria of the body; after a dry run also who rated and wrote how many rows, and three
+    examples."""
+
+    criteria: list[CriterionContentsOut]
+    raters: dict[str, int]
+    judges: dict[str, int]
+    systems: dict[str, int]
+    examples: list[ExampleItemOut]
+
+
+class Loaded(Schema):
+    """The result of a load: everything was loaded, or nothing. `columns` are the meanings of
+    columns that were read."""
+
+    documents: TallyOut
+    outputs: TallyOut
+    ratings: TallyOut
+    preferences: TallyOut
+    verdicts: TallyOut
+    scores: TallyOut
+    replies: TallyOut
+    unreadable: int
+    unused: list[UnusedOut]
+    columns: dict[str, str]
+    contents: ContentsOut
+
+
+class LoadQuery(In):
+    """Names for scores, replies or ratings that do not name their judge, annotator or criterion.
+    With a `judge`, preferences are this judge's verdicts, not people's.
+
+    `rate` says what of conversations is rated, where their records do not. `replace` replaces
+    texts that nothing depends on; `check` is a dry run. `columns` (THEIRS=OURS) and `scale`
+    (CRITERION=1-5) can be repeated; they say what columns are that are not recognised, and
+    which scales new criteria have.
+    """
+
+    judge: str = Field("", max_length=200)
+    criterion: str = Field("", max_length=100)
+    annotator: str = Field("annotator", min_length=1, max_length=200)
+    rate: str = Field("", max_length=60)
+    replace: bool = False
+    check: bool = False
+    columns: list[str] = Field([], max_length=500)
+    scale: list[str] = Field([], max_length=500)
+
+
+@router.get("/documents", response=Documents)
+def list_documents(request: HttpRequest, slug: Path[str], page: Query[DocumentSearch]) -> Any:
+    """Documents, paginated."""
+    documents = Document.objects.filter(project=project_for(request, slug))
+    return page_of(documents.matching(_text(page.q)) if page.q.strip() else documents, page)
+
+
+@router.get("/documents/{int:pk}/conversation", response=TurnsOut)
+def get_conversation(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """The conversation of a document; without turns if it is not one."""
+    documents = Document.objects.select_related("conversation")
+    document = get_object_or_404(documents, project=project_for(request, slug), pk=pk)
+    turns = document.conversation.read() if document.conversation else ()
+    after = turns[-1].number + 1 if turns else 1
+    return {
+        "turns": turns_as_json(turns),
+        "rated": document.rated_number or after,
+    }
+
+
+@router.get("/systems", response=list[SystemOut])
+def list_systems(request: HttpRequest, slug: Path[str]) -> Any:
+    """All systems: who wrote the outputs, and of which family of models they are."""
+    return project_for(request, slug).systems.order_by("pk")
+
+
+@router.put("/systems/{int:pk}", response=SystemOut)
+def edit_system(request: HttpRequest, slug: Path[str], pk: int, data: SystemIn) -> Any:
+    """Say who wrote a system's outputs; what is left out stays as it is."""
+    project = project_for(request, slug, change=True)
+    system = get_object_or_404(System, project=project, pk=pk)
+    for name, value in data.dict(exclude_none=True).items():
+        setattr(system, name, value)
+    keep_families(project, systems=[system])
+    return system
+
+
+@router.get("/outputs", response=Outputs)
+def list_outputs(request: HttpRequest, slug: Path[str], page: Query[OutputFilter]) -> Any:
+    """Candidate outputs, paginated; optionally of one document or system."""
+    outputs = CandidateOutput.objects.of_project(project_for(request, slug)).select_related(
+        "document", "system"
+    )
+    if page.doc_id:
+        outputs = outputs.filter(document__doc_id=_text(page.doc_id))
+    if page.system_id:
+        outputs = outputs.filter(system__name=_text(page.system_id))
+    return page_of(outputs, page)
+
+
+@router.delete("/documents/{int:pk}", response={204: None})
+def remove_document_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Remove a document with its outputs if nothing depends on them; else 409 says what does."""
+    document = get_object_or_404(Document, project=project_for(request, slug, change=True), pk=pk)
+    remove_document(document)
+    return Status(204, None)
+
+
+@router.delete("/outputs/{int:pk}", response={204: None})
+def remove_output_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Remove one output if nothing depends on it."""
+    outputs = CandidateOutput.objects.of_project(project_for(request, slug, change=True))
+    remove_output(get_object_or_404(outputs.select_related("document__project", "system"), pk=pk))
+    return Status(204, None)
+
+
+@router.post("/outputs", response=Loaded, openapi_extra=BODY)
+def load_outputs(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load outputs with their documents: JSON Lines, CSV, or any file that an upload accepts."""
+    return _load(request, slug, about, "outputs")
+
+
+@router.post("/ratings", response=Loaded, openapi_extra=BODY)
+def load_ratings(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load people's ratings."""
+    return _load(request, slug, about, "ratings")
+
+
+@router.post("/preferences", response=Loaded, openapi_extra=BODY)
+def load_preferences(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load preferences between two outputs: people's, or with `judge` that judge's verdicts."""
+    return _load(request, slug, about, "preferences")
+
+
+@router.post("/scores", response=Loaded, openapi_extra=BODY)
+def load_scores(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
+    """Load scores, or raw replies, of judges that ran elsewhere."""
+    return _load(request, slug, about, "scores")
+
+
+@router.get("/ratings", openapi_extra=LINES)
+def get_ratings(request: HttpRequest, slug: Path[str]) -> Any:
+    """All ratings of people, one JSON object per line."""
+    return StreamingHttpResponse(
+        as_jsonl(project_for(request, slug), "ratings"), content_type="application/x-ndjson"
+    )
+
+
+@router.get("/preferences", openapi_extra=LINES)
+def get_preferences(request: HttpRequest, slug: Path[str]) -> Any:
+    """All preferences of people, one JSON object per line."""
+    lines = as_jsonl(project_for(request, slug), "preferences")
+    return StreamingHttpResponse(lines, content_type="application/x-ndjson")
+
+
+@router.get("/scores", openapi_extra=LINES)
+def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
+    """All scores of all judges, one JSON object per line; scores from later runs come later."""
+    project = project_for(request, slug)
+
+    def lines() -> Any:
+        with transaction.atomic(), connection.chunked_cursor() as cursor:
+            cursor.execute(
+                """SELECT d.doc_id, s.name, c.name, j.name, j.version, t.run_id, t.value, t.coverage
+                   FROM evaluations_score t JOIN evaluations_evaluationrun r ON r.id = t.run_id
+                   JOIN evaluations_judge j ON j.id = r.judge_id
+                   JOIN evaluations_candidateoutput o ON o.id = t.output_id
+                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
+                       ON s.id = o.system_id
+                   LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id
+                   WHERE r.project_id = %s AND r.search_id IS NULL AND r.purpose = ''
+                   ORDER BY t.run_id, t.id""",
+                [project.pk],
+            )
+            names = (
+                "doc_id",
+                "system_id",
+                "criterion",
+                "judge",
+                "judge_version",
+                "run",
+                "score",
+                "coverage",
+            )
+            while rows := cursor.fetchmany(ROWS):
+                yield b"".join(
+                    orjson.dumps(dict(zip(names, row, strict=True))) + b"\n" for row in rows
+                )
+
+    return StreamingHttpResponse(lines(), content_type="application/x-ndjson")
+
+
+@router.get("/exports/{name}")
+def get_export(request: HttpRequest, slug: Path[str], name: Path[Export]) -> Any:
+    """Outputs with their ratings and scores, as a dataset of Hugging Face (a zip), tasks of Label
+    Studio or records of Argilla (JSON lists). Uploads accept the same files."""
+    project, found = project_for(request, slug), DOWNLOADS[name]
+    return StreamingHttpResponse(found.write(project), content_type=found.content_type)
+
+
+@router.get("/causes", openapi_extra=LINES)
+def get_causes(request: HttpRequest, slug: Path[str]) -> Any:
+    """Why judges and people differ, as members found: all causes, one JSON object per line."""
+    lines = gap_causes.as_jsonl(project_for(request, slug))
+    return StreamingHttpResponse(lines, content_type="application/x-ndjson")
+
+
+def _text(value: str) -> str:
+    """PostgreSQL texts cannot contain NUL."""
+    return value.replace("\0", "")
+
+
+def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[str, Any]:
+    """Write the body to a file and load it; errors are problem details with their lines."""
+    project = project_for(request, slug, change=True)
+    columns, scales = parsed_columns(about.columns), parsed_scales(about.scale)
+    with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as file:
+        _write_body(request, file)
+        given = LoadOptions(
+            judge=_text(about.judge).strip() or "imported",
+            criterion=_text(about.criterion),
+            annotator=_text(about.annotator).strip() or "annotator",
+            replace=about.replace,
+            rate=_text(about.rate).strip().lower(),
+            verdicts_by=_text(about.judge).strip(),
+            scales=scales,
+        )
+        files = recognised_files(project, [(FilePath(file.name), name)], columns)
+        inputs = [as_input(found, said=bool(columns)) for found in files]
+        result = load_files(project, inputs, about=given, rehearse=about.check)
+    if columns and not about.check:
+        remember_said(project, files)
+    return result.as_json() | {
+        "unreadable": result.unreadable,
+        "unused": [asdict(column) for column in result.unused],
+        "columns": files[0].columns,
+        "contents": result.contents or LoadContents(),
+    }
+
+
+def _write_body(request: HttpRequest, file: IO[bytes]) -> None:
+    size = 0
+    while chunk := request.read(CHUNK):
+        size += len(chunk)
+        if size > settings.UPLOAD_LIMIT_BYTES:
+            raise HttpError(
+                413,
+                f"The body is larger than {settings.UPLOAD_LIMIT_BYTES // 2**20} MB; split it.",
+            )
+        file.write(chunk)
+    file.flush()

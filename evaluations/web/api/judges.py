@@ -1,0 +1,272 @@
+"""HTTP API of endpoints and judges: list, create, change, probe, retire; never returns keys."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Path, Query, Router, Schema, Status
+from pydantic import ConfigDict
+
+from evaluations.corpus.families import keep_families
+from evaluations.judging.judges.findings import findings_of
+from evaluations.judging.judges.judges import (
+    EndpointDraft,
+    JudgeDraft,
+    change_judge,
+    create_judge,
+    retire,
+    save_endpoint,
+)
+from evaluations.judging.runs.errands import request_probe
+from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
+from evaluations.pages.runs.steadiness import steadiness, steadiness_json
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.serving.kept import NotComputedError
+from evaluations.reports.serving.shown import shown_pair_tests
+from evaluations.reports.two_judges.tests import pair_tests_json, seen_by_search
+from evaluations.reports.two_judges.view import PairView
+from evaluations.web.api.auth import CALLS_OUT, project_for
+from evaluations.web.api.schemas import In
+from geval.evaluators.judge_settings import JudgeSettings
+
+router = Router()
+
+
+class EndpointIn(In):
+    """`key` is stored encrypted; leave it out to keep the stored key, send an empty text to delete
+    it."""
+
+    base_url: str = Field(max_length=500)
+    name: str = Field("", max_length=100)
+    api_version: str = Field("", max_length=40)
+    key_env: str = Field("", max_length=100)
+    key: str | None = Field(None, max_length=2000)
+    requests_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
+    tokens_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
+    parallel_calls: int | None = Field(None, ge=1, le=2**31 - 1)
+
+
+class EndpointOut(Schema):
+    id: int
+    name: str
+    base_url: str
+    api_version: str
+    key_env: str
+    has_stored_key: bool
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    parallel_calls: int | None
+    retired_at: datetime | None
+
+    @staticmethod
+    def resolve_has_stored_key(endpoint: Endpoint) -> bool:
+        return bool(endpoint.sealed_key)
+
+
+class ProbeIn(In):
+    model: str = Field(min_length=1, max_length=200)
+
+
+class ProbeOut(Schema):
+    """`state` is waiting, asking, done or failed (`message` says why). Findings of an earlier probe
+    stay until then."""
+
+    id: int
+    model: str
+    state: str
+    message: str
+    address: str
+    findings: dict[str, Any] | None
+    probed_at: datetime | None
+
+    @staticmethod
+    def resolve_address(probe: ModelProbe) -> str:
+        return probe_address(probe)
+
+    @staticmethod
+    def resolve_findings(probe: ModelProbe) -> dict[str, Any] | None:
+        if not probe.findings:
+            return None
+        return findings_of(probe).as_json()
+
+
+def probe_address(probe: ModelProbe) -> str:
+    """The API address of a probe's progress."""
+    endpoint = probe.endpoint
+    return f"/api/v1/projects/{endpoint.project.slug}/endpoints/{endpoint.pk}/probes/{probe.pk}"
+
+
+class JudgeIn(JudgeSettings, In):
+    """If `mode` is empty, the best supported one is used; `endpoint` and `model` are for kinds that
+    ask an LLM."""
+
+    model_config = ConfigDict(frozen=False)
+
+    name: str = Field(min_length=1, max_length=200)
+    kind: str = Field("geval", max_length=40)
+    settings: dict[str, Any] = Field(default_factory=dict)
+    endpoint: int | None = Field(None, le=2**63 - 1)
+    model: str = Field("", max_length=200)
+    probe: bool = True
+
+
+class JudgeOut(Schema):
+    id: int
+    label: str
+    name: str
+    version: int
+    kind: str
+    settings: dict[str, Any]
+    endpoint_id: int | None
+    model: str
+    family: str
+    mode: str
+    samples: int
+    temperature: float
+    use_steps: bool
+    concurrency: int
+    max_tokens: int
+    timeout_seconds: float | None
+    min_coverage: float
+    price_in: Decimal | None
+    price_out: Decimal | None
+    is_frozen: bool
+    is_stand_in: bool
+    retired_at: datetime | None
+
+
+class Retired(In):
+    retired: bool
+
+
+class FamilyIn(In):
+    """Of models, such as gpt; empty: guessed from names."""
+
+    family: str = Field(max_length=60)
+
+
+@router.get("/endpoints", response=list[EndpointOut])
+def list_endpoints(request: HttpRequest, slug: Path[str]) -> Any:
+    """All endpoints of a project, retired ones included."""
+    return project_for(request, slug).endpoints.all()
+
+
+@router.post("/endpoints", response={201: EndpointOut}, auth=CALLS_OUT)
+def make_endpoint(request: HttpRequest, slug: Path[str], data: EndpointIn) -> Any:
+    """Create an endpoint."""
+    return Status(
+        201, save_endpoint(project_for(request, slug, change=True), EndpointDraft(**data.dict()))
+    )
+
+
+@router.put("/endpoints/{int:pk}", response=EndpointOut, auth=CALLS_OUT)
+def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: EndpointIn) -> Any:
+    """Change an endpoint."""
+    endpoint = _endpoint(request, slug, pk)
+    return save_endpoint(endpoint.project, EndpointDraft(**data.dict()), endpoint=endpoint)
+
+
+@router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut})
+def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> Any:
+    """Have a worker probe the endpoint for a model; poll `address` for the progress."""
+    endpoint = _endpoint(request, slug, pk)
+    if endpoint.retired_at:
+        raise ValidationError("This endpoint is retired and is not called. Restore it first.")
+    return Status(202, request_probe(endpoint, data.model.strip()))
+
+
+@router.get("/endpoints/{int:pk}/probes/{int:probe}", response=ProbeOut)
+def show_probe(request: HttpRequest, slug: Path[str], pk: int, probe: int) -> Any:
+    """The progress and findings of a probe."""
+    endpoint = get_object_or_404(Endpoint, project=project_for(request, slug), pk=pk)
+    return get_object_or_404(ModelProbe, endpoint=endpoint, pk=probe)
+
+
+@router.put("/endpoints/{int:pk}/retired", response=EndpointOut, auth=CALLS_OUT)
+def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
+    """Retire an endpoint, or restore it."""
+    endpoint = _endpoint(request, slug, pk)
+    retire(endpoint, back=not data.retired)
+    return endpoint
+
+
+@router.get("/judges", response=list[JudgeOut])
+def list_judges(request: HttpRequest, slug: Path[str]) -> Any:
+    """All judges of a project, with all their versions."""
+    return project_for(request, slug).judges.all()
+
+
+@router.post("/judges", response={200: JudgeOut, 201: JudgeOut})
+def make_judge(request: HttpRequest, slug: Path[str], data: JudgeIn) -> Any:
+    """Create a judge; repeating the request returns the existing one, with status 200."""
+    project = project_for(request, slug, change=True)
+    judge, made = create_judge(project, _draft(request, slug, data), probe=data.probe, here=False)
+    return Status(201 if made else 200, judge)
+
+
+@router.put("/judges/{int:pk}", response=JudgeOut)
+def edit_judge(request: HttpRequest, slug: Path[str], pk: int, data: JudgeIn) -> Any:
+    """Change a judge; once runs have used it, this creates and returns a new version."""
+    judge = _judge(request, slug, pk)
+    return change_judge(judge, _draft(request, slug, data), probe=data.probe, here=False)
+
+
+@router.put("/judges/{int:pk}/retired", response=JudgeOut)
+def retire_judge(request: HttpRequest, slug: Path[str], pk: int, data: Retired) -> Any:
+    """Retire a judge, or restore it; its scores are kept."""
+    judge = _judge(request, slug, pk)
+    retire(judge, back=not data.retired)
+    return judge
+
+
+@router.get("/judges/{int:pk}/steadiness", response=dict[str, Any])
+def get_steadiness(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """How far the judge's replies to the same question differ, by criterion; empty where its scores
+    rest on one reply each."""
+    judge = get_object_or_404(project_for(request, slug).judges, pk=pk)
+    return {"criteria": {one.criterion: steadiness_json(one) for one in steadiness(judge)}}
+
+
+@router.get("/judge-tests", response={200: dict[str, Any], 202: dict[str, Any]})
+def get_judge_tests(
+    request: HttpRequest, slug: Path[str], first: Query[int], second: Query[int]
+) -> Any:
+    """Which of two judges orders pairs of systems, and of outputs, more like people: both
+    accuracies and permutation tests, by criterion. 202 while a worker makes the tests: ask
+    again."""
+    project = project_for(request, slug)
+    both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
+    try:
+        tests = shown_pair_tests(project, PairView(ReportOptions(), first, second))
+    except NotComputedError as error:
+        return Status(202, {"detail": error.kept.in_words})
+    return {"criteria": pair_tests_json(tests, seen_by_search(project, both))}
+
+
+@router.put("/judges/{int:pk}/family", response=JudgeOut)
+def edit_judge_family(request: HttpRequest, slug: Path[str], pk: int, data: FamilyIn) -> Any:
+    """Say of which family of models a judge is, whose own texts it may prefer; it gets no new
+    version."""
+    project = project_for(request, slug, change=True)
+    judge = get_object_or_404(project.judges, pk=pk)
+    judge.family = data.family
+    keep_families(project, judges=[judge])
+    return judge
+
+
+def _endpoint(request: HttpRequest, slug: str, pk: int) -> Endpoint:
+    return get_object_or_404(Endpoint, project=project_for(request, slug, change=True), pk=pk)
+
+
+def _judge(request: HttpRequest, slug: str, pk: int) -> Judge:
+    judges = project_for(request, slug, change=True).judges.exclude(kind=JudgeKind.IMPORTED)
+    return get_object_or_404(judges, pk=pk)
+
+
+def _draft(request: HttpRequest, slug: str, data: JudgeIn) -> JudgeDraft:
+    values = data.dict(exclude={"endpoint", "probe"})
+    endpoint = _endpoint(request, slug, data.endpoint) if data.endpoint is not None else None
+    return JudgeDraft(endpoint=endpoint, **values)

@@ -1,0 +1,35 @@
+"""Paginate lists with cursors, so that rows added in the meantime shift nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import QuerySet
+from ninja import Field
+from pydantic import ConfigDict
+
+from evaluations.web.api.schemas import In
+
+MOST = 1000
+
+
+class Page(In):
+    """How much of a list, and where to continue: `cursor` is `next` of the previous response."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    limit: int = Field(100, ge=1, le=MOST)
+    cursor: int = Field(0, ge=0, le=2**63 - 1)
+
+
+def page_of(
+    rows: QuerySet[Any], page: Page, shown: Callable[[Any], Any] = lambda row: row
+) -> dict[str, Any]:
+    """A page of records in the order of their ids, with the next cursor (null at the end).
+
+    Args:
+        shown: what a record is written as; by default the response's schema says so.
+    """
+    found = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
+    more = len(found) > page.limit
+    found = found[: page.limit]
+    return {"items": [shown(row) for row in found], "next": found[-1].pk if more else None}

@@ -1,0 +1,116 @@
+"""HTTP API of projects: list, create, counts, archive."""
+
+import tempfile
+from datetime import datetime
+from typing import Any
+
+from django.http import FileResponse, HttpRequest
+from ninja import Field, Path, Query, Router, Schema, Status
+
+from evaluations.corpus.sizes import with_sizes
+from evaluations.models import ApiToken, Project
+from evaluations.people.limits import allowances
+from evaluations.projects.archive.write import write_archive
+from evaluations.web.api.auth import project_for
+from evaluations.web.api.paging import Page, page_of
+from evaluations.web.api.schemas import In
+from geval.texts.formatting.kinds import TextFormat
+
+router = Router()
+
+
+class ProjectIn(In):
+    name: str = Field(min_length=1, max_length=200)
+    description: str = Field("", max_length=20_000)
+
+
+class FormatsIn(In):
+    """What is left out stays as it is."""
+
+    source_format: TextFormat | None = None
+    output_format: TextFormat | None = None
+    reference_format: TextFormat | None = None
+    code_language: str | None = None
+    text_language: str | None = None
+
+
+class ProjectOut(Schema):
+    slug: str
+    name: str
+    description: str
+    created_at: datetime
+    source_format: str
+    output_format: str
+    reference_format: str
+    code_language: str
+    text_language: str
+    document_count: int
+    system_count: int
+    output_count: int
+
+
+class Projects(Schema):
+    items: list[ProjectOut]
+    next: int | None
+
+
+@router.get("", response=Projects)
+def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
+    """The projects of the user that the token may access."""
+    projects = Project.objects.seen_by(request.user)
+    token = request.auth  # type: ignore[attr-defined]
+    if isinstance(token, ApiToken) and token.project_id:
+        projects = projects.filter(pk=token.project_id)
+    listed = page_of(projects, page)
+    return listed | {"items": with_sizes(listed["items"])}
+
+
+@router.post("", response={201: ProjectOut})
+def make_project(request: HttpRequest, data: ProjectIn) -> Any:
+    """Create a project, owned by the user. The response has its short name."""
+    project = Project.objects.make(**data.dict(), owner_id=request.user.pk or 0)
+    return Status(201, with_sizes([project])[0])
+
+
+@router.get("/{slug}", response=ProjectOut)
+def get_project(request: HttpRequest, slug: Path[str]) -> Any:
+    """One project with its counts."""
+    return with_sizes([project_for(request, slug)])[0]
+
+
+@router.put("/{slug}/formats", response=ProjectOut)
+def edit_formats(request: HttpRequest, slug: Path[str], data: FormatsIn) -> Any:
+    """Change how people see the texts. Judges always get them as they were written."""
+    project = project_for(request, slug, change=True)
+    for name, value in data.dict(exclude_none=True).items():
+        setattr(project, name, value)
+    project.full_clean(validate_unique=False)
+    project.save(update_fields=list(data.dict(exclude_none=True)))
+    return with_sizes([project])[0]
+
+
+class AllowanceOut(Schema):
+    resource: str
+    whose: str
+    used: float
+    most: float | None
+
+
+@router.get("/{slug}/usage", response=list[AllowanceOut])
+def get_usage(request: HttpRequest, slug: Path[str]) -> Any:
+    """What the project, and all projects of its owner, use of what they may."""
+    return allowances(project_for(request, slug, change=True))
+
+
+@router.get(
+    "/{slug}/archive", openapi_extra={"responses": {200: {"content": {"application/zip": {}}}}}
+)
+def get_archive(request: HttpRequest, slug: Path[str]) -> Any:
+    """The whole project as one zip of plain files."""
+    project = project_for(request, slug, change=True)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
+    write_archive(project, file)
+    file.seek(0)
+    return FileResponse(
+        file, as_attachment=True, filename=f"{project.slug}.zip", content_type="application/zip"
+    )

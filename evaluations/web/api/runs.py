@@ -1,0 +1,338 @@
+"""HTTP API of criteria, runs and reports."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import orjson
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404
+from ninja import Field, Path, Query, Router, Schema, Status
+
+from evaluations.corpus.removing import remove_criterion
+from evaluations.judging.runs.lifecycle import (
+    cancel_run,
+    pause_by_person,
+    resume_run,
+    start_rest,
+    start_run,
+)
+from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from evaluations.pages.runs.progress import run_progress
+from evaluations.reports.annotators import annotators_json
+from evaluations.reports.data import ids_of
+from evaluations.reports.options import ReportOptions, read_options
+from evaluations.reports.serving.kept import KeptView, NotComputedError, kept_view
+from evaluations.reports.serving.shown import shown_annotators, shown_download
+from evaluations.web.api.auth import project_for
+from evaluations.web.api.paging import Page, page_of
+from evaluations.web.api.problems import problem
+from evaluations.web.api.schemas import In
+
+# How long programs wait before they ask again for numbers that are being computed.
+RETRY_SECONDS = 5
+router = Router()
+ID = Field(le=2**63 - 1)
+
+
+class CriterionIn(In):
+    """The criterion itself validates its scale, as for forms and archives."""
+
+    name: str = Field(min_length=1, max_length=100)
+    definition: str = Field("", max_length=50_000)
+    scale_min: float = 1
+    scale_max: float = 5
+    scale_step: float = 1
+
+
+class CriterionOut(Schema):
+    id: int
+    name: str
+    definition: str
+    scale_min: float
+    scale_max: float
+    scale_step: float
+
+
+class RunIn(In):
+    """`criteria` are names, all of them if empty; `fresh` judges everything again; `pilot` judges
+    so many documents only, drawn at random, rated ones first, `trial` so many items; with
+    `goal_width` the run ends when rho is known within plus and minus it on its criteria, with
+    `goal_rival` when it is known whether that judge agrees better with people."""
+
+    judge: int = ID
+    criteria: list[str] = Field(default_factory=list, max_length=1000)
+    fresh: bool = False
+    budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
+    transport: str = Field("live", pattern="^(live|batch)$")
+    pilot: int | None = Field(None, ge=1, le=100_000)
+    trial: int | None = Field(None, ge=1, le=100)
+    goal_width: float | None = Field(None, ge=LEAST_GOAL_WIDTH, le=MOST_GOAL_WIDTH)
+    goal_rival: int | None = Field(None, ge=1, le=2**63 - 1)
+
+
+class RestIn(In):
+    """A budget for what a pilot or a trial left out."""
+
+    budget: Decimal | None = Field(None, ge=0, max_digits=14, decimal_places=4)
+
+
+class ResumeIn(In):
+    retry_failed: bool = False
+
+
+class RunOut(Schema):
+    id: int
+    judge: int
+    state: str
+    message: str
+    items: int
+    done: int
+    failed: int
+    open: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Decimal | None
+    created_at: datetime
+    finished_at: datetime | None
+    resumes_at: datetime | None
+    goal_width: float | None
+    goal_rival: int | None
+
+
+class RunShort(Schema):
+    id: int
+    judge_id: int
+    state: str
+    message: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class Runs(Schema):
+    items: list[RunShort]
+    next: int | None
+
+
+class ActionOut(Schema):
+    """Whether anything changed: a run that has ended cannot be paused."""
+
+    done: bool
+
+
+class ReportQuery(In):
+    level: str = Field("", max_length=20)
+    coefficient: str = Field("", max_length=20)
+    over: str = Field("", max_length=20)
+    human_score: str = Field("", max_length=20)
+    documents: str = Field("", max_length=200)
+
+
+class ReportProgress(Schema):
+    """How far a worker is with the numbers of a large project; `progress` is from 0 to 1."""
+
+    state: str
+    progress: float
+    step: str
+    message: str
+    worker_alive: bool
+
+
+@router.get("/criteria", response=list[CriterionOut])
+def list_criteria(request: HttpRequest, slug: Path[str]) -> Any:
+    """All criteria, in the order reports show them."""
+    return project_for(request, slug).criteria.all()
+
+
+@router.post("/criteria", response={201: CriterionOut})
+def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> Any:
+    """Create a criterion."""
+    project = project_for(request, slug, change=True)
+    criterion = Criterion(project=project, position=project.criteria.count(), **data.dict())
+    criterion.full_clean()
+    criterion.save()
+    return Status(201, criterion)
+
+
+@router.delete("/criteria/{int:pk}", response={204: None})
+def remove_criterion_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Remove a criterion if nothing depends on it; otherwise 409 says what does."""
+    remove_criterion(
+        get_object_or_404(Criterion, project=project_for(request, slug, change=True), pk=pk)
+    )
+    return Status(204, None)
+
+
+@router.get("/runs", response=Runs)
+def list_runs(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
+    """Runs, paginated."""
+    return page_of(project_for(request, slug).runs.counting().of_judges_that_run(), page)
+
+
+@router.post("/runs", response={201: RunOut})
+def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
+    """Start a run of a judge; workers execute it."""
+    project = project_for(request, slug, change=True)
+    judge = get_object_or_404(project.judges.exclude(kind=JudgeKind.IMPORTED), pk=data.judge)
+    rival = (
+        None if data.goal_rival is None else get_object_or_404(project.judges, pk=data.goal_rival)
+    )
+    criteria = list(project.criteria.all())
+    wanted = {name.lower() for name in data.criteria}
+    chosen = [criterion for criterion in criteria if not wanted or criterion.name.lower() in wanted]
+    unknown = wanted - {criterion.name.lower() for criterion in criteria}
+    if unknown:
+        raise ValidationError(
+            {"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."}
+        )
+    run = start_run(
+        judge,
+        chosen,
+        fresh=data.fresh,
+        budget=data.budget,
+        transport=data.transport,
+        pilot=data.pilot or 0,
+        trial=data.trial or 0,
+        goal_width=data.goal_width,
+        goal_rival=rival,
+    )
+    return Status(201, _run_out(run))
+
+
+@router.post("/runs/{int:pk}/rest", response={201: RunOut})
+def make_rest(request: HttpRequest, slug: Path[str], pk: int, data: RestIn) -> Any:
+    """Start a run on what a pilot or a trial left out."""
+    pilot = _run(project_for(request, slug, change=True), pk)
+    return Status(201, _run_out(start_rest(pilot, budget=data.budget)))
+
+
+@router.get("/runs/{int:pk}", response=RunOut)
+def get_run(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """A run with its counts."""
+    return _run_out(_run(project_for(request, slug), pk))
+
+
+@router.post("/runs/{int:pk}/pause", response=ActionOut)
+def pause(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Pause a run."""
+    run = _run(project_for(request, slug, change=True), pk)
+    return {"done": pause_by_person(run.pk, request.user)}
+
+
+@router.post("/runs/{int:pk}/resume", response=ActionOut)
+def resume(request: HttpRequest, slug: Path[str], pk: int, data: ResumeIn) -> Any:
+    """Resume a paused run, or retry failed items."""
+    run = _run(project_for(request, slug, change=True), pk)
+    return {"done": resume_run(run, retry_failed=data.retry_failed)}
+
+
+@router.post("/runs/{int:pk}/cancel", response=ActionOut)
+def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Cancel a run for good; its scores are kept."""
+    run = _run(project_for(request, slug, change=True), pk)
+    return {"done": cancel_run(run.pk, f"Cancelled by {request.user}.")}
+
+
+@router.get(
+    "/report",
+    openapi_extra={
+        "responses": {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
+    },
+    response={202: ReportProgress},
+)
+def get_report(
+    request: HttpRequest, response: HttpResponse, slug: Path[str], query: Query[ReportQuery]
+) -> Any:
+    """Everything on the report page, as `manage.py report --format json` prints it.
+
+    A worker computes the report of a large project: 202 with Retry-After says how far the first
+    numbers are, 503 why computing them failed. Later the last numbers are returned; while there are
+    newer ratings or scores, these begin with `"stale": true`, their age and the progress of new
+    ones.
+    """
+    project = project_for(request, slug)
+    given = QueryDict(mutable=True)
+    given.update({name: value for name, value in query.dict().items() if value})
+    options, errors = read_options(given, known=ids_of(project.pk))
+    if errors:
+        raise ValidationError(errors)
+    kept = kept_view(project, options)
+    try:
+        content = shown_download(project, options, "json", kept)
+    except NotComputedError as error:
+        return _not_computed(error.kept, response)
+    if kept and kept.coming:
+        content = _stale(content, kept)
+    return HttpResponse(content, content_type="application/json")
+
+
+@router.get("/annotator-numbers", response={200: dict[str, Any], 202: ReportProgress})
+def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Path[str]) -> Any:
+    """Severity and competence of each annotator with intervals, the outputs on which annotators are
+    split, and agreement on marked spans. 202 with Retry-After while a worker computes them."""
+    project = project_for(request, slug)
+    try:
+        return annotators_json(shown_annotators(project, ReportOptions()))
+    except NotComputedError as error:
+        return _not_computed(error.kept, response)
+
+
+def _not_computed(kept: KeptView, response: HttpResponse) -> Any:
+    if kept.coming and kept.coming.has_failed:
+        return problem(503, "Not computed", kept.in_words)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return Status(202, _progress(kept))
+
+
+def _progress(kept: KeptView) -> dict[str, Any]:
+    found = kept.coming
+    return {
+        "state": found.state if found else "",
+        "progress": found.share if found else 0.0,
+        "step": found.step if found else "",
+        "message": kept.in_words,
+        "worker_alive": kept.has_worker,
+    }
+
+
+def _stale(content: str, kept: KeptView) -> str:
+    """A report's JSON that begins with how old it is. A large one is not parsed for that."""
+    assert kept.last is not None
+    about = {
+        "stale": True,
+        "computed_at": kept.last.computed_at,
+        "age_seconds": kept.age_seconds,
+        "new_numbers": _progress(kept),
+    }
+    head = orjson.dumps(about, option=orjson.OPT_INDENT_2).decode()
+    return f"{head.removesuffix(chr(10) + '}')},{content.removeprefix('{')}"
+
+
+def _run(project: Project, pk: int) -> EvaluationRun:
+    return get_object_or_404(project.runs.of_judges_that_run(), pk=min(pk, 2**63 - 1))
+
+
+def _run_out(run: EvaluationRun) -> dict[str, Any]:
+    progress = run_progress(run)
+    return {
+        "id": run.pk,
+        "judge": run.judge_id,
+        "state": run.state,
+        "message": run.message,
+        "items": progress.total,
+        "done": progress.done,
+        "failed": progress.failed,
+        "open": progress.open,
+        "calls": run.calls,
+        "prompt_tokens": run.prompt_tokens,
+        "completion_tokens": run.completion_tokens,
+        "cost": run.cost,
+        "created_at": run.created_at,
+        "finished_at": run.finished_at,
+        "resumes_at": run.resumes_at,
+        "goal_width": run.goal_width,
+        "goal_rival": run.goal_rival_id,
+    }

@@ -1,0 +1,164 @@
+"""Forms for endpoints and judges. Keys are write-only: forms accept them and never show them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from evaluations.judging.judges.judges import EndpointDraft
+from evaluations.models import Endpoint, Project, ScoringMode
+from evaluations.web.forms.setting_fields import field_for
+from geval.evaluators.judge_settings import JudgeSettings
+from geval.evaluators.llm_evaluator import LlmEvaluator
+
+NO_LIMIT = "For all workers together. Leave empty for no limit."
+# What means something only where a chat model replies.
+CHATTING = {"mode", "samples", "temperature", "max_tokens", "min_coverage"}
+
+
+class TakesErrors(forms.Form):
+    def take_errors(self, error: ValidationError) -> None:
+        """Show the model's validation errors at their fields."""
+        for field, messages in error.message_dict.items():
+            self.add_error(self.field_of(field), messages)
+
+    def field_of(self, name: str) -> str | None:
+        """The form's field for a field of the model; None if there is none."""
+        return name if name in self.fields else None
+
+
+class EndpointForm(TakesErrors):
+    name = forms.CharField(
+        max_length=100, required=False, help_text="Leave empty to use the host name."
+    )
+    base_url = forms.CharField(
+        label="Base URL",
+        max_length=500,
+        help_text="The address of an OpenAI-compatible API; it ends in /v1 on most servers.",
+    )
+    key = forms.CharField(
+        label="Key",
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=(
+            "Stored encrypted and never shown again. Leave empty to keep the stored key, or if no"
+            " key is needed."
+        ),
+    )
+    forget_key = forms.BooleanField(label="Delete the stored key", required=False)
+    key_env = forms.CharField(
+        label="Key variable",
+        max_length=100,
+        required=False,
+    )
+    confirms_key_env = forms.BooleanField(
+        label="Send the key in this variable to the new address",
+        required=False,
+        help_text="Tick this if you change the address and trust the new one with the key.",
+    )
+    requests_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
+    tokens_per_minute = forms.IntegerField(min_value=1, required=False, help_text=NO_LIMIT)
+    parallel_calls = forms.IntegerField(
+        label="Parallel calls, at most",
+        min_value=1,
+        required=False,
+        help_text=(
+            "How many calls may be open at once, for all workers and all projects with the same"
+            " address and key together. Leave empty for no limit."
+        ),
+    )
+    api_version = forms.CharField(
+        label="Azure API version",
+        max_length=40,
+        required=False,
+        help_text=(
+            "Only for Azure addresses that name a deployment (not for those that end in"
+            " /openai/v1)."
+        ),
+    )
+
+    def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["key_env"].help_text = _about_key_names()
+        if endpoint is None or not endpoint.key_env:
+            del self.fields["confirms_key_env"]
+        if endpoint is None or not endpoint.sealed_key:
+            del self.fields["forget_key"]
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> "EndpointForm":
+        """The form with an endpoint's values, except its key."""
+        initial = {
+            name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)
+        }
+        return cls(initial=initial, endpoint=endpoint)
+
+    def draft(self) -> EndpointDraft:
+        """The endpoint that a valid form describes."""
+        data = {"confirms_key_env": True, **self.cleaned_data}
+        forget, key = data.pop("forget_key", False), data.pop("key")
+        return EndpointDraft(**data, key="" if forget and not key else key or None)
+
+
+def _about_key_names() -> str:
+    names = sorted(settings.ENDPOINT_KEYS)
+    if not names:
+        return (
+            "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS"
+            " allows variables.)"
+        )
+    said = (
+        "Instead of a key: the name of the worker's environment variable that contains it. Allowed"
+        " here: "
+    )
+    return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
+
+
+class ModelField(forms.CharField):
+    """The name of a model; `suggestions` are names that the browser offers while one is typed."""
+
+    suggestions: list[str]
+
+    def __init__(self, suggestions: Iterable[str] = (), **options: Any) -> None:
+        super().__init__(max_length=200, **options)
+        self.suggest(suggestions)
+
+    def suggest(self, names: Iterable[str]) -> None:
+        """Offer other names."""
+        self.suggestions = list(names)
+        if self.suggestions:
+            self.widget.attrs["list"] = "known-models"
+
+
+class ProbeForm(forms.Form):
+    model = ModelField(help_text="A probe makes about six calls of a few tokens each.")
+
+    def __init__(self, *args: Any, suggestions: Iterable[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["model"].suggest(suggestions)  # type: ignore[attr-defined]
+
+
+def llm_judge_fields(evaluator: type[LlmEvaluator], project: Project) -> dict[str, forms.Field]:
+    """The fields of a judge that asks an LLM, as far as they mean something to its evaluator; with
+    the project's endpoints to choose from."""
+    endpoints = project.endpoints.current()
+    left_out = set() if evaluator.chats else CHATTING
+    if not evaluator.writes_steps:
+        left_out = left_out | {"use_steps"}
+    declared = {
+        name: field_for(name, info)
+        for name, info in JudgeSettings.model_fields.items()
+        if name not in left_out
+    }
+    if "mode" in declared:
+        declared["mode"] = forms.ChoiceField(
+            label=declared["mode"].label,
+            choices=[("", "The best mode the endpoint supports"), *ScoringMode.choices],
+            required=False,
+            help_text=declared["mode"].help_text,
+        )
+    chosen = forms.ModelChoiceField(queryset=endpoints, empty_label=None, initial=endpoints.last())
+    known = {name for one in endpoints.prefetch_related("probes") for name in one.suggested_models}
+    return {"endpoint": chosen, "model": ModelField(sorted(known)), **declared}

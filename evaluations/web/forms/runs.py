@@ -1,0 +1,140 @@
+"""Forms for starting and resuming runs."""
+
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from annotations.forms.goal_fields import LACKING
+from annotations.models import GoalKind
+from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
+from evaluations.models import Criterion, Judge, Project, Transport
+from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from evaluations.web.field_groups import show_for_choices
+
+ALL, PILOT = "all", "pilot"
+# What each goal of a run asks for.
+GOALS = {GoalKind.WIDTH: "goal_width", GoalKind.JUDGES: "goal_rival"}
+
+
+class RunForm(forms.Form):
+    judge = forms.ModelChoiceField(queryset=Judge.objects.none(), empty_label=None)
+    criteria = forms.ModelMultipleChoiceField(
+        queryset=Criterion.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one criterion."},
+    )
+    outputs = forms.ChoiceField(
+        label="Documents",
+        choices=[
+            (ALL, "All"),
+            (PILOT, f"Pilot on {USUAL_DOCUMENTS} documents, drawn at random, rated ones first"),
+        ],
+        widget=forms.RadioSelect,
+        initial=ALL,
+        required=False,
+        help_text="After a pilot you can judge the rest with one button.",
+    )
+    fresh = forms.BooleanField(
+        label="Judge everything again",
+        required=False,
+        help_text="Otherwise only missing scores are computed.",
+    )
+    transport = forms.ChoiceField(
+        label="How to send", choices=Transport.choices, initial=Transport.LIVE, required=False
+    )
+    budget = forms.DecimalField(
+        min_value=0,
+        max_digits=14,
+        decimal_places=4,
+        required=False,
+        help_text=(
+            "The run pauses before it costs more. Needs a judge with prices. Leave empty for no"
+            " limit."
+        ),
+    )
+
+    goal_kind = forms.ChoiceField(
+        label="End by itself when",
+        required=False,
+        choices=[
+            ("", "Everything is judged"),
+            *((kind.value, kind.label) for kind in (GoalKind.WIDTH, GoalKind.JUDGES)),
+        ],
+        help_text=(
+            "A goal needs human ratings. It counts on each chosen criterion, by the interval that"
+            " is valid at any time, which is wider than the report's."
+        ),
+    )
+    goal_width = forms.FloatField(
+        label="Known within, plus and minus",
+        required=False,
+        min_value=LEAST_GOAL_WIDTH,
+        max_value=MOST_GOAL_WIDTH,
+        help_text="Of the judge's rho; 0.05 is usual. Not for two judges.",
+    )
+    goal_rival: forms.ModelChoiceField = forms.ModelChoiceField(
+        None,
+        label="Other judge",
+        required=False,
+        help_text=(
+            "Only for two judges: which one agrees better with people, by rho over outputs that"
+            " both judged."
+        ),
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        criteria = project.criteria.all()
+        show_for_choices(self, "goal_kind", {kind: [name] for kind, name in GOALS.items()})
+        self.fields["goal_rival"].queryset = project.judges.filter(  # type: ignore[attr-defined]
+            retired_at=None
+        )
+        judges = project.judges.that_run()
+        self.fields["judge"].queryset = judges  # type: ignore[attr-defined]
+        # Without a link that names one, most often the one that was just created.
+        self.fields["judge"].initial = judges.last()
+        self.fields["criteria"].queryset = criteria  # type: ignore[attr-defined]
+        self.fields["criteria"].initial = [criterion.pk for criterion in criteria]
+
+    def clean_transport(self) -> str:
+        return self.cleaned_data["transport"] or Transport.LIVE
+
+    def clean(self) -> dict[str, Any]:
+        """With a kind of goal, what that one asks for; without one, the goal that is filled in, as
+        a browser without scripts shows all fields."""
+        data = super().clean() or {}
+        if kind := data.get("goal_kind"):
+            asked = GOALS[GoalKind(kind)]
+            if data.get(asked) is None and asked not in self.errors:
+                self.add_error(asked, LACKING)
+            data |= {name: None for name in GOALS.values() if name != asked}
+        return data
+
+    @property
+    def pilot(self) -> int:
+        """On how many documents only, as a valid form says; 0 for all."""
+        return USUAL_DOCUMENTS if self.cleaned_data["outputs"] == PILOT else 0
+
+
+def wanted_run(project: Project, query: QueryDict) -> dict[str, Any]:
+    """What a link to the form fills in: a judge, criteria, and whether it is a pilot."""
+    wanted: dict[str, Any] = {}
+    if query.get("judge") in {str(judge.pk) for judge in project.judges.that_run()}:
+        wanted["judge"] = query["judge"]
+    known = {str(criterion.pk) for criterion in project.criteria.all()}
+    if named := [pk for pk in query.getlist("criterion") if pk in known]:
+        wanted["criteria"] = named
+    if query.get("outputs") == PILOT:
+        wanted["outputs"] = PILOT
+    return wanted
+
+
+class ResumeForm(forms.Form):
+    failed = forms.BooleanField(required=False)
+    reason = forms.CharField(max_length=50, required=False)
+    budget = forms.DecimalField(min_value=0, max_digits=14, decimal_places=4, required=False)
+
+
+class RestForm(forms.Form):
+    budget = forms.DecimalField(min_value=0, max_digits=14, decimal_places=4, required=False)

@@ -1,0 +1,107 @@
+"""Limit the size of request bodies before anything reads them.
+
+Ordinary pages and the API accept the size of a form. Only uploads may be larger, and only from
+people who may upload: Django would write anybody's body to disk before a view could refuse it.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from evaluations.models import ApiToken
+from evaluations.models.tokens import digest_of
+from evaluations.people.access import EDITORS, member_of
+from evaluations.web.gate.refusals import refused
+
+# The addresses of uploads, archives and the API's bulk loads; a test compares them with the URLs.
+UPLOADS = re.compile(
+    r"/(p/[-\w]+/data/upload/|new/archive/|api/v1/projects/[-\w]+/(outputs|ratings|preferences|scores))"
+)
+# A browser shows no response before it has sent its whole body, so a little more is read and
+# discarded.
+FORGOTTEN_BYTES = 16 * 2**20
+PIECE_BYTES = 2**16
+SMALLER = " Send less; load outputs, ratings and scores on the upload page."
+# The form data around the files.
+FORM_BYTES = 2**20
+
+
+class BodyLimitMiddleware:
+    """Refuses bodies that are too large, or do not state their length."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
+            said = (
+                "State the length of the body (Content-Length); chunked transfer encoding is not "
+                "supported."
+            )
+            return refused(request, 411, "Length required", said)
+        most = (
+            _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
+        )
+        return _too_large(request, most) if _length(request) > most else self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        """Here the user is known and nothing has been read yet: the CSRF check comes later."""
+        if _length(request) <= settings.BODY_LIMIT_BYTES or _may_upload(
+            request, kwargs.get("slug")
+        ):
+            return None
+        return _too_large(
+            request, settings.BODY_LIMIT_BYTES, " Sign in as a user who may upload to send more."
+        )
+
+
+def _length(request: HttpRequest) -> int:
+    """The stated length of a body; Django reads no more than that, and nothing without it."""
+    written = request.META.get("CONTENT_LENGTH") or "0"
+    return int(written) if written.isdecimal() and len(written) < 20 else 0
+
+
+def _upload_bytes() -> int:
+    return settings.UPLOAD_LIMIT_BYTES + FORM_BYTES
+
+
+def _may_upload(request: HttpRequest, slug: str | None) -> bool:
+    """Whether the sender may change the project (for an archive: whether they are signed in)."""
+    user_id = request.user.pk if request.user.is_authenticated else _user_of_token(request)
+    if slug is None or user_id is None:
+        return user_id is not None
+    member = member_of(slug, user_id)
+    return member is not None and member.role in EDITORS
+
+
+def _user_of_token(request: HttpRequest) -> int | None:
+    kind, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if kind.lower() != "bearer":
+        return None
+    tokens = ApiToken.objects.filter(digest=digest_of(token.strip()), user__is_active=True)
+    return tokens.values_list("user_id", flat=True).first()
+
+
+def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
+    _forget(request)
+    size = f"{most / 2**20:,.1f}".removesuffix(".0")
+    response = refused(
+        request,
+        413,
+        "The request is too large",
+        f"This address accepts at most {size} MB.{more or SMALLER}",
+    )
+    response["Connection"] = "close"
+    return response
+
+
+def _forget(request: HttpRequest) -> None:
+    left = min(_length(request), FORGOTTEN_BYTES)
+    stream = request.META.get("wsgi.input")
+    while stream is not None and left > 0 and (piece := stream.read(min(PIECE_BYTES, left))):
+        left -= len(piece)

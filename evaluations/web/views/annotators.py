@@ -1,0 +1,33 @@
+"""The page that says what each annotator's ratings are worth."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluations.models import Project
+from evaluations.people.access import READERS, project_view
+from evaluations.reports.annotators import of_ratings
+from evaluations.reports.serving.kept import kept_annotators
+from evaluations.reports.serving.shown import shown_annotators
+from evaluations.web.views.reports import options_of, waits
+from geval.thresholds import SPLIT
+
+
+@project_view(READERS)
+@waits
+def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
+    """Severity and competence of each annotator on each criterion, outputs on which they are split,
+    and agreement on spans."""
+    options, errors = options_of(request.GET, project)
+    view = of_ratings(options)
+    context = {
+        "project": project,
+        "tab": "report",
+        "part": "annotators",
+        "found": shown_annotators(project, view),
+        "kept": kept_annotators(project, view.query),
+        "split_below": SPLIT,
+        "errors": errors,
+        "options": options,  # which the links to other pages keep
+        "is_part": bool(view.query),
+    }
+    return render(request, "evaluations/annotator_report.html", context)

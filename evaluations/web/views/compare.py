@@ -1,0 +1,43 @@
+"""The page that compares two judges."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluations.models import Project
+from evaluations.people.access import READERS, project_view
+from evaluations.reports.serving.kept import NotComputedError
+from evaluations.reports.serving.shown import shown_pair_tests
+from evaluations.reports.two_judges.page import two_judges
+from evaluations.reports.two_judges.view import read_pair_view
+from evaluations.web.views.reports import options_of, waits
+
+
+@project_view(READERS)
+def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
+    """Tests between two judges, once a worker has made them; asks again for itself until then."""
+    options, _errors = options_of(request.GET, project)
+    view = read_pair_view(request.GET, options)
+    context: dict[str, Any] = {"project": project, "view": view}
+    try:
+        context["tests"] = shown_pair_tests(project, view)
+    except NotComputedError as error:
+        context["kept"] = error.kept
+    return render(request, "evaluations/judge_compare_tests.html", context)
+
+
+@project_view(READERS)
+@waits
+def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
+    """Two judges on the same outputs: paired differences, scores, agreement and cost."""
+    options, errors = options_of(request.GET, project)
+    context = {
+        "project": project,
+        "tab": "report",
+        "part": "compare",
+        "found": two_judges(project, read_pair_view(request.GET, options)),
+        "errors": errors,
+        "options": options,
+    }
+    return render(request, "evaluations/judge_compare.html", context)

@@ -1,0 +1,90 @@
+"""Pages of the corpus: its documents, and one document with all outputs side by side."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.corpus.removing import StillInUseError, remove_document, remove_output
+from evaluations.models import CandidateOutput, Document, Project
+from evaluations.pages.browsing import browse
+from evaluations.pages.side_by_side import SORTS, side_by_side
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_detail
+from evaluations.web.forms import DocumentFilterForm
+from evaluations.web.views.reports import waits
+
+
+@project_view(READERS)
+@waits
+def document_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """Documents, filtered by words, metadata or ratings, and sorted."""
+    names = project.documents.metadata_names()
+    form = DocumentFilterForm(project, names, request.GET)
+    filters = form.filters()
+    browsed = browse(project, filters, names, page=request.GET.get("page"))
+    context = {
+        "project": project,
+        "tab": "data",
+        "form": form,
+        "filters": filters,
+        "is_filtered": any(name in filters for name in ("q", "value", "rated")),
+        "browsed": browsed,
+        "page": browsed.page,
+        "judge": form.judges.get(browsed.judge) if browsed.judge else None,
+        "query": urlencode(filters),
+    }
+    return render(request, "evaluations/document_list.html", context)
+
+
+@project_view(READERS)
+def document_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    document = get_object_or_404(project.documents, pk=pk)
+    sort = request.GET.get("sort", "human")
+    sort = sort if sort in SORTS else "human"
+    before, after = project.documents.beside(document)
+    return render(
+        request,
+        "evaluations/document_detail.html",
+        {
+            "project": project,
+            "tab": "data",
+            "document": document,
+            "view": side_by_side(document, sort=sort, against=request.GET.get("against", "")),
+            "sort": sort,
+            "sorts": SORTS,
+            "before": before,
+            "after": after,
+        },
+    )
+
+
+@require_POST
+@project_view(EDITORS)
+def document_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    document = get_object_or_404(Document, project=project, pk=pk)
+    try:
+        remove_document(document)
+    except StillInUseError as error:
+        messages.error(request, str(error))
+        return redirect(document)
+    note_detail(request, document.doc_id)
+    messages.success(request, f"Document {document.doc_id} was removed.")
+    return redirect("evaluations:document_list", project.slug)
+
+
+@require_POST
+@project_view(EDITORS)
+def output_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    outputs = CandidateOutput.objects.select_related("document__project", "system")
+    output = get_object_or_404(outputs, document__project=project, pk=pk)
+    try:
+        remove_output(output)
+    except StillInUseError as error:
+        messages.error(request, str(error))
+    else:
+        note_detail(request, f"{output.system.name} for {output.document.doc_id}")
+        messages.success(request, f"The output of {output.system.name} was removed.")
+    return redirect(output.document)

@@ -1,0 +1,185 @@
+"""Pages of criteria: the list, presets, the editor with its prompt, versions of steps."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from evaluations.corpus.removing import StillInUseError, remove_criterion
+from evaluations.judging.judges.criteria import add_presets, preview
+from evaluations.judging.judges.steps import store_steps
+from evaluations.judging.runs.errands import request_steps
+from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
+from evaluations.models import Criterion, EvaluationSteps, Judge, Project
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_detail, note_nothing
+from evaluations.web.forms import CriterionForm, PresetForm, StepsForm
+from evaluations.web.views.errands import shown_errand
+from geval.texts.word_differences import line_differences
+
+
+@project_view(READERS)
+def criterion_list(request: HttpRequest, project: Project) -> HttpResponse:
+    context = {
+        "project": project,
+        "tab": "criteria",
+        "criteria": project.criteria.prefetch_related("steps"),
+        "presets": PresetForm(project=project) if request.may_edit else None,  # type: ignore[attr-defined]
+    }
+    return render(request, "evaluations/criterion_list.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def criterion_presets(request: HttpRequest, project: Project) -> HttpResponse:
+    form = PresetForm(request.POST, project=project)
+    if form.is_valid():
+        made = add_presets(project, form.chosen())
+        messages.success(request, f"Added {', '.join(criterion.name for criterion in made)}.")
+    else:
+        messages.error(request, "Choose at least one preset.")
+    return redirect("evaluations:criterion_list", project.slug)
+
+
+@project_view(EDITORS)
+def criterion_create(request: HttpRequest, project: Project) -> HttpResponse:
+    criterion = Criterion(project=project, position=project.criteria.count())
+    return _edit(request, project, criterion)
+
+
+@project_view(EDITORS)
+def criterion_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return _edit(request, project, get_object_or_404(Criterion, project=project, pk=pk))
+
+
+def _edit(request: HttpRequest, project: Project, criterion: Criterion) -> HttpResponse:
+    """Save, or with the button "Preview" show the resulting prompt without saving."""
+    form = CriterionForm(request.POST or None, request.FILES or None, instance=criterion)
+    only_looks = "preview" in request.POST
+    if only_looks:
+        note_nothing(request)
+    if form.is_valid():
+        drafted = form.save(commit=False)
+        if not only_looks:
+            drafted.save()
+            messages.success(
+                request, f"{drafted.name} is saved. Running runs keep the prompt they started with."
+            )
+            return _back_to(request, drafted)
+    shown = (
+        preview(form.instance) if form.is_valid() or (criterion.pk and not form.is_bound) else None
+    )
+    context = {
+        "project": project,
+        "tab": "criteria",
+        "form": form,
+        "criterion": criterion,
+        "preview": shown,
+    }
+    if only_looks and request.htmx:  # type: ignore[attr-defined]
+        return render(request, "evaluations/criterion_form.html#preview", context)
+    if criterion.pk:
+        context |= {
+            "steps_form": StepsForm(project=project),
+            "versions": criterion.steps.order_by("-version"),
+            "shown_errand": _latest_request(criterion),
+            "pilot_judge": _pilot_judge(request, project),
+            "pilot_documents": USUAL_DOCUMENTS,
+        }
+    return render(request, "evaluations/criterion_form.html", context)
+
+
+def _pilot_judge(request: HttpRequest, project: Project) -> Judge | None:
+    """The judge that tries a changed criterion: the one whose scores led here, or the newest."""
+    judges = {str(judge.pk): judge for judge in project.judges.that_run()}
+    return judges.get(request.GET.get("judge", "")) or next(reversed(judges.values()), None)
+
+
+def _back_to(request: HttpRequest, criterion: Criterion) -> HttpResponse:
+    """To the criterion's page, which keeps the judge whose scores led there."""
+    judge = request.GET.get("judge", "")
+    address = reverse("evaluations:criterion_edit", args=[criterion.project.slug, criterion.pk])
+    return redirect(f"{address}?{urlencode({'judge': judge})}" if judge else address)
+
+
+def _latest_request(criterion: Criterion) -> dict[str, Any] | None:
+    """The last time a model was asked for steps, while it is running or if it failed."""
+    wanted = criterion.steps_requests.select_related("judge").order_by("-wanted_at").first()
+    if wanted is None or not (wanted.is_open or wanted.has_failed):
+        return None
+    return shown_errand("steps", wanted, then="say")
+
+
+@require_POST
+@project_view(EDITORS)
+def steps_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Create a version of the steps: as entered, or written by a judge's model."""
+    criterion = get_object_or_404(Criterion, project=project, pk=pk)
+    form = StepsForm(request.POST, project=project)
+    if not form.is_valid():
+        messages.error(request, "Choose a judge of this project.")
+    elif "generate" in request.POST and form.cleaned_data["judge"]:
+        wanted = request_steps(criterion, form.cleaned_data["judge"])
+        if request.htmx:  # type: ignore[attr-defined]
+            # Only this part of the page is replaced; what somebody typed stays where it is.
+            errand = shown_errand("steps", wanted, then="say")
+            return render(
+                request, "evaluations/errand.html", {"project": project, "shown_errand": errand}
+            )
+        _keep_typed_steps(request, criterion, form.cleaned_data["text"].strip())
+    elif form.cleaned_data["text"].strip():
+        steps = store_steps(
+            criterion, form.cleaned_data["text"].strip(), written_by=f"{request.user} by hand"
+        )
+        messages.success(request, f"Version {steps.version} is saved; the next run uses it.")
+    else:
+        messages.error(request, "Write steps, or let a judge's model generate them.")
+    return _back_to(request, criterion)
+
+
+def _keep_typed_steps(request: HttpRequest, criterion: Criterion, text: str) -> None:
+    """Save steps that were typed but not saved before a model writes others."""
+    newest = criterion.newest_steps
+    if not text or (newest and _lines(newest.text) == _lines(text)):
+        return
+    kept = store_steps(criterion, text, written_by=f"{request.user} by hand")
+    messages.info(request, f"What you typed is kept as version {kept.version}.")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+@project_view(READERS)
+def steps_compare(request: HttpRequest, project: Project, pk: int, version: int) -> HttpResponse:
+    """Compare a version of the steps with the previous one."""
+    criterion = get_object_or_404(Criterion, project=project, pk=pk)
+    steps = get_object_or_404(EvaluationSteps, criterion=criterion, version=version)
+    before = criterion.steps.filter(version__lt=version).last()
+    context = {
+        "project": project,
+        "tab": "criteria",
+        "criterion": criterion,
+        "steps": steps,
+        "before": before,
+        "lines": line_differences(before.text if before else "", steps.text),
+    }
+    return render(request, "evaluations/steps_compare.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def criterion_remove(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    criterion = get_object_or_404(Criterion, project=project, pk=pk)
+    try:
+        remove_criterion(criterion)
+    except StillInUseError as error:
+        messages.error(request, str(error))
+        return redirect("evaluations:criterion_edit", project.slug, pk)
+    note_detail(request, criterion.name)
+    messages.success(request, f"Criterion {criterion.name} was removed.")
+    return redirect("evaluations:criterion_list", project.slug)

@@ -1,0 +1,121 @@
+"""Pages of disagreements: the largest gaps between a judge and people, and their causes."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from evaluations.models import GapCause, Project
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_detail
+from evaluations.reports.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
+from evaluations.reports.disagreements.page import disagreements
+from evaluations.reports.disagreements.view import BASES, GapView, read_gap_view
+from evaluations.web.forms import CauseForm, GapForm
+from evaluations.web.views.reports import options_of, waits
+
+
+@project_view(READERS)
+@waits
+def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """The largest gaps of a judge on a criterion, and one case with its evidence."""
+    options, errors = options_of(request.GET, project)
+    view = read_gap_view(request.GET, options)
+    context = {
+        "project": project,
+        "tab": "report",
+        "part": "disagreements",
+        "found": disagreements(project, view),
+        "bases": BASES,
+        "errors": errors,
+        "options": options,
+        "undo": _given_just_now(request, project),
+    }
+    return render(request, "evaluations/disagreement_list.html", context)
+
+
+def _given_just_now(request: HttpRequest, project: Project) -> GapCause | None:
+    """The cause that was given on the way here, which one key takes back."""
+    given = request.GET.get("given", "")
+    if not given.isascii() or not given.isdigit() or len(given) > 18:
+        return None
+    causes = GapCause.objects.of_project(project).select_related("output__document__project")
+    return causes.select_related("output__document", "output__system").filter(pk=given).first()
+
+
+@require_POST
+@project_view(EDITORS)
+def cause_give(request: HttpRequest, project: Project) -> HttpResponse:
+    """Store a cause, and open the next case."""
+    form = CauseForm(request.POST, project=project)
+    if not form.is_valid():
+        _say_errors(request, form)
+        return _back(request, project)
+    about = form.cleaned_data
+    given = give_cause(
+        about["judge"],
+        about["criterion"],
+        about["output"],
+        about["cause"],
+        note=about["note"] if "note" in request.POST else None,
+        by=request.user,
+    )
+    note_detail(request, f"{_named(form)}: {given.cause}")
+    return _back(request, project, output=about["then"] or about["output"].pk, given=given.pk)
+
+
+@require_POST
+@project_view(EDITORS)
+def cause_remove(request: HttpRequest, project: Project) -> HttpResponse:
+    """Take a cause back, and open its case."""
+    form = GapForm(request.POST, project=project)
+    if not form.is_valid():
+        _say_errors(request, form)
+        return _back(request, project)
+    about = form.cleaned_data
+    if take_cause_back(about["judge"], about["criterion"], about["output"]):
+        note_detail(request, f"{_named(form)}: cause removed")
+    return _back(request, project, output=about["output"].pk)
+
+
+@project_view(READERS)
+def cause_export(_request: HttpRequest, project: Project, ending: str) -> HttpResponse:
+    """All causes of the project's gaps as a file."""
+    response: HttpResponse
+    if ending == "csv":
+        response = StreamingHttpResponse(  # type: ignore[assignment]
+            as_csv(project), content_type="text/csv; charset=utf-8"
+        )
+    elif ending == "json":
+        response = HttpResponse(as_json(project), "application/json")
+    else:
+        raise Http404("Causes can be downloaded as csv or json.")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-causes.{ending}"'
+    return response
+
+
+def _named(form: GapForm) -> str:
+    about = form.cleaned_data
+    output = about["output"]
+    return (
+        f"{about['judge'].label}, {about['criterion'].name}, {output.system.name} on"
+        f" {output.document.doc_id}"
+    )
+
+
+def _say_errors(request: HttpRequest, form: GapForm) -> None:
+    errors = [str(error) for found in form.errors.values() for error in found]
+    messages.error(request, f"Nothing was stored. {' '.join(dict.fromkeys(errors))}")
+
+
+def _back(
+    request: HttpRequest, project: Project, *, output: int = 0, given: int = 0
+) -> HttpResponse:
+    """To the page that the form was on, with another case open."""
+    query = QueryDict(request.POST.get("view", "")[:4000])
+    options, _errors = options_of(query, project)
+    view: GapView = read_gap_view(query, options)
+    address = reverse("evaluations:disagreement_list", args=[project.slug])
+    where = view.to(output=output)
+    return redirect(f"{address}{where}{f'&given={given}' if given else ''}#case")

@@ -1,0 +1,136 @@
+"""The report's figures that the server draws: on its page, as downloads, and the outputs behind a
+circle."""
+
+import math
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.text import slugify
+
+from evaluations.models import CandidateOutput, Project
+from evaluations.people.access import READERS, project_view
+from evaluations.reports.drawings.drawn import KINDS, as_latex_figure, drawing_of
+from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from evaluations.reports.drawings.pictures import PicturesMissingError, as_picture
+from evaluations.reports.drawings.shapes import Drawing
+from evaluations.reports.drawings.svg import as_file
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.serving.shown import shown_figure_numbers
+from evaluations.web.views.reports import (
+    chosen_figures,
+    number_in_view,
+    options_of,
+    waits,
+    waits_as_text,
+)
+
+TYPES = {
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "pdf": "application/pdf",
+    "tex": "application/x-tex; charset=utf-8",
+}
+
+
+@project_view(READERS)
+def report_drawings(request: HttpRequest, project: Project) -> HttpResponse:
+    return piece(request, project, base=request.path.removesuffix("drawings/"))
+
+
+@waits_as_text
+def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
+    """The figures of one criterion for one judge, for the page that shows others."""
+    options, _errors = options_of(request.GET, project)
+    figures = chosen_figures(request, project, options, base=base)
+    context = {"project": project, "figures": figures, "base": base, "options": options}
+    return render(request, "evaluations/report_drawings.html", context)
+
+
+@project_view(READERS)
+def report_drawing(
+    request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
+) -> HttpResponse:
+    return download(request, project, kind, criterion, judge, ending)
+
+
+@waits_as_text
+def download(
+    request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
+) -> HttpResponse:
+    """A figure as a file, as wide as a column in print."""
+    if kind not in KINDS or ending not in TYPES:
+        raise Http404(f"Figures can be downloaded as {', '.join(TYPES)}.")
+    options, _errors = options_of(request.GET, project)
+    numbers, of_judge = _numbers(project, options, criterion, judge)
+    drawing = drawing_of(kind, numbers, of_judge)
+    if drawing is None:
+        raise Http404("This figure has nothing to show.")
+    name = f"{project.slug}-{slugify(numbers.name) or numbers.pk}-{kind}-{slugify(of_judge.name)}"
+    try:
+        content = _content(drawing, ending, name)
+    except PicturesMissingError as error:
+        return HttpResponse(str(error), "text/plain; charset=utf-8", status=501)
+    response = HttpResponse(content, TYPES[ending])
+    response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+    return response
+
+
+def _content(drawing: Drawing, ending: str, name: str) -> str | bytes:
+    if ending == "svg":
+        return as_file(drawing)
+    return as_latex_figure(drawing, name) if ending == "tex" else as_picture(drawing, ending)
+
+
+def _numbers(
+    project: Project, options: ReportOptions, criterion: int, judge: int
+) -> tuple[CriterionNumbers, JudgeNumbers]:
+    """The numbers of a criterion and of a judge on it.
+
+    Raises:
+        Http404: the view does not contain them.
+    """
+    about, _judge = number_in_view(project, options, criterion, judge)
+    numbers = shown_figure_numbers(project, options, about)
+    by_pk = {one.pk: one for one in numbers.judges} if numbers else {}
+    if numbers is None or judge not in by_pk:
+        raise Http404("This view does not contain this figure.")
+    return numbers, by_pk[judge]
+
+
+@project_view(READERS)
+@waits
+def report_bubble(
+    request: HttpRequest, project: Project, criterion: int, judge: int
+) -> HttpResponse:
+    """The outputs with one human mean and one score."""
+    options, _errors = options_of(request.GET, project)
+    numbers, of_judge = _numbers(project, options, criterion, judge)
+    human, score = (_number(request.GET.get(name, "")) for name in ("human", "score"))
+    at = [one for one in of_judge.bubbles if f"{one.human:g} {one.score:g}" == f"{human} {score}"]
+    members = at[0].members if at else ()
+    outputs = CandidateOutput.objects.of_project(project).select_related("document", "system")
+    query = urlencode([*options.pairs, ("drawn", numbers.pk), ("by", of_judge.pk)])
+    back = reverse("evaluations:report_detail", args=[project.slug])
+    context: dict[str, Any] = {
+        "project": project,
+        "tab": "report",
+        "numbers": numbers,
+        "judge": of_judge,
+        "bubble": at[0] if at else None,
+        "outputs": outputs.filter(pk__in=members).order_by("document__doc_id", "system__name"),
+        "options": options,
+        "back": f"{back}?{query}#figures",
+    }
+    return render(request, "evaluations/report_bubble.html", context)
+
+
+def _number(text: str) -> str:
+    """A number as addresses have it; "" for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return ""
+    return f"{value:g}" if math.isfinite(value) else ""

@@ -1,0 +1,96 @@
+"""Frozen reports: created by editors from the view they look at, read by members."""
+
+import hashlib
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.models import Project, ReportSnapshot
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
+from evaluations.reports.serving.kept import NotComputedError, kept_view
+from evaluations.reports.serving.shown import shown_download
+from evaluations.web.forms import SnapshotForm
+from evaluations.web.views import reports
+
+# Of a hash; enough to name one of a project's snapshots.
+LEAST_CHARACTERS = 8
+
+
+@require_POST
+@project_view(EDITORS)
+def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
+    """Freeze the current view; the same numbers are the same snapshot."""
+    form = SnapshotForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "The note is too long; the limit is 300 characters.")
+        return redirect("evaluations:report_detail", project.slug)
+    options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
+    try:
+        content = shown_download(project, options, "json", kept_view(project, options))
+        sha256 = hashlib.sha256(content.encode()).hexdigest()
+        page = frozen_page(project, options, sha256=sha256)
+    except NotComputedError as error:
+        messages.error(request, f"{error.kept.in_words} Freeze it once it shows numbers.")
+        return redirect("evaluations:report_detail", project.slug)
+    snapshot, made = ReportSnapshot.objects.get_or_create(
+        project=project,
+        sha256=sha256,
+        defaults={
+            "content": content,
+            "page": page,
+            "query": options.query,
+            "note": form.cleaned_data["note"],
+            "made_by": request.user if request.user.is_authenticated else None,
+        },
+    )
+    messages.success(
+        request, "The report is frozen." if made else "These numbers are already frozen."
+    )
+    return redirect(snapshot)
+
+
+@project_view(READERS)
+def snapshot_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """All frozen reports; one whose hash begins as asked is opened at once."""
+    wanted = request.GET.get("sha256", "").strip().lower()
+    snapshots = project.snapshots.listed()
+    found = snapshots.filter(sha256__startswith=wanted) if wanted else snapshots
+    if len(wanted) >= LEAST_CHARACTERS and len(found) == 1:
+        return redirect(found[0])
+    options, _errors = reports.options_of(request.GET, project)
+    context = {
+        "project": project,
+        "tab": "report",
+        "options": options,
+        "snapshots": found,
+        "wanted": wanted,
+    }
+    return render(request, "evaluations/snapshot_list.html", context)
+
+
+@project_view(READERS)
+def snapshot_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    snapshot = get_object_or_404(ReportSnapshot, project=project, pk=pk)
+    if "download" in request.GET:
+        response = HttpResponse(snapshot.content, "application/json")
+        name = f"{project.slug}-{snapshot}.json"
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+        return response
+    options, _errors = reports.options_of(QueryDict(snapshot.query), project)
+    context = {"project": project, "tab": "report", "snapshot": snapshot, "options": options}
+    return render(request, "evaluations/snapshot_detail.html", context)
+
+
+@project_view(READERS)
+def snapshot_page(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The page as it was when the report was frozen."""
+    snapshot = get_object_or_404(project.snapshots.exclude(page=""), pk=pk)
+    response = HttpResponse(snapshot.page)
+    response["Content-Security-Policy"] = POLICY
+    if "download" in request.GET:
+        name = f"{project.slug}-{snapshot}.html"
+        response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,141 @@
+"""Pages of a project's members, invitation links, and the audit log."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.models import User
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from evaluations.models import Membership, Project, Role
+from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
+from evaluations.people.activity import in_words
+from evaluations.people.audit import note_detail
+from evaluations.people.members import (
+    MemberError,
+    accept,
+    change_role,
+    invitation_for,
+    invite,
+    remove,
+)
+from evaluations.web.forms import InvitationForm, RoleForm
+
+PAGE_SIZE = 100
+
+
+@project_view(READERS)
+def member_list(request: HttpRequest, project: Project) -> HttpResponse:
+    return render(request, "evaluations/member_list.html", _context(project, InvitationForm()))
+
+
+@require_POST
+@project_view(OWNERS)
+def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
+    """Create an invitation; its link is only on the page of this response."""
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return render(request, "evaluations/member_list.html", _context(project, form), status=422)
+    assert isinstance(request.user, User)
+    data = form.cleaned_data
+    token = invite(project, data["role"], by=request.user, note=data["note"], days=data["days"])
+    note_detail(request, f"as {data['role']}")
+    link = request.build_absolute_uri(reverse("evaluations:invitation_accept", args=[token]))
+    context = _context(project, InvitationForm()) | {
+        "link": link,
+        "link_role": Role(data["role"]).label,
+    }
+    return render(request, "evaluations/member_list.html", context)
+
+
+@require_POST
+@project_view(OWNERS)
+def invitation_revoke(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    project.invitations.open().filter(pk=pk).update(revoked_at=timezone.now())
+    return redirect("evaluations:member_list", project.slug)
+
+
+@require_POST
+@project_view(OWNERS)
+def member_change(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Change a member's role, or with the button "Remove" remove them."""
+    member = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
+    form = RoleForm(request.POST)
+    try:
+        if "remove" in request.POST:
+            remove(member)
+            note_detail(request, f"{member.user} removed")
+            messages.success(
+                request, f"{member.user} is no longer a member; their ratings are kept."
+            )
+        elif form.is_valid():
+            change_role(member, form.cleaned_data["role"])
+            note_detail(request, f"{member.user} is {member.role}")
+            messages.success(request, f"{member.user} is now {member.get_role_display().lower()}.")
+        else:
+            messages.error(request, "This role does not exist.")
+    except MemberError as error:
+        messages.error(request, str(error))
+    if not project.memberships.filter(user=request.user.pk).exists():
+        return redirect("evaluations:project_list")
+    return redirect("evaluations:member_list", project.slug)
+
+
+@project_view(EDITORS)
+def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
+    page = Paginator(project.audit_entries.all(), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "evaluations/audit_list.html",
+        {
+            "project": project,
+            "tab": "members",
+            "page": page,
+            "entries": [(entry, in_words(entry.action)) for entry in page],
+            "kept_days": settings.KEEP_AUDIT_DAYS,
+        },
+    )
+
+
+def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
+    """Accept an invitation: signed-in users join with a click, others sign in first."""
+    invitation = invitation_for(token)
+    if invitation is None:
+        return render(request, "evaluations/invitation.html", {"invitation": None}, status=410)
+    form: UserCreationForm[User] | None = None
+    if not request.user.is_authenticated:
+        form = UserCreationForm(request.POST or None)
+        if request.method != "POST" or not form.is_valid():
+            context = {"invitation": invitation, "form": form}
+            return render(
+                request, "evaluations/invitation.html", context, status=422 if form.errors else 200
+            )
+        login(request, form.save(), backend="geval_site.sessions.UserBackend")
+    elif request.method != "POST":
+        return render(request, "evaluations/invitation.html", {"invitation": invitation})
+    assert isinstance(request.user, User)
+    try:
+        member = accept(token, request.user)
+    except MemberError as error:
+        messages.error(request, str(error))
+        return redirect("evaluations:project_list")
+    messages.success(
+        request, f"You have joined {member.project} as {member.get_role_display().lower()}."
+    )
+    return redirect(member.project)
+
+
+def _context(project: Project, form: InvitationForm) -> dict[str, object]:
+    return {
+        "project": project,
+        "tab": "members",
+        "members": project.memberships.select_related("user").order_by("user__username"),
+        "invitations": project.invitations.open().select_related("made_by"),
+        "form": form,
+        "roles": Role.choices,
+    }

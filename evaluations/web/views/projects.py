@@ -1,0 +1,188 @@
+"""Pages of projects: the list, create, import, and a project's overview."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from evaluations.corpus.sizes import with_sizes
+from evaluations.improving.locking import lock_in_words
+from evaluations.models import Project, Role
+from evaluations.pages.home import (
+    Home,
+    home_of,
+    is_computed_in_the_page,
+    report_step,
+    steps_of,
+)
+from evaluations.pages.jobs import jobs_of
+from evaluations.people.access import (
+    EDITORS,
+    EVERYONE,
+    OWNERS,
+    READERS,
+    project_view,
+    why_not_call_out,
+)
+from evaluations.people.activity import recent_activity
+from evaluations.people.audit import note_detail
+from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.write import write_archive
+from evaluations.projects.archiving import archive, restore
+from evaluations.projects.deletion import DeletionError, delete_project
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.serving.kept import KeptView, kept_view
+from evaluations.reports.serving.live import data_version
+from evaluations.reports.serving.shown import shown_numbers
+from evaluations.web.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
+
+
+@login_required
+def project_list(request: HttpRequest) -> HttpResponse:
+    projects = with_sizes(Project.objects.seen_by(request.user))
+    context = {
+        "projects": [project for project in projects if not project.archived_at],
+        "archived": [project for project in projects if project.archived_at],
+    }
+    return render(request, "evaluations/project_list.html", context)
+
+
+@require_POST
+@project_view(OWNERS, archived=True)
+def project_archive(request: HttpRequest, project: Project) -> HttpResponse:
+    """Archive a project, or restore it."""
+    bring_back = "back" in request.POST
+    (restore if bring_back else archive)(project)
+    note_detail(request, "restored" if bring_back else "archived")
+    return redirect(project)
+
+
+@project_view(OWNERS, archived=True)
+def project_delete(request: HttpRequest, project: Project) -> HttpResponse:
+    """Delete an archived project for good."""
+    form = DeletionForm(request.POST or None, project=project)
+    if form.is_valid():
+        try:
+            delete_project(project, user=request.user, by=request.user.get_username())
+        except DeletionError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{project} is deleted.")
+            return redirect("evaluations:project_list")
+    context = {
+        "project": with_sizes([project])[0],
+        "form": form,
+        "tab": "overview",
+    }
+    status = 422 if form.errors else 200
+    return render(request, "evaluations/project_delete.html", context, status=status)
+
+
+@project_view(EDITORS)
+def project_formats(request: HttpRequest, project: Project) -> HttpResponse:
+    """How the project's texts are shown."""
+    form = FormatsForm(request.POST or None, instance=project)
+    if form.is_valid():
+        form.save()
+        messages.success(request, "Saved. Pages show texts in their formats.")
+        return redirect("evaluations:document_list", project.slug)
+    context = {"project": project, "tab": "data", "form": form}
+    return render(request, "evaluations/project_formats.html", context)
+
+
+@login_required
+def project_create(request: HttpRequest) -> HttpResponse:
+    form = ProjectForm(request.POST or None)
+    if form.is_valid():
+        return redirect(Project.objects.make(**form.cleaned_data, owner_id=request.user.pk or 0))
+    return render(request, "evaluations/project_create.html", {"form": form})
+
+
+@login_required
+def project_import(request: HttpRequest) -> HttpResponse:
+    """Create a project from an archive; the user who imports it owns it."""
+    form = ArchiveForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        try:
+            with transaction.atomic():
+                path = Path(form.cleaned_data["file"].temporary_file_path())
+                owner = {"user_id": request.user.pk or 0, "role": Role.OWNER}
+                project = read_archive(
+                    path, anew=True, give_to=lambda made: made.memberships.create(**owner)
+                )
+                if why_not_call_out(request.user, Role.OWNER):
+                    # Its endpoints are addresses from the archive; somebody with the right has to
+                    # restore them.
+                    project.endpoints.filter(retired_at=None).update(retired_at=timezone.now())
+        except (ArchiveError, ValidationError) as error:
+            form.add_error(None, error if isinstance(error, ValidationError) else str(error))
+        else:
+            messages.success(request, f"{project} is imported. {lock_in_words(project)}".strip())
+            return redirect(project)
+    status = 422 if form.errors else 200
+    return render(request, "evaluations/project_import.html", {"form": form}, status=status)
+
+
+@project_view(EDITORS)
+def project_export(_request: HttpRequest, project: Project) -> Any:
+    """Download the whole project as one file."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
+    write_archive(project, file)
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{project.slug}.zip")
+
+
+@project_view(EVERYONE)
+def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
+    if request.role not in READERS:  # type: ignore[attr-defined]
+        return redirect(
+            "annotations:campaign_list", project.slug
+        )  # everything that an annotator sees of a project
+    jobs = jobs_of(project)
+    kept = kept_view(project, ReportOptions())
+    is_there = bool(kept.last) if kept else is_computed_in_the_page(project)
+    context: dict[str, Any] = {"project": project, "kept": kept}
+    if is_there:
+        context = _standing(project, kept)
+    home: Home | None = context.get("home")
+    may_edit: bool = request.may_edit  # type: ignore[attr-defined]
+    context |= {
+        "tab": "overview",
+        "jobs": jobs,
+        "steps": steps_of(project, jobs, home.glance if home else None, may_edit=may_edit),
+        "activity": recent_activity(project) if may_edit else [],
+        "version": data_version(project),
+    }
+    return render(request, "evaluations/project_detail.html", context)
+
+
+@project_view(READERS)
+def project_standing(request: HttpRequest, project: Project) -> HttpResponse:
+    """The verdicts, which the home page fetches where they take longer than a moment."""
+    context = _standing(project, kept_view(project, ReportOptions()))
+    home: Home | None = context.get("home")
+    context |= {"step": report_step(project, home.glance if home else None), "is_fetched": True}
+    return render(request, "evaluations/home_standing.html", context)
+
+
+def _standing(project: Project, kept: KeptView | None) -> dict[str, Any]:
+    """What the verdicts of a project are shown with."""
+    options = ReportOptions()
+    context: dict[str, Any] = {
+        "project": project,
+        "options": options,
+        "kept": kept,
+        "base": reverse("evaluations:report_detail", args=[project.slug]),
+    }
+    if kept and not kept.last:
+        return context
+    return context | {"home": home_of(shown_numbers(project, options, kept).report)}

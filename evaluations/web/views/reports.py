@@ -1,0 +1,342 @@
+"""Pages of the report: live numbers, figures, the documents behind a number, downloads.
+
+Of a large project they show what a worker has computed, with its age, and how far newer numbers
+are.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from evaluations.instrument.sensitivity import sensitivities
+from evaluations.models import Criterion, Judge, Project, Study
+from evaluations.pages.document_texts import document_texts
+from evaluations.people.access import READERS, project_view
+from evaluations.reports.data import ids_of
+from evaluations.reports.downloads.formats import BY_ENDING, FORMATS
+from evaluations.reports.drawings.chosen import ChosenFigures
+from evaluations.reports.figures import FIGURES
+from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
+from evaluations.reports.searched import searches_behind
+from evaluations.reports.serving.kept import (
+    ANNOTATORS,
+    COMPARE,
+    DISAGREEMENTS,
+    KeptView,
+    NotComputedError,
+    kept_view,
+    page_and_query,
+    try_again,
+)
+from evaluations.reports.serving.live import mark_of
+from evaluations.reports.serving.shown import (
+    shown_documents,
+    shown_download,
+    shown_figure,
+    shown_mark,
+    shown_page,
+)
+from geval.texts.hidden_fields import whole_number
+
+# How often pages and programs ask again for numbers that are being computed.
+# Where the numbers of a kept view are shown.
+ADDRESSES = {
+    "": "report_detail",
+    DISAGREEMENTS: "disagreement_list",
+    COMPARE: "judge_compare",
+    ANNOTATORS: "report_annotators",
+}
+RETRY_SECONDS = 5
+# The end of the address of the page with all numbers, below the report's.
+NUMBERS = "numbers/"
+# Of the session: the address of a link to the report, until it was shown once.
+NEW_LINK = "new_share_link"
+
+
+def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Have a page whose numbers a worker is still computing say how far they are, until they are
+    there."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, project: Project, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, project, *args, **kwargs)
+        except NotComputedError as error:
+            options, _errors = options_of(request.GET, project)
+            context = {"project": project, "tab": "report", "kept": error.kept, "options": options}
+            response = render(request, "evaluations/report_waiting.html", context, status=202)
+            response["Retry-After"] = str(RETRY_SECONDS)
+            return response
+
+    return guarded
+
+
+def waits_as_text(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """The same for what is no page: a figure, a download."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, project: Project, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, project, *args, **kwargs)
+        except NotComputedError as error:
+            response = HttpResponse(error.kept.in_words, "text/plain; charset=utf-8", status=202)
+            response["Retry-After"] = str(RETRY_SECONDS)
+            return response
+
+    return guarded
+
+
+def choices_of(project: Project) -> dict[str, list[Any]]:
+    """The choices of the filters, by field name."""
+    return {
+        "judges": list(project.judges.all()),
+        "criteria": list(project.criteria.all()),
+        "annotators": list(project.annotators.filter(kind="person")),
+        "systems": list(project.systems.all()),
+    }
+
+
+def options_of(query: QueryDict, project: Project) -> tuple[ReportOptions, list[str]]:
+    """The view that an address asks for, and its errors."""
+    return read_options(query, known=ids_of(project.pk))
+
+
+def criterion_in_view(project: Project, options: ReportOptions, criterion: int) -> Criterion:
+    """A criterion that an address names.
+
+    Raises:
+        Http404: the project or this view of it has none such. Whatever a view shows of a criterion
+            or a judge comes from here or from `number_in_view`, so that a link to a view of a few
+            leads to no others.
+    """
+    if not options.shows(criterion):
+        raise Http404("This view does not contain this criterion.")
+    return get_object_or_404(project.criteria, pk=criterion)
+
+
+def number_in_view(
+    project: Project, options: ReportOptions, criterion: int, judge: int
+) -> tuple[Criterion, Judge]:
+    """The criterion and the judge of a number that an address names.
+
+    Raises:
+        Http404: the project or this view of it has none such.
+    """
+    about = criterion_in_view(project, options, criterion)
+    if not options.shows(criterion, judge):
+        raise Http404("This view does not contain this number.")
+    return about, get_object_or_404(project.judges, pk=judge)
+
+
+@project_view(READERS)
+def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
+    context = report_context(request, project)
+    context["links"] = project.share_links.valid() if request.may_edit else []  # type: ignore[attr-defined]
+    context["new_link"] = request.session.pop(NEW_LINK, "")
+    return render(request, "evaluations/report_detail.html", context)
+
+
+@project_view(READERS)
+def report_numbers(request: HttpRequest, project: Project) -> HttpResponse:
+    """Every level and coefficient, tests of judges and charts to explore."""
+    context = report_context(request, project, base=request.path.removesuffix(NUMBERS))
+    return render(request, "evaluations/report_all.html", context)
+
+
+def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, object]:
+    """The page's context; `base` is the address of its parts, for a shared report."""
+    options, errors = options_of(request.GET, project)
+    choices = choices_of(project)
+    kept = kept_view(project, options)
+    probed = sensitivities(project)
+    page = shown_page(project, options, kept, probed=probed) if kept is None or kept.last else None
+    return {
+        "project": project,
+        # Names can change without a change of scores.
+        "names": repr(
+            [(record.pk, str(record)) for records in choices.values() for record in records]
+        ),
+        "tab": "report",
+        "page": page,
+        "kept": kept,
+        "errors": errors,
+        "choices": choices,
+        "words": WORDS | {"level": page.report.levels if page else WORDS["level"]},
+        "base": base or request.path,
+        "options": options,
+        "formats": FORMATS,
+        "drifted": _drifted(request, project),
+        # A shared link shows no other judge or criterion than its view.
+        "sensitivities": [
+            result
+            for result in probed
+            if options.shows(result.study.criterion_id, result.study.judge_id)
+        ],
+        "figures": chosen_figures(request, project, options, base=base or request.path),
+    }
+
+
+def _drifted(request: HttpRequest, project: Project) -> list[Study]:
+    """Watches that found drift; a shared report has no links into the project."""
+    if getattr(request, "shared", False):
+        return []
+    return list(project.studies.drifted().select_related("criterion", "judge", "project"))
+
+
+def chosen_figures(
+    request: HttpRequest, project: Project, options: ReportOptions, *, base: str
+) -> ChosenFigures:
+    """The figures that an address asks for; on a shared report nothing leads to texts."""
+    criterion, judge = (
+        whole_number(request.GET.get(name, ""), default=0) for name in ("drawn", "by")
+    )
+    return ChosenFigures(
+        project,
+        options,
+        list(project.criteria.all()),
+        criterion_pk=criterion or None,
+        judge_pk=judge or None,
+        base=base,
+        may_open=not getattr(request, "shared", False),
+    )
+
+
+@project_view(READERS)
+def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
+    return piece(request, project, base=request.path.removesuffix("live/"))
+
+
+def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
+    """Only the numbers, if they have changed since `mark`; else 204, which costs one query."""
+    mark, part = request.GET.get("mark"), request.GET.get("part")
+    if part != "kept" and mark == mark_of(project):
+        return HttpResponse(status=204)
+    options, _errors = options_of(request.GET, project)
+    kept = kept_view(project, options)
+    context = {"project": project, "base": base, "options": options, "kept": kept, "piece": True}
+    if part == "kept":
+        return _kept_piece(request, context, kept)
+    if kept is not None and (kept.last is None or mark == shown_mark(project, kept)):
+        return HttpResponse(status=204)
+    page = shown_page(project, options, kept)
+    part = "more" if part == "more" else "numbers"
+    response = render(request, f"evaluations/report_{part}.html", context | {"page": page})
+    response["X-Mark"] = page.mark
+    return response
+
+
+def _kept_piece(
+    request: HttpRequest, context: dict[str, Any], kept: KeptView | None
+) -> HttpResponse:
+    """How old the numbers are and how far newer ones are; the first ones reload the page."""
+    response = render(request, "evaluations/report_kept.html", context)
+    if "first" in request.GET and (kept is None or kept.last is not None):
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+@project_view(READERS, archived=True)
+def report_again(request: HttpRequest, project: Project) -> HttpResponse:
+    """Have numbers computed again whose computation failed."""
+    view = request.POST.get("view", "")
+    try_again(project, view)
+    page, query = page_and_query(view)
+    address = reverse(f"evaluations:{ADDRESSES[page]}", args=[project.slug])
+    return redirect(f"{address}?{query}" if query else address)
+
+
+@project_view(READERS)
+def report_figure(
+    request: HttpRequest, project: Project, kind: str, criterion: int
+) -> HttpResponse:
+    return figure(request, project, kind, criterion)
+
+
+@waits_as_text
+def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
+    """A figure for Plotly as JSON, or as a table for readers."""
+    options, _errors = options_of(request.GET, project)
+    about = criterion_in_view(project, options, criterion)
+    drawn = shown_figure(project, options, kind, about) if kind in FIGURES else None
+    if drawn is None:
+        raise Http404("There is no such figure.")
+    if "table" in request.GET:
+        return render(
+            request,
+            "evaluations/report_figure.html",
+            {"project": project, "tab": "report", "figure": drawn},
+        )
+    return JsonResponse(drawn.as_json())
+
+
+@project_view(READERS)
+def report_cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
+    """The documents behind a judge's number on a criterion."""
+    return cell(request, project, criterion, judge, may_open=True)
+
+
+@waits
+def cell(
+    request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool
+) -> HttpResponse:
+    options, _errors = options_of(request.GET, project)
+    on, by = number_in_view(project, options, criterion, judge)
+    context = {
+        "project": project,
+        "tab": "report",
+        "criterion": on,
+        "judge": by,
+        "named": searches_behind(project).name_of(by, {on.pk: on.name}),
+        "behind": shown_documents(project, options, criterion, judge),
+        "may_open": may_open,
+        "options": options,
+    }
+    return render(request, "evaluations/report_cell.html", context)
+
+
+@waits
+def texts(
+    request: HttpRequest, project: Project, criterion: int, judge: int, document: int
+) -> HttpResponse:
+    """One document behind a number, with its outputs, for a reader without an account."""
+    options, _errors = options_of(request.GET, project)
+    on, by = number_in_view(project, options, criterion, judge)
+    behind = shown_documents(project, options, criterion, judge)
+    if document not in {row.pk for row in behind.worst}:
+        raise Http404("This view does not contain this document.")
+    about = get_object_or_404(project.documents, pk=document)
+    found = document_texts(about, on, by, systems=options.systems, annotators=options.annotators)
+    context = {
+        "project": project,
+        "criterion": on,
+        "judge": by,
+        "named": searches_behind(project).name_of(by, {on.pk: on.name}),
+        "document": about,
+        "texts": found,
+        "options": options,
+    }
+    return render(request, "evaluations/report_texts.html", context)
+
+
+@project_view(READERS)
+def report_export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
+    return export(request, project, ending)
+
+
+@waits_as_text
+def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
+    if ending not in BY_ENDING:
+        raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
+    options, _errors = options_of(request.GET, project)
+    content = shown_download(project, options, ending, kept_view(project, options))
+    response = HttpResponse(content, BY_ENDING[ending].content_type)
+    score = "" if options.human_score == MEAN else f"-{options.human_score}"
+    name = f"{project.slug}-report{score}.{ending}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

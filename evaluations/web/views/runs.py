@@ -1,0 +1,223 @@
+"""Pages of runs: the list with a form to start one, live progress, pause, cancel and resume."""
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST
+
+from evaluations.judging.runs.estimate import RunEstimate, estimate_run
+from evaluations.judging.runs.lifecycle import (
+    RunError,
+    cancel_run,
+    evaluator_of,
+    pause_by_person,
+    rest_of,
+    resume_run,
+    start_rest,
+    start_run,
+    steps_written,
+)
+from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
+from evaluations.judging.runs.waits import allowed_pace
+from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
+from evaluations.pages.jobs import jobs_of
+from evaluations.pages.runs.choices import settings_rows
+from evaluations.pages.runs.progress import run_progress
+from evaluations.pages.runs.run_goals import reached
+from evaluations.pages.runs.trial import trial_items
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.run_precision import precisions
+from evaluations.reports.serving.size import is_large
+from evaluations.reports.so_far import so_far
+from evaluations.web.forms import RestForm, ResumeForm, RunForm
+from evaluations.web.forms.runs import wanted_run
+from evaluations.web.polling import STOP_POLLING
+from geval.llm.prompts import PromptError
+from geval_site.queues import RUNS
+
+
+@project_view(READERS)
+def run_list(request: HttpRequest, project: Project) -> HttpResponse:
+    runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
+    form = RunForm(project=project, initial=wanted_run(project, request.GET))
+    context = {"project": project, "tab": "runs", "runs": runs, "form": form}
+    return render(request, "evaluations/run_list.html", context)
+
+
+@project_view(READERS)
+def jobs(request: HttpRequest, project: Project) -> HttpResponse:
+    """The header's pill, which every page polls while it can be seen; or the home page's list."""
+    context = {"project": project, "jobs": jobs_of(project)}
+    part = "jobs_list" if "list" in request.GET else "jobs"
+    return render(request, f"includes/{part}.html", context)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_start(request: HttpRequest, project: Project) -> HttpResponse:
+    """Start a run, or a trial of it; with the button "Estimate", show its cost instead."""
+    form = RunForm(request.POST, project=project)
+    estimate = None
+    if form.is_valid():
+        data = form.cleaned_data
+        judge, criteria, fresh, transport = (
+            data["judge"],
+            list(data["criteria"]),
+            data["fresh"],
+            data["transport"],
+        )
+        try:
+            if "trial" in request.POST:
+                return redirect(start_run(judge, criteria, fresh=fresh, trial=TRIAL_ITEMS))
+            if "estimate" not in request.POST:
+                run = start_run(
+                    judge,
+                    criteria,
+                    fresh=fresh,
+                    budget=data["budget"],
+                    transport=transport,
+                    pilot=form.pilot,
+                    goal_width=data["goal_width"],
+                    goal_rival=data["goal_rival"],
+                )
+                return redirect(run)
+            estimate = estimate_run(
+                judge, criteria, fresh=fresh, transport=transport, pilot=form.pilot
+            )
+        except (RunError, PromptError) as error:
+            form.add_error(None, str(error))
+    runs = project.runs.counting().of_judges_that_run().select_related("judge")[:100]
+    context = {"project": project, "tab": "runs", "runs": runs, "form": form, "estimate": estimate}
+    return render(request, "evaluations/run_list.html", context, status=200 if estimate else 422)
+
+
+@project_view(READERS)
+def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The page, or for htmx its live part, which stops polling once the run is over."""
+    run = get_object_or_404(
+        EvaluationRun.objects.select_related("judge", "goal_rival"), project=project, pk=pk
+    )
+    progress, large = run_progress(run), is_large(project)
+    found = [] if large else so_far(run)
+    context = {
+        "project": project,
+        "tab": "runs",
+        "run": run,
+        "progress": progress,
+        "so_far": found,
+        "sample": tuple(dict.fromkeys(said for one in found for said in one.sample)),
+        "precisions": precisions(run, found, progress.rate),
+        "is_large": large,
+        "settings": settings_rows(*evaluator_of(run)),
+        "criteria": run.run_criteria.select_related("criterion", "steps"),
+        "worker_alive": WorkerHeartbeat.objects.doing(RUNS, project=project.slug).exists(),
+        "allowed": allowed_pace(run),
+        "steps": steps_written(run),
+        "rest": rest_of(run),
+        "trial": trial_items(run) if run.frozen.trial else None,
+        "estimate": _estimate(run),
+        "unreadable": unreadable(run) if _is_to_be_decided(run) else None,
+        "may_change": (
+            request.may_edit  # type: ignore[attr-defined]
+            and not run.is_active
+            and run.judge.retired_at is None
+        ),
+        "ended_at_goal": run.state == RunState.DONE and run.has_goal and progress.open,
+        "is_known": bool(run.finished_at and run.has_goal and reached(run, found)),
+    }
+    if context["ended_at_goal"]:
+        criteria = run.run_criteria.values_list("criterion", flat=True)
+        named = [("judge", run.judge_id), *(("criterion", pk) for pk in criteria)]
+        context["same_again"] = urlencode(named)
+    if request.htmx:  # type: ignore[attr-defined]
+        status = 200 if run.is_active or run.resumes_by_itself else STOP_POLLING
+        return render(request, "evaluations/run_detail.html#progress", context, status=status)
+    return render(request, "evaluations/run_detail.html", context)
+
+
+def _estimate(run: EvaluationRun) -> RunEstimate | None:
+    """What the rest of a trial would take; None for another run, and while it is being judged."""
+    if not run.frozen.trial or run.state != RunState.DONE or rest_of(run):
+        return None
+    try:
+        return estimate_rest(run)
+    except (RunError, PromptError):  # its judge or criterion changed since
+        return None
+
+
+def _is_to_be_decided(run: EvaluationRun) -> bool:
+    """Whether somebody is to decide how a run goes on, and should know why items failed."""
+    return run.judge.asks_llm and (bool(run.frozen.trial) or run.state == RunState.PAUSED)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_change(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Change the judge of a run as its page advises, and try it on a few items."""
+    run = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
+    try:
+        trial = change_and_try(run, request.POST.get("change", ""))
+    except (RunError, PromptError) as error:
+        messages.error(request, str(error))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        messages.success(request, f"{trial.judge} is created; this is its trial.")
+        return redirect(trial)
+    return redirect(run)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Start a run on what a pilot or a trial left out."""
+    pilot = get_object_or_404(EvaluationRun.objects.select_related("judge"), project=project, pk=pk)
+    form = RestForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "The budget is not a valid amount.")
+        return redirect(pilot)
+    try:
+        return redirect(start_rest(pilot, budget=form.cleaned_data["budget"]))
+    except (RunError, PromptError) as error:
+        messages.error(request, str(error))
+        return redirect(pilot)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_pause(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = get_object_or_404(EvaluationRun, project=project, pk=pk)
+    if not pause_by_person(run.pk, request.user):
+        messages.info(request, "The run had already ended.")
+    return redirect(run)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_cancel(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = get_object_or_404(EvaluationRun, project=project, pk=pk)
+    if not cancel_run(run.pk, f"Cancelled by {request.user}."):
+        messages.info(request, "The run had already ended.")
+    return redirect(run)
+
+
+@require_POST
+@project_view(EDITORS)
+def run_resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = get_object_or_404(EvaluationRun, project=project, pk=pk)
+    form = ResumeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "The budget is not a valid amount.")
+    else:
+        data = form.cleaned_data
+        try:
+            resumed = resume_run(
+                run, retry_failed=data["failed"], reason=data["reason"], budget=data["budget"]
+            )
+            if not resumed:
+                messages.info(request, "There is nothing to resume.")
+        except RunError as error:
+            messages.error(request, str(error))
+    return redirect(run)

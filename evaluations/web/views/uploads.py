@@ -1,0 +1,269 @@
+"""Pages of uploads, in three steps: choose files, preview them with a dry run, load."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from evaluations.corpus.mapping import kind_of
+from evaluations.corpus.refusing import RefusedRow, refused_csv
+from evaluations.corpus.results import describe_result, in_order
+from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
+from evaluations.corpus.uploads.loading import (
+    NotReadyError,
+    Scales,
+    answer_question,
+    correct_cells,
+    leave_out_errors,
+    set_columns,
+    set_scales,
+    start_check,
+    start_load,
+)
+from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
+from evaluations.people.access import EDITORS, project_view
+from evaluations.people.audit import note_detail
+from evaluations.people.waking import wake_for_upload
+from evaluations.web.forms import ColumnsForm, ScalesForm, UploadForm, initial_options
+from evaluations.web.polling import STOP_POLLING
+from geval.texts.hidden_fields import whole_number
+from geval.texts.plain import storable
+from geval.texts.spreadsheets import csv_line
+
+SHOWN_ERRORS = 100
+SHOWN_UPLOADS = 10
+PASTED = "pasted rows"
+
+
+@project_view(EDITORS)
+def upload_create(request: HttpRequest, project: Project) -> HttpResponse:
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        with tempfile.NamedTemporaryFile(dir=settings.TEMPORARY_DIR) as pasted:
+            files = [
+                ChosenFile(Path(file.temporary_file_path()), file.name)
+                for file in form.cleaned_data["files"]
+            ]
+            if form.cleaned_data["text"].strip():
+                pasted.write(form.cleaned_data["text"].encode("utf-8", "surrogatepass"))
+                pasted.flush()
+                files.append(ChosenFile(Path(pasted.name), PASTED))
+            about = initial_options([file.name for file in files])
+            upload = keep_upload(project, request.user.pk, files, about)
+        start_check(upload)
+        return redirect(upload)
+    uploads = project.uploads.select_related("made_by").prefetch_related("files")[:SHOWN_UPLOADS]
+    context = {
+        "project": project,
+        "tab": "data",
+        "form": form,
+        "uploads": uploads,
+        "saved": project.saved_columns.all(),
+    }
+    return render(
+        request, "evaluations/upload_create.html", context, status=422 if form.errors else 200
+    )
+
+
+@project_view(EDITORS)
+def upload_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The page, or for htmx its live part, which stops polling once nothing is running."""
+    upload = _upload(project, pk)
+    if request.htmx:  # type: ignore[attr-defined]
+        status = 200 if upload.is_active else STOP_POLLING
+        return render(
+            request, "evaluations/upload_detail.html#progress", _context(upload), status=status
+        )
+    return render(request, "evaluations/upload_detail.html", _context(upload))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_columns(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Store the meaning of the columns, also for similar files, and check again."""
+    upload = _upload(project, pk)
+    form = ColumnsForm(upload, list(upload.files.all()), request.POST)
+    if not form.is_valid():
+        return render(request, "evaluations/upload_detail.html", _context(upload, form), status=422)
+    try:
+        set_columns(
+            upload, {file.pk: form.chosen(file) for file in upload.files.all()}, form.about()
+        )
+        start_check(_upload(project, pk))
+    except NotReadyError as error:
+        messages.error(request, str(error))
+    return redirect(upload)
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_answer(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Take an answer to a question about a file's columns, and check again."""
+    upload = _upload(project, pk)
+    numbers = request.POST.get("answer", "").split("-")
+    file, question, choice = (whole_number(one, default=0) for one in (*numbers, *"000")[:3])
+    return _then_check(request, upload, lambda: answer_question(upload, file, question, choice))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_correct(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Replace single cells that have errors, and check again."""
+    upload = _upload(project, pk)
+    cells = {
+        whole_number(name.removeprefix("cell-"), default=len(upload.errors)): storable(text)
+        for name, text in request.POST.items()
+        if name.startswith("cell-") and isinstance(text, str)
+    }
+    return _then_check(request, upload, lambda: correct_cells(upload, cells))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Check again without the rows that have errors."""
+    upload = _upload(project, pk)
+    return _then_check(request, upload, lambda: leave_out_errors(upload))
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_scales(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Set the scales of new criteria, and check again."""
+    upload = _upload(project, pk)
+    return _with_scales(
+        request,
+        upload,
+        lambda scales: _then_check(request, upload, lambda: set_scales(upload, scales)),
+    )
+
+
+@project_view(EDITORS)
+def upload_refused(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The rows that are left out with their reasons, as CSV."""
+    rows = [
+        RefusedRow(file.name, row["line"], row["cells"], tuple(row["reasons"]))
+        for file in _upload(project, pk).files.all()
+        for row in file.refused
+    ]
+    response = HttpResponse(refused_csv(rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-left-out.csv"'
+    return response
+
+
+def _then_check(request: HttpRequest, upload: Upload, change: Callable[[], None]) -> HttpResponse:
+    try:
+        change()
+        start_check(_upload(upload.project, upload.pk))
+    except NotReadyError as error:
+        messages.error(request, str(error))
+    return redirect(upload)
+
+
+@require_POST
+@project_view(EDITORS)
+def saved_columns_forget(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    get_object_or_404(SavedColumns, project=project, pk=pk).delete()
+    return redirect("evaluations:upload_create", project.slug)
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_load(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Load what was checked, with the scales that are confirmed by it."""
+    upload = _upload(project, pk)
+    return _with_scales(request, upload, lambda scales: _load(request, upload, scales))
+
+
+def _load(request: HttpRequest, upload: Upload, scales: Scales) -> HttpResponse:
+    try:
+        if upload.state == UploadState.CHECKED:
+            set_scales(upload, scales)
+        if upload.is_silent:
+            wake_for_upload(upload.pk)
+        elif upload.is_parked:
+            start_check(upload)
+        else:
+            start_load(upload)
+    except NotReadyError as error:
+        messages.error(request, str(error))
+    note_detail(request, str(upload))
+    return redirect(upload)
+
+
+def _with_scales(
+    request: HttpRequest, upload: Upload, act: Callable[[Scales], HttpResponse]
+) -> HttpResponse:
+    """Do something with the scales of a form, or show the form again with its errors."""
+    scales = ScalesForm(upload, request.POST)
+    if not scales.is_valid():
+        context = _context(upload, scales=scales)
+        return render(request, "evaluations/upload_detail.html", context, status=422)
+    return act(scales.scales())
+
+
+@require_POST
+@project_view(EDITORS)
+def upload_discard(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Discard an upload; nothing of it is in the project unless it was loaded."""
+    upload = _upload(project, pk)
+    if upload.state == UploadState.LOADING and not upload.is_silent:
+        messages.error(request, "The upload is being loaded; wait until it has finished.")
+        return redirect(upload)
+    upload.delete()
+    return redirect("evaluations:upload_create", project.slug)
+
+
+@project_view(EDITORS)
+def upload_errors(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """All stored errors, as CSV."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-errors.csv"'
+    columns = ("file", "line", "column", "message")
+    response.write(csv_line(columns))
+    for error in _upload(project, pk).errors:
+        response.write(csv_line(error[name] or "" for name in columns))
+    return response
+
+
+def _upload(project: Project, pk: int) -> Upload:
+    return get_object_or_404(
+        Upload.objects.select_related("project").prefetch_related("files"), project=project, pk=pk
+    )
+
+
+def _context(
+    upload: Upload, form: ColumnsForm | None = None, scales: ScalesForm | None = None
+) -> dict[str, Any]:
+    files = list(upload.files.all())
+    form = form or ColumnsForm(upload, files)
+    scales = scales or ScalesForm(upload)
+    contents = upload.contents or {}
+    result = in_order(upload.result or {})
+    return {
+        "project": upload.project,
+        "tab": "data",
+        "upload": upload,
+        "form": form,
+        "files": [(file, kind_of(file.columns), form.columns_of(file)) for file in files],
+        "result": {kind: tally for kind, tally in result.items() if any(tally.values())},
+        "said": describe_result(result),
+        "changes": any(tally["created"] or tally["changed"] for tally in result.values()),
+        "errors": upload.errors[:SHOWN_ERRORS],
+        "can_correct": any(error.get("value") is not None for error in upload.errors),
+        "can_leave_out": all(error["line"] for error in upload.errors)
+        and upload.error_count == len(upload.errors),
+        "questions": [(f, f.preview["questions"]) for f in files if f.preview.get("questions")],
+        "contents": contents,
+        "criteria": [(one, scales.field_of(one["name"])) for one in contents.get("criteria", ())],
+        "scales": scales,
+        "refused": sum(len(file.refused) for file in files),
+        "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
+        "worker_alive": WorkerHeartbeat.objects.doing("uploads").exists(),
+    }
