@@ -42,8 +42,8 @@ def site_with_stand_in() -> Iterator[str]:
 
 def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     """Make a project in which the judge has this definition, search, and look at the best."""
+    from evaluations.corpus.locks.locking import lock_documents
     from evaluations.improving.arms import ground_of
-    from evaluations.improving.locking import lock_documents
     from evaluations.improving.looking import look
     from evaluations.improving.rewording import wording_of
     from evaluations.improving.trials import Trials, spent_on
@@ -169,8 +169,8 @@ def cost_of_fifty(base_url: str) -> Cost:
     """What a search takes that goes on to the most proposals there may be."""
     from unittest import mock
 
+    from evaluations.corpus.locks.locking import lock_documents
     from evaluations.improving import rewording
-    from evaluations.improving.locking import lock_documents
     from evaluations.improving.work import Limits, request_search, work_on_search
     from evaluations.judging.runs.lifecycle import start_run
     from evaluations.judging.runs.worker import work_on_run

@@ -8,10 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluations.certifying.bindings import bindings_of, differences, outdated, probes_outdated
-from evaluations.certifying.content import FORMAT
 from evaluations.certifying.figures import figures_of
 from evaluations.certifying.requirements import (
-    MOST,
     OF_PROBES,
     Checked,
     Figure,
@@ -23,6 +21,7 @@ from evaluations.certifying.requirements import (
     parse_requirement,
 )
 from evaluations.models import Certificate, Criterion, Judge
+from evaluations.models.certificate_content import FORMAT, MOST_REQUIREMENTS
 from evaluations.models.sealing import is_signed, public_key, sign
 from evaluations.ratings.samples import about_sample
 from evaluations.reports.data import ReportData, load_data
@@ -44,8 +43,8 @@ def read_requirements(texts: Sequence[str]) -> list[Requirement]:
     found = list(dict.fromkeys(parse_requirement(text) for text in texts if text.strip()))
     if not found:
         raise RequirementError("Name at least one requirement, such as spearman.summary.low>=0.45.")
-    if len(found) > MOST:
-        raise RequirementError(f"A certificate has at most {MOST} requirements.")
+    if len(found) > MOST_REQUIREMENTS:
+        raise RequirementError(f"A certificate has at most {MOST_REQUIREMENTS} requirements.")
     return found
 
 

@@ -46,7 +46,6 @@ NUMBERS = {
     "raters": "people who rated",
 }
 OF_PROBES = frozenset({"instruction.most"})
-MOST = 20
 
 
 class Outcome(StrEnum):

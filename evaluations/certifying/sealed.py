@@ -5,9 +5,9 @@ import hashlib
 from dataclasses import dataclass
 
 from evaluations.certifying.certificates import is_intact
-from evaluations.certifying.content import problem_of
 from evaluations.certifying.requirements import Outcome
 from evaluations.models import Certificate
+from evaluations.models.certificate_content import problem_of
 from evaluations.models.sealing import public_key
 
 # What a page, a badge and the API say of a certificate that cannot be trusted.

@@ -8,10 +8,10 @@ import orjson
 
 from evaluations.certifying.bindings import differences
 from evaluations.certifying.certificates import bindings_now, is_intact
-from evaluations.certifying.content import FORMAT, problem_of
 from evaluations.certifying.requirements import Outcome
 from evaluations.certifying.sealed import fingerprint
 from evaluations.models import Criterion, Judge, Project
+from evaluations.models.certificate_content import FORMAT, problem_of
 
 MOST_BYTES = 2**20
 VALID, REFUSED, UNKNOWN = 0, 1, 2

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evaluations.improving.draws import record
+from evaluations.corpus.locks.draws import record
 from evaluations.models import (
     Candidate,
     Change,

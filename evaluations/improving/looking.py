@@ -7,9 +7,9 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
+from evaluations.corpus.locks.draws import name_of, record, remember_look
+from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
 from evaluations.improving.arms import Ground, ImproveError, ground_of
-from evaluations.improving.draws import name_of, record, remember_look
-from evaluations.improving.locking import DRAWS_LOCK, locked_of
 from evaluations.improving.rewording import wording_of
 from evaluations.improving.scoring import scoring_of
 from evaluations.improving.search import check_size

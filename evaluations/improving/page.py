@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from evaluations.corpus.locks.locking import drawn_before, locked_of
 from evaluations.improving.certificate import (
     constant_of,
     likely_gain,
@@ -14,7 +15,6 @@ from evaluations.improving.certificate import (
     not_tried,
     ranks_of,
 )
-from evaluations.improving.locking import drawn_before, locked_of
 from evaluations.improving.looking import looks_taken
 from evaluations.improving.proposals import Progress, against_today, progress_of
 from evaluations.judging.judges.wordings import ChangedPart

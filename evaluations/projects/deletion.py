@@ -13,8 +13,8 @@ from django.db import OperationalError, models, transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
-from evaluations.improving.draws import record
-from evaluations.improving.locking import locked_of
+from evaluations.corpus.locks.draws import record
+from evaluations.corpus.locks.locking import locked_of
 from evaluations.improving.work import cancel_search
 from evaluations.instrument.studies import stop
 from evaluations.judging.runs.lifecycle import cancel_run

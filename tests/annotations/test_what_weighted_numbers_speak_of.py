@@ -16,9 +16,9 @@ from django.urls import reverse
 from annotations.models import StatedProbability
 from benchmarks.planted import as_csv
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.improving.certificate import certificate
-from evaluations.improving.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Criterion, Judge, Project

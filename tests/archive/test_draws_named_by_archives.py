@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from evaluations.corpus.locks.draws import was_unlocked
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.improving.draws import was_unlocked
-from evaluations.improving.locking import lock_documents
 from evaluations.models import Judge, LockedDocuments, LockedText, LockEvent, Project
 from evaluations.models.improving import EventKind, withheld_documents
 from evaluations.projects.archive.read import ArchiveError, read_archive

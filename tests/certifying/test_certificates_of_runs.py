@@ -15,7 +15,7 @@ from evaluations.certifying.certificates import (
     what_changed,
 )
 from evaluations.certifying.verifying import VALID, verify
-from evaluations.improving.locking import lock_documents, unlock_documents
+from evaluations.corpus.locks.locking import lock_documents, unlock_documents
 from evaluations.judging.judges.steps import store_steps
 from evaluations.models import (
     Certificate,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from benchmarks.planted import as_csv
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.improving.locking import lock_documents
 from evaluations.models import Criterion, Judge, LockedDocuments, Project
 
 DOCUMENTS, SYSTEMS = 60, 5

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from evaluations.improving.locking import unlock_documents
+from evaluations.corpus.locks.locking import unlock_documents
 from evaluations.improving.work import work_on_search
 from evaluations.models import Candidate, Judge, LockedDocuments, Look, Search
 

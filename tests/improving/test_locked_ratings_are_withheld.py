@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.improving.locking import lock_documents
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project

@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from annotations.models import Preference
 from evaluations.certifying.certificates import certify, read_requirements, what_changed
+from evaluations.corpus.locks.locking import unlock_documents
 from evaluations.improving.adopting import adopt
-from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import request_search, work_on_search
 from evaluations.judging.judges.judges import JudgeDraft, create_judge

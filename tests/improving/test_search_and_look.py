@@ -7,10 +7,10 @@ from django.urls import reverse
 from scipy import stats
 
 from annotations.models import Rating
+from evaluations.corpus.locks.locking import unlock_documents
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError, ground_of
 from evaluations.improving.certificate import certificate, not_tried, outcome_in_words
-from evaluations.improving.locking import unlock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search

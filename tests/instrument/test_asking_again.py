@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from evaluations.improving.locking import lock_documents
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.instrument.studies import make_study
 from evaluations.models import (
     Criterion,

@@ -23,8 +23,8 @@ from django.utils import timezone
 
 from annotations.models import Assignment, AssignmentState, Campaign
 from annotations.planning.campaigns import open_campaign, seat_annotators
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.improving.locking import lock_documents
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run, start_run
 from evaluations.management.commands.export_project import FORMS

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from annotations.models import Rating
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.improving.locking import lock_documents
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data

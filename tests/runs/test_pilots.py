@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import Rating
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.improving.locking import lock_documents
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.estimate import estimate_run
 from evaluations.judging.runs.lifecycle import (

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from evaluations.improving.locking import lock_in_words
+from evaluations.corpus.locks.locking import lock_in_words
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import add_owners, in_words
 from evaluations.projects.archive.read import ArchiveError, read_archive

@@ -10,6 +10,14 @@ import orjson
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
+from evaluations.corpus.locks.locking import (
+    LOOKS,
+    SHARE,
+    drawn_before,
+    lock_documents,
+    locked_of,
+    unlock_documents,
+)
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
 from evaluations.improving.certificate import (
@@ -20,14 +28,6 @@ from evaluations.improving.certificate import (
     sentence_of,
 )
 from evaluations.improving.estimating import estimate_search
-from evaluations.improving.locking import (
-    LOOKS,
-    SHARE,
-    drawn_before,
-    lock_documents,
-    locked_of,
-    unlock_documents,
-)
 from evaluations.improving.looking import look
 from evaluations.improving.trials import LOOK_SECONDS
 from evaluations.improving.work import (

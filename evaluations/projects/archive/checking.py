@@ -16,9 +16,9 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as ShapeError
 
 from annotations.models import CampaignState, GoalKind
-from evaluations.certifying.content import first_problem
 from evaluations.corpus.limits import has_more_names, is_too_deep, too_deep
 from evaluations.models import Judge
+from evaluations.models.certificate_content import first_problem
 from evaluations.models.improving import (
     LEAST_SHARE,
     MOST_LOOKS,

@@ -18,8 +18,8 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 
 from evaluations.corpus.apart import ReadingError, zip_apart
+from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
 from evaluations.corpus.packed import UNREADABLE
-from evaluations.improving.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
 from evaluations.models.noted_changes import note_change
 from evaluations.models.project import new_slug

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
-from evaluations.certifying.content import CertificateContent
+from evaluations.models.certificate_content import CertificateContent
 from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE, Change
 from evaluations.models.run_parameters import RunParameters
 
@@ -90,7 +90,7 @@ class ConstantOfLook(_Shape):
 
 
 class StoredEvent(_Shape):
-    """What an event of a lock says (improving/draws.py): of a draw, or of a look."""
+    """What an event of a lock says (corpus/locks/draws.py): of a draw, or of a look."""
 
     seed: Text | None = None
     share: Number | None = None

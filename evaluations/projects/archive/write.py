@@ -8,8 +8,8 @@ from typing import IO
 import orjson
 from django.db import connection, transaction
 
-from evaluations.improving.draws import COMMAND_LINE, record, remember
-from evaluations.improving.locking import locked_of
+from evaluations.corpus.locks.draws import COMMAND_LINE, record, remember
+from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Project
 from evaluations.models.improving import EventKind, withheld_documents
 from evaluations.projects.archive.tables import ARCHIVED_PROBABILITIES, SHOWN_AS, TABLES

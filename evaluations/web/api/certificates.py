@@ -13,9 +13,9 @@ from evaluations.certifying.certificates import (
     read_requirements,
     what_changed,
 )
-from evaluations.certifying.requirements import MOST
 from evaluations.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
+from evaluations.models.certificate_content import MOST_REQUIREMENTS
 from evaluations.reports.options import Epsilon
 from evaluations.reports.serving.size import too_large_for_page
 from evaluations.web.api.auth import project_for
@@ -32,7 +32,7 @@ class CertifyIn(In):
 
     judge: int = ID
     criterion: int = ID
-    require: list[str] = Field(min_length=1, max_length=MOST)
+    require: list[str] = Field(min_length=1, max_length=MOST_REQUIREMENTS)
     epsilon: Epsilon = "0.2"
 
 

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 
+from evaluations.corpus.locks.locking import LOOKS, SHARE, lock_documents
 from evaluations.improving.adopting import adopt
 from evaluations.improving.certificate import (
     candidate_json,
@@ -15,7 +16,6 @@ from evaluations.improving.certificate import (
     proposal_json,
     search_json,
 )
-from evaluations.improving.locking import LOOKS, SHARE, lock_documents
 from evaluations.improving.looking import finish_looks, look_on_page
 from evaluations.improving.work import (
     Limits,

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from evaluations.improving.locking import LOOKS, SHARE
+from evaluations.corpus.locks.locking import LOOKS, SHARE
 from evaluations.improving.work import Limits
 from evaluations.models import Change, Criterion, Judge, Project
 from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES, MOST_LOOKS

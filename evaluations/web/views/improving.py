@@ -11,16 +11,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from evaluations.improving.adopting import adopt
-from evaluations.improving.arms import ImproveError
-from evaluations.improving.certificate import certificate, outcome_in_words
-from evaluations.improving.estimating import SearchEstimate, estimate_search
-from evaluations.improving.locking import (
+from evaluations.corpus.locks.locking import (
     drawn_before,
     lock_documents,
     locked_of,
     unlock_documents,
 )
+from evaluations.improving.adopting import adopt
+from evaluations.improving.arms import ImproveError
+from evaluations.improving.certificate import certificate, outcome_in_words
+from evaluations.improving.estimating import SearchEstimate, estimate_search
 from evaluations.improving.looking import finish_looks, look_on_page, pending_looks
 from evaluations.improving.page import improve_page
 from evaluations.improving.proposals import progress_of

@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from evaluations.corpus.locks.locking import lock_in_words
 from evaluations.corpus.sizes import with_sizes
-from evaluations.improving.locking import lock_in_words
 from evaluations.models import Project, Role
 from evaluations.pages.home import (
     Home,

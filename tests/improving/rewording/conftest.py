@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.planted import VAGUE, planted_files
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.improving.locking import lock_documents
 from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, Judge, LockedDocuments, Project

@@ -10,9 +10,9 @@ from django.db.models import F
 
 from annotations.models import Rating
 from benchmarks.planted import BEST, VAGUE
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.improving.adopting import adopt
 from evaluations.improving.arms import ImproveError
-from evaluations.improving.locking import lock_documents
 from evaluations.improving.looking import look
 from evaluations.improving.trials import spent_on
 from evaluations.improving.work import (

@@ -5,9 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from evaluations.certifying.requirements import MOST
-
 FORMAT = "geval-certificate/1"
+MOST_REQUIREMENTS = 20
 # More than this is no number of documents, and past 64 bits JSON cannot be written any more.
 MOST_COUNTED = 2**53
 OutcomeText = Literal["met", "not met", "cannot say"]
@@ -64,7 +63,9 @@ class CertificateContent(_Part):
     criterion: Text
     outcome: OutcomeText
     epsilon: Annotated[float, Field(ge=0, le=1)]
-    requirements: Annotated[list[CheckedRequirement], Field(min_length=1, max_length=MOST)]
+    requirements: Annotated[
+        list[CheckedRequirement], Field(min_length=1, max_length=MOST_REQUIREMENTS)
+    ]
     bound_to: BoundTo
     made_at: Text
     public_key: Text

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from evaluations.improving.draws import (
+from evaluations.corpus.locks.draws import (
     exceptions_in,
     has_texts_of,
     known_draw,

@@ -1,0 +1,1 @@
+"""Documents set aside: which are locked, and what the site remembers of each draw."""
