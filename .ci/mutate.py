@@ -43,7 +43,7 @@ KEYS = ("path", "function", "text")
 # A mutant may take this many times as long as its tests do without it, and not less than this.
 TIMES, LEAST_SECONDS = 4, 20
 NOT_NOTICED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-PACKAGES = ("geval", "evaluations", "annotations", "geval_site")
+PACKAGES = ("geval", "evaluations", "annotations", "assurance", "geval_site")
 MODELS = ("evaluations.models", "annotations.models")
 # Smaller numbers guard against rounding; nobody sees them move by a tenth.
 GUARD = 1e-5

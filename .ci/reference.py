@@ -12,7 +12,7 @@ from typing import Any
 
 import licences
 
-COMMANDS = "evaluations"
+COMMANDS = ("evaluations", "assurance")
 
 
 def pages_from_code() -> dict[str, str]:
@@ -39,10 +39,10 @@ def command_options() -> Iterator[str]:
 
     yield "# Options of commands"
     yield "What `geval-site COMMAND --help` prints; [commands](../commands.md) says what it is for."
-    for name in sorted(name for name, app in get_commands().items() if app == COMMANDS):
-        parser: ArgumentParser = load_command_class(COMMANDS, name).create_parser(
-            "geval-site", name
-        )
+    for name, app in sorted(get_commands().items()):
+        if app not in COMMANDS:
+            continue
+        parser: ArgumentParser = load_command_class(app, name).create_parser("geval-site", name)
         ours = [action for action in parser._actions if not is_djangos(action)]
         yield f"## {name}"
         yield in_cells(parser.description or "").replace("\\|", "|")

@@ -168,9 +168,9 @@ def claims_of_report(
     project: "Project", criterion: "Criterion", data: "ReportData", level: str
 ) -> Iterator[Earned]:
     """What is said of the only judge of a project's numbers."""
-    from evaluations.certifying.figures import figure_of
-    from evaluations.certifying.requirements import Outcome as Said
-    from evaluations.certifying.requirements import check, parse_requirement
+    from assurance.certifying.figures import figure_of
+    from assurance.certifying.requirements import Outcome as Said
+    from assurance.certifying.requirements import check, parse_requirement
     from evaluations.reports.options import ReportOptions
     from evaluations.reports.report import criterion_result
     from evaluations.reports.verdict import VERDICT_SHARE, Verdict

@@ -42,12 +42,12 @@ def site_with_stand_in() -> Iterator[str]:
 
 def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     """Make a project in which the judge has this definition, search, and look at the best."""
+    from assurance.improving.arms import ground_of
+    from assurance.improving.looking import look
+    from assurance.improving.rewording import wording_of
+    from assurance.improving.trials import Trials, spent_on
+    from assurance.improving.work import Limits, request_search, work_on_search
     from evaluations.corpus.locks.locking import lock_documents
-    from evaluations.improving.arms import ground_of
-    from evaluations.improving.looking import look
-    from evaluations.improving.rewording import wording_of
-    from evaluations.improving.trials import Trials, spent_on
-    from evaluations.improving.work import Limits, request_search, work_on_search
     from evaluations.judging.runs.lifecycle import start_run
     from evaluations.judging.runs.shift import Shift
     from evaluations.judging.runs.worker import work_on_run
@@ -111,7 +111,7 @@ def cost_of(search: object, known: int) -> Cost:
     """
     from django.db import connection
 
-    from evaluations.improving.trials import spent_on
+    from assurance.improving.trials import spent_on
 
     questions = """
         SELECT DISTINCT c.template, r.parameters ->> 'mode', r.parameters ->> 'samples',
@@ -169,9 +169,9 @@ def cost_of_fifty(base_url: str) -> Cost:
     """What a search takes that goes on to the most proposals there may be."""
     from unittest import mock
 
+    from assurance.improving import rewording
+    from assurance.improving.work import Limits, request_search, work_on_search
     from evaluations.corpus.locks.locking import lock_documents
-    from evaluations.improving import rewording
-    from evaluations.improving.work import Limits, request_search, work_on_search
     from evaluations.judging.runs.lifecycle import start_run
     from evaluations.judging.runs.worker import work_on_run
     from evaluations.models import Change, Project

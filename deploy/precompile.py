@@ -11,7 +11,7 @@ import py_compile
 import sys
 import tempfile
 
-OURS = ("geval", "geval_site", "evaluations", "annotations")
+OURS = ("geval", "geval_site", "evaluations", "annotations", "assurance")
 # Imported only when they are needed, or by name.
 LATER = (
     "celery.bin.worker", "celery.concurrency.prefork", "celery.concurrency.thread",

@@ -1,21 +1,17 @@
 """Celery tasks: each takes an id, makes one call, and can run twice. Queues:
 geval_site/queues.py."""
 
-import time
-
 import structlog
 from celery import shared_task
 
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
 from evaluations.corpus.uploads.loading import work_on_upload
 from evaluations.heartbeat import leaving
-from evaluations.improving.work import work_on_search
 from evaluations.judging.runs.errands import work_on_errand
-from evaluations.judging.runs.serving import MESSAGE_SECONDS, work_on_runs
-from evaluations.judging.runs.shift import Shift, ours, worker_name
-from evaluations.models import Search, WorkerSlot
+from evaluations.judging.runs.serving import work_on_runs
+from evaluations.judging.runs.shift import worker_name
 from evaluations.people.passwords import send_reset_mails
-from evaluations.people.waking import wake_for_search, wake_for_webhooks
+from evaluations.people.waking import wake_for_webhooks
 from evaluations.reports.serving.keeping import work_on_report
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
@@ -23,14 +19,11 @@ from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,
     RUN_ERRAND,
-    SEARCH_CHANGES,
     SEND_PASSWORD_RESET,
     SEND_WEBHOOKS,
     WORK_ON_UPLOAD,
 )
 
-# Searches of this process. Each keeps a thread for minutes, and one thread is left for runs.
-_searching: set[int] = set()
 log = structlog.stdlib.get_logger(__name__)
 
 
@@ -63,24 +56,6 @@ def send_webhooks() -> None:
 def run_errand(kind: str, errand_id: int) -> None:
     """Process an errand of a page or the API: a probe, steps, an explanation."""
     work_on_errand(kind, errand_id)
-
-
-@shared_task(name=SEARCH_CHANGES)
-def search_changes(search_id: int) -> None:
-    """Search for changes that improve a judge, for some minutes at most."""
-    if not Search.objects.filter(ours("project"), pk=search_id).exists():
-        return
-    most = max(1, WorkerSlot.objects.filter(worker=worker_name()).count() - 1)
-    if len(_searching) >= most:
-        return  # it is looked for again within a minute
-    _searching.add(search_id)
-    try:
-        shift = Shift(leaving.is_set, ends=time.monotonic() + MESSAGE_SECONDS)
-        is_to_go_on = work_on_search(search_id, shift)
-    finally:
-        _searching.discard(search_id)
-    if is_to_go_on:
-        wake_for_search(search_id)
 
 
 @shared_task(name=COMPUTE_REPORT)

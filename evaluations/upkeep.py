@@ -10,9 +10,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import timedelta
-from enum import Enum
 from typing import TypeVar
 
 import structlog
@@ -27,8 +25,6 @@ from annotations.goals.goals import close_reached_campaigns
 from annotations.planning.campaigns import announce_answered_campaigns
 from evaluations.corpus.uploads.leftovers import clear_leftovers
 from evaluations.corpus.uploads.loading import neglected_uploads
-from evaluations.improving.work import neglected_searches
-from evaluations.instrument.asking import ask_what_is_due, record_what_ended
 from evaluations.judging.runs.errands import neglected_errands
 from evaluations.judging.runs.resuming import resume_due_runs
 from evaluations.judging.runs.scheduling import waiting_run
@@ -41,46 +37,21 @@ from evaluations.people.waking import (
     wake_for_errand,
     wake_for_report,
     wake_for_runs,
-    wake_for_search,
     wake_for_upload,
     wake_for_webhooks,
 )
 from evaluations.projects.deletion import remove_deleted
+from evaluations.registry import BEAT, HOUR, MINUTE, Job, Lane, extensions
 from evaluations.reports.serving.keeping import neglected_reports
 from evaluations.webhooks.claiming import can_send_more
 from geval_site.logs import kind_of
 
-BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours=1)
 # Workers look a little early: who comes a moment before the time would lose a whole interval.
 EARLY = timedelta(seconds=0.5)
 LOOK_SECONDS = 1.0
 # Where messages were lost, several are sent for, as each has to come before it sends for others.
 SENT_FOR_AT_ONCE = 4
 log = structlog.stdlib.get_logger(__name__)
-
-
-class Lane(Enum):
-    """A thread in which jobs wait for each other: waking workers must not wait for what computes,
-    nor that for what removes rows for minutes."""
-
-    WAKE = "wake"
-    COMPUTE = "compute"
-    REMOVE = "remove"
-
-
-@dataclass(frozen=True)
-class Job:
-    """Something to be done at intervals.
-
-    `of_project`: also by a worker that serves one project alone, which looks after that project
-    and takes no turn of the site's.
-    """
-
-    name: str
-    every: timedelta
-    lane: Lane
-    act: Callable[[], object]
-    of_project: bool = False
 
 
 Row = TypeVar("Row")
@@ -91,11 +62,9 @@ def _waking(
     every: timedelta,
     rows: Callable[[], Iterable[Row]],
     wake: Callable[[Row], object],
-    *,
-    of_project: bool = True,
 ) -> Job:
     """A job that wakes a worker for each row with work that no worker is doing."""
-    return Job(name, every, Lane.WAKE, lambda: for_each(rows(), wake, job=name), of_project)
+    return Job(name, every, Lane.WAKE, lambda: for_each(rows(), wake, job=name), of_project=True)
 
 
 def _wake_for_runs() -> None:
@@ -148,9 +117,6 @@ JOBS = (
     _waking("uploads", MINUTE, neglected_uploads, wake_for_upload),
     _waking("errands", MINUTE, neglected_errands, lambda errand: wake_for_errand(*errand)),
     _waking("reports", MINUTE, neglected_reports, wake_for_report),
-    _waking("searches", MINUTE, neglected_searches, wake_for_search, of_project=False),
-    Job("record studies", BEAT, Lane.COMPUTE, record_what_ended),
-    Job("ask studies", BEAT, Lane.COMPUTE, ask_what_is_due),
     Job("answered campaigns", BEAT, Lane.COMPUTE, announce_answered_campaigns, of_project=True),
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
     Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
@@ -160,6 +126,7 @@ JOBS = (
     Job("leftovers", HOUR, Lane.REMOVE, clear_leftovers, of_project=True),
     Job("deleted projects", MINUTE, Lane.REMOVE, _remove_projects, of_project=True),
     Job("retention", HOUR, Lane.REMOVE, _tidy, of_project=True),
+    *(job for extension in extensions() for job in extension.jobs),
 )
 
 

@@ -53,7 +53,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Their messages name code or servers, not data; those of all other exceptions may quote anything.
 DESCRIBE_CODE = (ImportError, AttributeError, NameError, TypeError)
 DESCRIBE_SERVERS = (OperationalError, InterfaceError, psycopg.OperationalError)
-OURS = ("geval", "geval_site", "evaluations", "annotations", "django_structlog")
+OURS = ("geval", "geval_site", "evaluations", "annotations", "assurance", "django_structlog")
 
 
 def level_from_environment() -> str:

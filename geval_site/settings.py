@@ -90,6 +90,8 @@ INSTALLED_APPS = [
     "django_structlog",
     "evaluations",
     "annotations",
+    # Improving, checking and certifying judges; no other app imports it.
+    *(["assurance"] if environment.flag("GEVAL_ASSURANCE", default=True) else []),
     *OPENID["apps"],
 ]
 

@@ -19,7 +19,6 @@ from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,
     RUN_ERRAND,
-    SEARCH_CHANGES,
     SEND_PASSWORD_RESET,
     SEND_WEBHOOKS,
     WORK_ON_UPLOAD,
@@ -69,11 +68,6 @@ def wake_for_upload(upload_id: int) -> None:
 def wake_for_errand(kind: str, errand_id: int) -> None:
     """Have an errand of a page or the API processed."""
     send(RUN_ERRAND, kind, errand_id)
-
-
-def wake_for_search(search_id: int) -> None:
-    """Have a search for changes of a judge done."""
-    send(SEARCH_CHANGES, search_id)
 
 
 def wake_for_report(kept_id: int) -> None:

@@ -3,9 +3,9 @@
 from django.db import transaction
 from django.utils import timezone
 
-from evaluations.improving.work import pause_search
 from evaluations.judging.runs.lifecycle import pause_by_person
-from evaluations.models import EvaluationRun, Project, Search
+from evaluations.models import EvaluationRun, Project
+from evaluations.registry import extensions
 
 CAUSE = "archiving the project"
 
@@ -15,8 +15,8 @@ def archive(project: Project) -> None:
     """Archive a project and pause its runs and searches; its watches wait (`Study.objects.due`)."""
     project.archived_at = timezone.now()
     project.save(update_fields=["archived_at"])
-    for search in Search.objects.filter(project=project):
-        pause_search(search, CAUSE)
+    for extension in extensions():
+        extension.pause(project, CAUSE)
     unfinished = EvaluationRun.objects.unfinished().filter(project=project)
     for run_id in unfinished.values_list("pk", flat=True):
         pause_by_person(run_id, CAUSE)

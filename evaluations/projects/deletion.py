@@ -15,8 +15,6 @@ from django.utils.crypto import get_random_string
 
 from evaluations.corpus.locks.draws import record
 from evaluations.corpus.locks.locking import locked_of
-from evaluations.improving.work import cancel_search
-from evaluations.instrument.studies import stop
 from evaluations.judging.runs.lifecycle import cancel_run
 from evaluations.models import (
     ApiToken,
@@ -26,14 +24,13 @@ from evaluations.models import (
     Membership,
     Project,
     RunItem,
-    Search,
     ShareLink,
-    Study,
     Webhook,
 )
 from evaluations.models.alone import alone
 from evaluations.models.project import RANDOM_LENGTH, RANDOM_LETTERS
 from evaluations.people.limits import Resource, shown, used
+from evaluations.registry import extensions
 
 ACTION = "project deleted"
 AT_ONCE = 20_000
@@ -103,10 +100,8 @@ def delete_project(project: Project, *, user: Any = None, by: str) -> None:
 
 def _stop_asking(project: Project) -> None:
     """Nothing of the project is sent to models from now on, but for what is on its way."""
-    for search in Search.objects.filter(project=project):
-        cancel_search(search, "deleting the project")
-    for study in Study.objects.filter(project=project):
-        stop(study)
+    for extension in extensions():
+        extension.stop(project)
     unfinished = EvaluationRun.objects.unfinished().filter(project=project)
     for run_id in unfinished.values_list("pk", flat=True):
         cancel_run(run_id, "The project was deleted.")

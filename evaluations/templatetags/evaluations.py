@@ -11,7 +11,6 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluations.certifying.sealed import sealed
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import HUMAN_SCORES, ReportOptions
@@ -77,9 +76,6 @@ def what_is(term: str) -> SafeString:
 def glossary() -> dict[str, list[tuple[str, Term]]]:
     """The explanations of all terms, hidden until they are asked for."""
     return {"terms": list(TERMS.items())}
-
-
-register.filter("sealed", sealed)
 
 
 @register.filter

@@ -14,13 +14,13 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import StatedProbability
+from assurance.certifying.certificates import certify, read_requirements, what_changed
+from assurance.improving.certificate import certificate
+from assurance.improving.looking import look
+from assurance.improving.work import request_search, work_on_search
 from benchmarks.planted import as_csv
-from evaluations.certifying.certificates import certify, read_requirements, what_changed
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
-from evaluations.improving.certificate import certificate
-from evaluations.improving.looking import look
-from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Criterion, Judge, Project
 from evaluations.ratings.samples import ASKED, PLANNED, PROVEN, WEIGHTED, WEIGHTS
 from evaluations.reports.downloads.formats import FORMATS

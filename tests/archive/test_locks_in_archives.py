@@ -11,11 +11,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotations.models import Rating
+from assurance.improving.arms import ImproveError
+from assurance.improving.certificate import certificate
+from assurance.improving.looking import look, looks_taken
+from assurance.improving.work import request_search, work_on_search
 from evaluations.corpus.locks.locking import drawn_before, lock_documents, unlock_documents
-from evaluations.improving.arms import ImproveError
-from evaluations.improving.certificate import certificate
-from evaluations.improving.looking import look, looks_taken
-from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import (
     Candidate,
     Change,

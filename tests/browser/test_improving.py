@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from evaluations.improving.work import work_on_search
+from assurance.improving.work import work_on_search
 from evaluations.models import Judge, Project, Search
 from tests.improving.conftest import judge, rated_project
 

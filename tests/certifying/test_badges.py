@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.certifying.badge import badge
-from evaluations.certifying.requirements import Outcome
+from assurance.certifying.badge import badge
+from assurance.certifying.requirements import Outcome
 
 
 @given(judge=st.text(st.characters(exclude_categories=())), criterion=st.text(), fits=st.booleans())

@@ -11,15 +11,15 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import Client
 
-from evaluations.certifying import verifying
-from evaluations.certifying.certificates import (
+from assurance.certifying import verifying
+from assurance.certifying.certificates import (
     certify,
     is_intact,
     read_requirements,
     signed_part,
 )
-from evaluations.certifying.sealed import sealed
-from evaluations.certifying.verifying import REFUSED, VerifyError, read_certificate, verify
+from assurance.certifying.sealed import sealed
+from assurance.certifying.verifying import REFUSED, VerifyError, read_certificate, verify
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.sealing import public_key
 from evaluations.projects.archive.read import ArchiveError, read_archive

@@ -8,13 +8,13 @@ import pytest
 from django.test import Client
 
 from annotations.models import Rating
-from evaluations.certifying.certificates import (
+from assurance.certifying.certificates import (
     certify,
     is_intact,
     read_requirements,
     what_changed,
 )
-from evaluations.certifying.verifying import VALID, verify
+from assurance.certifying.verifying import VALID, verify
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
 from evaluations.judging.judges.steps import store_steps
 from evaluations.models import (

@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.test import Client
 
-from evaluations.certifying.certificates import certify, read_requirements, signed_part
-from evaluations.certifying.sealed import fingerprint, sealed
+from assurance.certifying.certificates import certify, read_requirements, signed_part
+from assurance.certifying.sealed import fingerprint, sealed
 from evaluations.models import Certificate, Criterion, Judge, Project
 
 pytestmark = pytest.mark.django_db

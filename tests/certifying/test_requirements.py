@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluations.certifying.requirements import (
+from assurance.certifying.requirements import (
     NUMBERS,
     Checked,
     Figure,

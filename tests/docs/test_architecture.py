@@ -31,6 +31,8 @@ def test_a_walk_is_short_and_leads_through_files_that_exist(title: str) -> None:
 
 
 def test_every_file_that_the_page_names_by_its_whole_path_exists() -> None:
-    named = re.findall(r"`((?:evaluations|annotations|geval_site|templates)/[\w./]+)`", PAGE)
+    named = re.findall(
+        r"`((?:evaluations|annotations|assurance|geval_site|templates)/[\w./]+)`", PAGE
+    )
 
     assert [name for name in named if not (CHECKOUT / name).exists()] == []

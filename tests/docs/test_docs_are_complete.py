@@ -12,7 +12,7 @@ from tests.conftest import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text()
 DOCS = {path.name: path.read_text() for path in (CHECKOUT / "docs").glob("*.md")}
-OURS = ("geval", "geval_site", "evaluations", "annotations")
+OURS = ("geval", "geval_site", "evaluations", "annotations", "assurance")
 
 
 def sources() -> list[str]:
@@ -33,9 +33,7 @@ def test_every_setting_is_in_the_table() -> None:
 
 
 def test_every_command_is_in_the_docs() -> None:
-    commands = {
-        path.stem for path in (CHECKOUT / "evaluations/management/commands").glob("[a-z]*.py")
-    }
+    commands = {path.stem for path in CHECKOUT.glob("*/management/commands/[a-z]*.py")}
     listed = set(re.findall(r"^\| `(\w+)", DOCS["commands.md"], re.M))
 
     assert commands == listed

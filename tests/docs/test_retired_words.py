@@ -21,7 +21,7 @@ from tests.conftest import CHECKOUT
 # done.
 CLEAN = (
     "templates", "static/js", "evaluations/web/forms", "evaluations/web/views", "annotations/forms",
-    "annotations/views",
+    "annotations/views", "assurance/web",
 )  # fmt: skip
 
 # Regular expressions, a space standing for any white space, with the better words.

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import CHECKOUT
 
-PACKAGES = ("geval", "geval_site", "evaluations", "annotations")
+PACKAGES = ("geval", "geval_site", "evaluations", "annotations", "assurance")
 RULES = [
     line
     for line in (CHECKOUT / ".dockerignore").read_text().splitlines()

@@ -45,7 +45,7 @@ EXCEPTIONS = {
     ("evaluations/standin/server.py", "fault"): "seeds the random numbers of the stand-in",
 }
 
-PACKAGES = ("geval", "geval_site", "evaluations", "annotations")
+PACKAGES = ("geval", "geval_site", "evaluations", "annotations", "assurance")
 DOCS = [*CHECKOUT.glob("docs/**/*.md"), CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md"]
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|FROM|JOIN|COPY|CREATE|ALTER|EXISTS)\b")
 

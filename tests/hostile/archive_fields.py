@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluations.instrument.studies import PARTS
+from assurance.instrument.studies import PARTS
 from evaluations.models import Project, StudyKind
 from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
 from evaluations.projects.archive.tables import TABLES, Ref

@@ -13,7 +13,7 @@ from geval.llm.network import spellings
 from geval.llm.server_fit import parameters_named
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("geval", "evaluations", "annotations", "geval_site")
+PACKAGES = ("geval", "evaluations", "annotations", "assurance", "geval_site")
 # It answers prompts of the machine that it runs on, for tests and the demo.
 STAND_IN = ROOT / "evaluations" / "standin"
 CALLS = frozenset(

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from evaluations.improving.adopting import adopt
-from evaluations.improving.arms import ground_of
-from evaluations.improving.looking import values_of
-from evaluations.improving.work import request_search, work_on_search
+from assurance.improving.adopting import adopt
+from assurance.improving.arms import ground_of
+from assurance.improving.looking import values_of
+from assurance.improving.work import request_search, work_on_search
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import RunState, Score
 from geval.evaluators.base import Corpus, Item, SettingsError

@@ -9,10 +9,10 @@ from django.core.management import call_command
 from django.urls import reverse
 from scipy import stats
 
-from evaluations.improving.arms import ground_of
-from evaluations.improving.certificate import certificate, outcome_in_words
-from evaluations.improving.looking import look, values_of
-from evaluations.improving.work import request_search, work_on_search
+from assurance.improving.arms import ground_of
+from assurance.improving.certificate import certificate, outcome_in_words
+from assurance.improving.looking import look, values_of
+from assurance.improving.work import request_search, work_on_search
 from evaluations.models import Candidate, Criterion, Judge, LockedDocuments, Look, Project
 from geval.evaluators.formula import CriterionFormula
 from geval.statistics.calibration import nearest_to_all

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluations.improving.work import work_on_search
+from assurance.improving.work import work_on_search
 from evaluations.models import Criterion, Judge, LockedDocuments
 
 pytestmark = pytest.mark.django_db

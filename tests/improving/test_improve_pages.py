@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from assurance.improving.work import work_on_search
 from evaluations.corpus.locks.locking import unlock_documents
-from evaluations.improving.work import work_on_search
 from evaluations.models import Candidate, Judge, LockedDocuments, Look, Search
 
 pytestmark = pytest.mark.django_db

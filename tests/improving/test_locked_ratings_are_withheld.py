@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from assurance.improving.looking import look
+from assurance.improving.work import request_search, work_on_search
 from evaluations.corpus.locks.locking import lock_documents
-from evaluations.improving.looking import look
-from evaluations.improving.work import request_search, work_on_search
 from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project
 from evaluations.models.locked_rule import is_locked
 from evaluations.reports.downloads.report_json import as_json

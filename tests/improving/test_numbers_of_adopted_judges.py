@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import Preference
-from evaluations.certifying.certificates import certify, read_requirements, what_changed
+from assurance.certifying.certificates import certify, read_requirements, what_changed
+from assurance.improving.adopting import adopt
+from assurance.improving.looking import look
+from assurance.improving.work import request_search, work_on_search
 from evaluations.corpus.locks.locking import unlock_documents
-from evaluations.improving.adopting import adopt
-from evaluations.improving.looking import look
-from evaluations.improving.work import request_search, work_on_search
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.worker import work_on_run

@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from evaluations.improving.estimating import estimate_search
+from assurance.improving.estimating import estimate_search
 from evaluations.judging.judges.judges import JudgeDraft, change_judge, create_judge
 from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import Criterion, Judge, Project

@@ -7,12 +7,12 @@ from django.urls import reverse
 from scipy import stats
 
 from annotations.models import Rating
+from assurance.improving.adopting import adopt
+from assurance.improving.arms import ImproveError, ground_of
+from assurance.improving.certificate import certificate, not_tried, outcome_in_words
+from assurance.improving.looking import look
+from assurance.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.corpus.locks.locking import unlock_documents
-from evaluations.improving.adopting import adopt
-from evaluations.improving.arms import ImproveError, ground_of
-from evaluations.improving.certificate import certificate, not_tried, outcome_in_words
-from evaluations.improving.looking import look
-from evaluations.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import FREE_CHANGES

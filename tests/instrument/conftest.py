@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from assurance.instrument.asking import ask_what_is_due, record_what_ended
 from benchmarks.planted import VAGUE, planted_files
 from evaluations.corpus.store import LoadResult
-from evaluations.instrument.asking import ask_what_is_due, record_what_ended
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from assurance.instrument.studies import make_study
 from evaluations.corpus.locks.locking import lock_documents
-from evaluations.instrument.studies import make_study
 from evaluations.models import (
     Criterion,
     EvaluationRun,

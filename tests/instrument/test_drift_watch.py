@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.instrument.asking import PROMPT_CHANGED
-from evaluations.instrument.studies import StudyError, make_study, stop
+from assurance.instrument.asking import PROMPT_CHANGED
+from assurance.instrument.studies import StudyError, make_study, stop
 from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, ModelReply, Study, WebhookDelivery

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.instrument.studies import make_study
+from assurance.instrument.studies import make_study
 from evaluations.models import Criterion, Judge, Study, StudyItem
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive

@@ -12,11 +12,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluations.certifying.certificates import certify, read_requirements, what_changed
-from evaluations.certifying.requirements import RequirementError
-from evaluations.instrument.asking import record_part
-from evaluations.instrument.sensitivity import Sensitivity, instructed_judges, sensitivity_of
-from evaluations.instrument.studies import PARTS, make_study
+from assurance.certifying.certificates import certify, read_requirements, what_changed
+from assurance.certifying.requirements import RequirementError
+from assurance.instrument.asking import record_part
+from assurance.instrument.sensitivity import instructed_judges, sensitivity_of
+from assurance.instrument.studies import PARTS, make_study
 from evaluations.judging.runs.lifecycle import evaluator_for, prompt_today
 from evaluations.models import (
     Certificate,
@@ -35,6 +35,7 @@ from evaluations.models.noted_changes import note_change, state_of
 from evaluations.models.tokens import digest_of
 from evaluations.projects.archive.read import read_archive
 from evaluations.reports.downloads.report_json import as_json
+from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report
 from geval.evaluators.perturbing import INSTRUCTED
 from tests.archive.test_round_trip import archived
@@ -317,7 +318,7 @@ def test_a_page_of_the_report_computes_what_probes_found_once(
         computed.append(study.pk)
         return sensitivity_of(study)
 
-    monkeypatch.setattr("evaluations.instrument.sensitivity.sensitivity_of", counted)
+    monkeypatch.setattr("assurance.instrument.sensitivity.sensitivity_of", counted)
 
     page = words_of(asked.project, as_role("viewer"))
 

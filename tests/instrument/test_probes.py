@@ -8,8 +8,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import StatedProbability
-from evaluations.instrument.sensitivity import sensitivities
-from evaluations.instrument.studies import PARTS, make_study
+from assurance.instrument.sensitivity import sensitivities
+from assurance.instrument.studies import PARTS, make_study
 from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
     path
-    for folder in ("geval", "evaluations", "annotations", "geval_site")
+    for folder in ("geval", "evaluations", "annotations", "assurance", "geval_site")
     for path in (ROOT / folder).rglob("*.py")
 )
 CHARACTER_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")

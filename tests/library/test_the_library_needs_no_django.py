@@ -7,7 +7,7 @@ from tests.conftest import CHECKOUT
 
 IMPORTS_ALL = """
 import pkgutil, sys
-for name in ("django", "evaluations", "annotations", "geval_site"):
+for name in ("django", "evaluations", "annotations", "assurance", "geval_site"):
     sys.modules[name] = None
 import geval
 names = [module.name for module in pkgutil.walk_packages(geval.__path__, "geval.")]

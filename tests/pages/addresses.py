@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotations.models import Campaign, CampaignItem
-from evaluations.certifying.certificates import certify, read_requirements
+from assurance.certifying.certificates import certify, read_requirements
 from evaluations.models import (
     ApiToken,
     Candidate,

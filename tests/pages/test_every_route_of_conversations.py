@@ -303,6 +303,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "create_token": [["olga", "notebook"]],
     "delete_project": [[SLUG, "--confirm", SLUG]],
 }  # fmt: skip
+APPS = {"evaluations", "annotations", "assurance"}
 # These have no project of their own to show, or are walked by tests of their own.
 ELSEWHERE = {
     "pause", "resume", "cancel", "backup", "restore", "demo", "load", "load_mtme", "local_llm",
@@ -311,7 +312,7 @@ ELSEWHERE = {
 
 
 def test_every_command_is_walked_or_has_a_test_of_its_own() -> None:
-    ours = {name for name, app in get_commands().items() if app in {"evaluations", "annotations"}}
+    ours = {name for name, app in get_commands().items() if app in APPS}
 
     assert ours == {*COMMANDS, *ELSEWHERE}
 

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotations.models import Annotator, Rating
-from evaluations.certifying.certificates import certify, read_requirements
+from assurance.certifying.certificates import certify, read_requirements
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
 from evaluations.reports.downloads.latex import as_latex

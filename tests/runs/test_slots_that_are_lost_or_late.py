@@ -12,7 +12,8 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from evaluations import heartbeat, tasks
+from assurance import tasks
+from evaluations import heartbeat
 from evaluations.corpus.store import LoadResult
 from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs import serving

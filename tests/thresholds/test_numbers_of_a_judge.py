@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from evaluations.instrument.sensitivity import Instructed
+from evaluations.reports.probes import Instructed
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.layout import Outputs, Ratings

@@ -10,14 +10,14 @@ from scipy import stats
 
 from annotations.planning import selection
 from annotations.views import plans as plan_pages
-from evaluations.certifying import requirements
-from evaluations.certifying.requirements import Figure, Requirement, check
+from assurance.certifying import requirements
+from assurance.certifying.requirements import Figure, Requirement, check
+from assurance.improving import looking
+from assurance.improving.arms import ImproveError
+from assurance.improving.search import check_size
+from assurance.instrument import studies
+from assurance.instrument.studies import StudyError, make_study
 from evaluations.corpus.store import LoadResult
-from evaluations.improving import looking
-from evaluations.improving.arms import ImproveError
-from evaluations.improving.search import check_size
-from evaluations.instrument import studies
-from evaluations.instrument.studies import StudyError, make_study
 from evaluations.models import Criterion, Judge, Project
 from geval.evaluators.base import Corpus, Item
 from geval.evaluators.ensemble import Ensemble

@@ -46,7 +46,7 @@ def test_a_threshold_has_the_name_of_its_constant() -> None:
 def test_code_reads_every_threshold() -> None:
     paths = [
         path
-        for package in ("geval", "evaluations", "annotations")
+        for package in ("geval", "evaluations", "annotations", "assurance")
         for path in (CHECKOUT / package).rglob("*.py")
     ]
     texts = (path.read_text() for path in paths if path.name != "thresholds.py")

@@ -121,7 +121,7 @@ class SearchBasis(_Shape):
 
 
 class StoredScoring(_Shape):
-    """The settings of a proposal that are others than the judge's (improving/scoring.py)."""
+    """The settings of a proposal that are others than the judge's (Proposal.scoring)."""
 
     mode: str | None = None
     samples: Count | None = None

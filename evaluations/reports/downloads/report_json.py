@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evaluations.instrument.sensitivity import Instructed
 from evaluations.reports.analysis import (
     SEED,
     Agreement,
@@ -23,6 +22,7 @@ from evaluations.reports.downloads.json_values import (
 )
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import MEAN
+from evaluations.reports.probes import Instructed
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import chosen_note, in_a_sentence, weights_note
 from geval.statistics.alt_test import AltTest

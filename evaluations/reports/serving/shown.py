@@ -3,7 +3,6 @@ a large one what a worker has kept."""
 
 from collections.abc import Sequence
 
-from evaluations.instrument.sensitivity import Sensitivity
 from evaluations.models import Criterion, Project
 from evaluations.reports.annotators import AnnotatorsFound, of_ratings
 from evaluations.reports.data import ReportData, ids_of
@@ -15,6 +14,7 @@ from evaluations.reports.drilldown import DocumentsBehind, documents_behind
 from evaluations.reports.figures import FIGURES, Figure, Subject
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
+from evaluations.reports.probes import Sensitivity
 from evaluations.reports.ranking import DocumentFigures, document_figures
 from evaluations.reports.report import Report, build_report, criterion_result
 from evaluations.reports.serving.kept import (

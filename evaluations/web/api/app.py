@@ -1,5 +1,7 @@
 """The API's application object; errors are RFC 9457 problem details."""
 
+from importlib import import_module
+
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
@@ -7,22 +9,17 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
 
 from annotations.api import router as campaigns
-from evaluations.certifying.requirements import RequirementError
 from evaluations.corpus.recognised import UnclearColumnsError
 from evaluations.corpus.removing import StillInUseError
 from evaluations.corpus.rows import LoadError
 from evaluations.corpus.said import SaidError, wider_scales, written_columns
-from evaluations.improving.arms import ImproveError
-from evaluations.instrument.studies import StudyError
 from evaluations.judging.judges.judges import ProbeNeededError
 from evaluations.judging.runs.errands import request_probe
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.people.audit import note_refusal
+from evaluations.registry import extensions
 from evaluations.web.api.auth import AUTH, ForbiddenError
-from evaluations.web.api.certificates import router as certificates
 from evaluations.web.api.corpus import router as corpus
-from evaluations.web.api.improving import router as improving
-from evaluations.web.api.instrument import router as instrument
 from evaluations.web.api.judges import probe_address
 from evaluations.web.api.judges import router as judges
 from evaluations.web.api.problems import problem
@@ -37,9 +34,8 @@ api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
 api.add_router("/projects/{slug}", campaigns, tags=["campaigns"])
-api.add_router("/projects/{slug}", certificates, tags=["certificates"])
-api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
-api.add_router("/projects/{slug}", improving, tags=["improving judges"])
+for _extension in extensions():
+    import_module(_extension.api).add_to(api)
 
 
 @api.exception_handler(Http404)
@@ -118,21 +114,6 @@ def _unclear(_request: HttpRequest, error: UnclearColumnsError) -> HttpResponse:
 @api.exception_handler(PromptError)
 def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
     return problem(409, "The run cannot be started", str(error))
-
-
-@api.exception_handler(ImproveError)
-def _cannot_improve(_request: HttpRequest, error: ImproveError) -> HttpResponse:
-    return problem(409, "This cannot be searched or proven", str(error))
-
-
-@api.exception_handler(StudyError)
-def _cannot_study(_request: HttpRequest, error: StudyError) -> HttpResponse:
-    return problem(409, "The study cannot be started", str(error))
-
-
-@api.exception_handler(RequirementError)
-def _no_requirement(_request: HttpRequest, error: RequirementError) -> HttpResponse:
-    return problem(422, "Invalid requirement", str(error))
 
 
 @api.exception_handler(EndpointError)

@@ -1,12 +1,9 @@
 """All input of the pages passes through these forms, one module per subject."""
 
 from evaluations.web.forms.causes import CauseForm, GapForm
-from evaluations.web.forms.certificates import CertificateForm
 from evaluations.web.forms.corpus import DocumentFilterForm
 from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.evaluators import EvaluatorForm
-from evaluations.web.forms.improving import LockForm, SearchForm, TargetForm
-from evaluations.web.forms.instrument import StudyForm
 from evaluations.web.forms.judges import EndpointForm, ProbeForm
 from evaluations.web.forms.limits import LimitsForm
 from evaluations.web.forms.members import InvitationForm, RoleForm
@@ -21,7 +18,6 @@ from evaluations.web.forms.webhooks import WebhookForm
 __all__ = [
     "ArchiveForm",
     "CauseForm",
-    "CertificateForm",
     "ColumnsForm",
     "CriterionForm",
     "DeletionForm",
@@ -33,7 +29,6 @@ __all__ = [
     "InvitationForm",
     "JudgeFormSet",
     "LimitsForm",
-    "LockForm",
     "PresetForm",
     "ProbeForm",
     "ProjectForm",
@@ -42,13 +37,10 @@ __all__ = [
     "RoleForm",
     "RunForm",
     "ScalesForm",
-    "SearchForm",
     "ShareForm",
     "SnapshotForm",
     "StepsForm",
-    "StudyForm",
     "SystemFormSet",
-    "TargetForm",
     "TokenForm",
     "UploadForm",
     "WebhookForm",

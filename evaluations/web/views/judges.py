@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from evaluations.instrument.sensitivity import sensitivities
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.judges import ProbeNeededError, change_judge, create_judge, retire
 from evaluations.judging.judges.wordings import own_wordings
@@ -20,10 +19,11 @@ from evaluations.pages.runs.findings import findings_rows
 from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.registry import extensions
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.kept import kept_view
 from evaluations.reports.serving.shown import shown_numbers
-from evaluations.web.forms import CertificateForm, EvaluatorForm
+from evaluations.web.forms import EvaluatorForm
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluators
@@ -59,11 +59,10 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "steadiness": steady,
         "steadiness_rows": rows_of(steady),
         "drifted": judge.studies.drifted().select_related("criterion", "judge", "project"),
-        "sensitivities": sensitivities(project, judge),
-        "certificates": judge.certificates.select_related("criterion", "project"),
-        "form": CertificateForm(project=project) if project.criteria.exists() else None,
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
+    for extension in extensions():
+        context |= extension.judge_page(judge)
     return render(request, "evaluations/judge_detail.html", context)
 
 

@@ -1,7 +1,7 @@
 """Searches for wordings, done and forgotten."""
 
-from evaluations.improving.looking import look
-from evaluations.improving.work import Limits, request_search, work_on_search
+from assurance.improving.looking import look
+from assurance.improving.work import Limits, request_search, work_on_search
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Candidate, Change, Criterion, Judge, ModelReply, RunItem, Search
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from evaluations.improving.trials import spent_on
-from evaluations.improving.work import Limits, request_search
+from assurance.improving.trials import spent_on
+from assurance.improving.work import Limits, request_search
 from evaluations.models import (
     Change,
     Criterion,

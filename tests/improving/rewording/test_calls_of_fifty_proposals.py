@@ -7,9 +7,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from assurance.improving import rewording
+from assurance.improving.work import Limits
 from benchmarks.rewording import cost_of
-from evaluations.improving import rewording
-from evaluations.improving.work import Limits
 from evaluations.models import Criterion, ErrandState, Judge, LockedDocuments
 from tests.improving.rewording.doing import reworded
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.improving.scoring import rated_together
+from assurance.improving.scoring import rated_together
 from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Judge, ModelReply, Project, Score, Search

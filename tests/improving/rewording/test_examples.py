@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.improving.adopting import adopt
-from evaluations.improving.rewording import wording_of
-from evaluations.improving.work import Limits
+from assurance.improving.adopting import adopt
+from assurance.improving.rewording import wording_of
+from assurance.improving.work import Limits
 from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import (
     Candidate,

@@ -9,13 +9,11 @@ import pytest
 from django.db.models import F
 
 from annotations.models import Rating
-from benchmarks.planted import BEST, VAGUE
-from evaluations.corpus.locks.locking import lock_documents
-from evaluations.improving.adopting import adopt
-from evaluations.improving.arms import ImproveError
-from evaluations.improving.looking import look
-from evaluations.improving.trials import spent_on
-from evaluations.improving.work import (
+from assurance.improving.adopting import adopt
+from assurance.improving.arms import ImproveError
+from assurance.improving.looking import look
+from assurance.improving.trials import spent_on
+from assurance.improving.work import (
     Limits,
     cancel_search,
     pause_search,
@@ -23,6 +21,8 @@ from evaluations.improving.work import (
     resume_search,
     work_on_search,
 )
+from benchmarks.planted import BEST, VAGUE
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.worker import work_on_run

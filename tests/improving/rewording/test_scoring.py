@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from assurance.improving.adopting import adopt
+from assurance.improving.trials import Trials, spent_on
+from assurance.improving.work import Limits
 from benchmarks.planted import BEST
-from evaluations.improving.adopting import adopt
-from evaluations.improving.trials import Trials, spent_on
-from evaluations.improving.work import Limits
 from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.explain import _request
 from evaluations.judging.runs.lifecycle import start_run

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from evaluations.improving.work import request_search, work_on_search
+from assurance.improving.work import request_search, work_on_search
 from evaluations.models import (
     Change,
     Criterion,

@@ -1,0 +1,1 @@
+"""How far a judge can be relied on: improved, checked as an instrument, certified. Optional."""

@@ -1,0 +1,34 @@
+"""A certificate as a badge: a small SVG for a README or a dashboard."""
+
+from assurance.certifying.requirements import Outcome
+from geval.texts.plain import for_xml
+
+# Widths of Verdana at 11 pixels are about so wide.
+_CHARACTER, _PADDING, _HEIGHT = 6.6, 8, 20
+# Dark enough for white text.
+_COLOURS = {Outcome.MET: "#1b7f4b", Outcome.NOT_MET: "#b3261e", Outcome.CANNOT_SAY: "#6b6b6b"}
+OUTDATED = "outdated"
+
+
+def badge(judge: str, criterion: str, outcome: str, *, fits: bool = True) -> str:
+    """An SVG that says the outcome in words and colour.
+
+    Args:
+        fits: whether the certificate still fits; an outdated one says so instead.
+    """
+    left = f"{judge}: {criterion}"
+    left = left if len(left) <= 60 else f"{left[:59]}…"
+    right = outcome if fits else OUTDATED
+    is_known = fits and outcome in set(Outcome)
+    colour = _COLOURS[Outcome(outcome) if is_known else Outcome.CANNOT_SAY]
+    first, second = (round(_CHARACTER * len(text)) + 2 * _PADDING for text in (left, right))
+    name = for_xml(f"{left}: {right}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{first + second}" height="{_HEIGHT}"'
+        f' role="img" aria-label="{name}"><title>{name}</title>'
+        f'<rect width="{first}" height="{_HEIGHT}" rx="3" fill="#444"/>'
+        f'<rect x="{first}" width="{second}" height="{_HEIGHT}" rx="3" fill="{colour}"/>'
+        '<g fill="#fff" text-anchor="middle" font-family="Verdana,Geneva,sans-serif"'
+        f' font-size="11"><text x="{first / 2}" y="14">{for_xml(left)}</text>'
+        f'<text x="{first + second / 2}" y="14">{for_xml(right)}</text></g></svg>\n'
+    )

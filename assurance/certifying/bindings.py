@@ -1,0 +1,234 @@
+"""What a certificate is bound to: digests of the prompt, the steps, the settings, the model as it
+answered, and the data, each of which can be compared with those of another day.
+
+Digests are over names, texts and numbers, never over ids, so they are the same in an imported copy.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import orjson
+from django.db import connection
+
+from assurance.instrument.sensitivity import ended_probes
+from evaluations.judging.runs.lifecycle import evaluator_for, prompt_today
+from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion, Study
+from evaluations.models.newest_scores import runs_of_newest
+from evaluations.reports.data import ReportData
+from geval.llm.prompts import PromptError
+from geval_site.version import __version__
+
+# What a digest is of, in words.
+BOUND = {
+    "prompt": "the prompt",
+    "steps": "the evaluation steps",
+    "settings": "the judge's settings",
+    "model": "the model that is asked",
+    "answered_by": "the model as it answers",
+    "texts": "the texts",
+    "ratings": "the ratings",
+    "scores": "the scores",
+    "probes": "the scores of the probes",
+}
+_SETTINGS = (
+    "kind", "settings", "mode", "samples", "temperature", "sends_temperature", "use_steps",
+    "max_tokens", "length_parameter", "min_coverage",
+)  # fmt: skip
+
+
+def bindings_of(
+    judge: Judge, criterion: Criterion, data: ReportData, *, with_probes: bool
+) -> dict[str, Any]:
+    """Everything that figures of a judge on a criterion depend on, as it is now.
+
+    Args:
+        with_probes: whether a figure is of probes.
+    """
+    steps, prompt = _prompt(judge, criterion)
+    probes = {"probes": _probes(judge, criterion)} if with_probes else {}
+    return probes | {
+        "prompt": _digest([prompt]) if prompt else None,
+        "steps": _digest([steps.text]) if steps else None,
+        "settings": _digest([{name: getattr(judge, name) for name in _SETTINGS}]),
+        "model": judge.model or None,
+        "answered_by": _answered_by(judge, criterion),
+        "texts": _texts(data),
+        "ratings": _ratings(criterion, data),
+        "scores": _scores(judge, criterion, data),
+        "software": __version__,
+    }
+
+
+def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:
+    """In words, what is not what a certificate was bound to; empty if it still fits.
+
+    The version of the software is stated and not compared: an upgrade does not change what was
+    measured.
+    """
+    found = []
+    for name, what in BOUND.items():
+        before, now = bound.get(name), today.get(name)
+        if before == now:
+            continue
+        said = f"{what[0].upper()}{what[1:]} changed"
+        if isinstance(now, dict) and isinstance(before, dict):
+            said += f": {before.get('count')} then, {now['count']} now"
+        elif name in ("model", "answered_by"):
+            said += f": {_named(before)} then, {_named(now)} now"
+        found.append(f"{said}.")
+    return found
+
+
+def bound_rows(bound: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
+    """What a certificate is bound to, for a table: each thing as a text, a digest, or both."""
+    rows = []
+    for name, what in BOUND.items():
+        value = bound.get(name)
+        if value is None or value == []:
+            continue
+        if isinstance(value, dict):
+            shown = {"text": f"{value['count']:,}", "digest": value["digest"]}
+        elif name in ("model", "answered_by"):
+            shown = {"text": _named(value), "digest": ""}
+        else:
+            shown = {"text": "", "digest": value}
+        rows.append((what[0].upper() + what[1:], shown))
+    return rows
+
+
+def outdated(judge: Judge, criterion: Criterion) -> str:
+    """Why scores do not speak for the judge as it is today; empty if they do."""
+    _steps, prompt = _prompt(judge, criterion)
+    if not prompt:
+        return ""
+    entries = RunCriterion.objects.filter(
+        criterion=criterion, run__in=runs_of_newest(judge.pk, criterion.pk)
+    )
+    if all(template == prompt for template in entries.values_list("template", flat=True)):
+        return ""
+    return (
+        "some scores were given with an earlier prompt or earlier steps; start a run that judges"
+        " everything again"
+    )
+
+
+def probes_outdated(judge: Judge, criterion: Criterion) -> str:
+    """Why the newest probes do not speak for the judge as it is today; empty if they do, or there
+    are none."""
+    study = _newest_probes(judge, criterion)
+    if study is None:
+        return ""
+    if not study.was_asked_here:
+        return "the probes came with an archive, which anybody can write; start them on this site"
+    if study.prompt == _prompt(judge, criterion)[1]:
+        return ""
+    return "the probes asked with an earlier prompt or earlier steps; start them again"
+
+
+def _newest_probes(judge: Judge, criterion: Criterion) -> Study | None:
+    studies = ended_probes(judge.project, judge)
+    return next((study for study in studies if study.criterion_id == criterion.pk), None)
+
+
+def _prompt(judge: Judge, criterion: Criterion) -> tuple[EvaluationSteps | None, str]:
+    if not judge.can_run:
+        return None, ""
+    evaluator = evaluator_for(judge)
+    if not evaluator.per_criterion:
+        return None, ""
+    try:
+        return prompt_today(evaluator, criterion, use_steps=judge.use_steps)
+    except PromptError as error:
+        # No prompt at all, so not the one that gave the scores.
+        return None, str(error)
+
+
+def _answered_by(judge: Judge, criterion: Criterion) -> list[str]:
+    """The names by which the endpoint called the model in the replies behind the scores."""
+    replies = ModelReply.objects.filter(
+        items__run__in=runs_of_newest(judge.pk, criterion.pk), items__criterion=criterion
+    )
+    return sorted(set(replies.order_by().values_list("model", flat=True)) - {""})
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or "none"
+    return str(value or "none")
+
+
+def _digest(parts: Iterable[Any]) -> str:
+    """SHA-256 over values, each as a line of JSON."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(orjson.dumps(part, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY))
+        found.update(b"\n")
+    return f"sha256:{found.hexdigest()}"
+
+
+def _counted(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
+    """A digest of rows in an order of their own, with how many there are."""
+    return {"digest": _digest(sorted(rows)), "count": len(rows)}
+
+
+def _texts(data: ReportData) -> dict[str, Any]:
+    """Sources and outputs; PostgreSQL digests each text, so that none has to be read."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT d.doc_id, s.name, encode(sha256(convert_to(d.source, 'UTF8')), 'hex'),
+                      encode(sha256(convert_to(o.text, 'UTF8')), 'hex')
+               FROM evaluations_candidateoutput o
+               JOIN evaluations_document d ON d.id = o.document_id
+               JOIN evaluations_system s ON s.id = o.system_id
+               WHERE o.id = ANY(%s)""",
+            [data.output_ids.tolist()],
+        )
+        return _counted(cursor.fetchall())
+
+
+def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
+    """Every person's rating, means where only those are known, and the weights of outputs where
+    these differ."""
+    humans = data.humans[criterion.pk]
+    ratings = humans.ratings
+    rows = [
+        (*data.name_of(output), humans.annotators[annotator], float(value))
+        for output, annotator, value in zip(
+            ratings.output.tolist(), ratings.rater.tolist(), ratings.value.tolist(), strict=True
+        )
+    ]
+    stated = np.flatnonzero(~np.isnan(humans.mean))
+    rated = set(ratings.output.tolist())
+    rows += [
+        (*data.name_of(output), "", float(humans.mean[output]))
+        for output in stated.tolist()
+        if output not in rated
+    ]
+    found = _counted(rows)
+    weight = humans.weight
+    if weight is not None:
+        # Without the digits by which several campaigns' probabilities may differ.
+        weights = [
+            (*data.name_of(at), f"{weight[at]:.9g}") for at in np.flatnonzero(weight).tolist()
+        ]
+        found["digest"] = _digest([found["digest"], *sorted(weights)])
+    return found
+
+
+def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:
+    """The scores of the newest probes, with and without each change."""
+    study = _newest_probes(judge, criterion)
+    items = study.items.select_related("output__document", "output__system") if study else ()
+    return _counted(
+        [(item.output.document.doc_id, item.output.system.name, item.scores) for item in items]
+    )
+
+
+def _scores(judge: Judge, criterion: Criterion, data: ReportData) -> dict[str, Any]:
+    scores = data.judges.get((criterion.pk, judge.pk))
+    if scores is None:
+        return _counted([])
+    known = np.flatnonzero(~np.isnan(scores))
+    return _counted([(*data.name_of(output), float(scores[output])) for output in known.tolist()])

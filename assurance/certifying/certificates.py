@@ -1,0 +1,200 @@
+"""Certificates: made, kept, signed, and compared with what there is today."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from assurance.certifying.bindings import bindings_of, differences, outdated, probes_outdated
+from assurance.certifying.figures import figures_of
+from assurance.certifying.requirements import (
+    OF_PROBES,
+    Checked,
+    Figure,
+    Outcome,
+    Requirement,
+    RequirementError,
+    check,
+    overall,
+    parse_requirement,
+)
+from evaluations.models import Certificate, Criterion, Judge
+from evaluations.models.certificate_content import FORMAT, MOST_REQUIREMENTS
+from evaluations.models.sealing import is_signed, public_key, sign
+from evaluations.ratings.samples import about_sample
+from evaluations.reports.data import ReportData, load_data
+from evaluations.reports.options import Epsilon
+from evaluations.reports.searched import searches_behind
+
+SEEN_BY_SEARCH = (
+    "its search has seen all documents that are not locked; certify after the last look, or when"
+    " the locked documents are opened"
+)
+
+
+def read_requirements(texts: Sequence[str]) -> list[Requirement]:
+    """Requirements as people write them, each once, in their order.
+
+    Raises:
+        RequirementError: there is none, there are too many, or one is not a requirement.
+    """
+    found = list(dict.fromkeys(parse_requirement(text) for text in texts if text.strip()))
+    if not found:
+        raise RequirementError("Name at least one requirement, such as spearman.summary.low>=0.45.")
+    if len(found) > MOST_REQUIREMENTS:
+        raise RequirementError(f"A certificate has at most {MOST_REQUIREMENTS} requirements.")
+    return found
+
+
+def certify(
+    judge: Judge,
+    criterion: Criterion,
+    requirements: Sequence[Requirement],
+    *,
+    epsilon: Epsilon = "0.2",
+    by: Any = None,
+) -> Certificate:
+    """Check a judge on a criterion, and keep what came out.
+
+    Args:
+        epsilon: of the alternative annotator test.
+        by: the user who asks.
+    """
+    data, is_searched = _data(judge, criterion)
+    # All that is not withheld, the search that made the judge has seen.
+    cannot_say = SEEN_BY_SEARCH if is_searched and data.withheld else outdated(judge, criterion)
+    if cannot_say:
+        checked = [
+            Checked(requirement, Outcome.CANNOT_SAY, None, cannot_say)
+            for requirement in requirements
+        ]
+    else:
+        checked = _checked(judge, criterion, requirements, data=data, epsilon=epsilon)
+    outcome = overall(checked)
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "project": judge.project.slug,
+        "judge": judge.label,
+        "criterion": criterion.name,
+        "outcome": outcome.value,
+        "epsilon": float(epsilon),
+        "requirements": [_checked_json(one, _per_document(criterion, data)) for one in checked],
+        "bound_to": bindings_of(
+            judge,
+            criterion,
+            data,
+            with_probes=any(requirement.figure in OF_PROBES for requirement in requirements),
+        ),
+        "made_at": timezone.now().isoformat(timespec="seconds"),
+        "public_key": public_key(),
+    }
+    if said := about_sample(data.humans[criterion.pk]):
+        content["what_numbers_speak_of"] = list(said)
+    if is_searched and not data.withheld:
+        content["unseen_documents"] = int(data.units.documents)
+    if data.withheld:
+        content["withheld_documents"] = data.withheld
+    content["signature"] = sign(signed_part(content))
+    with transaction.atomic():
+        return Certificate.objects.create(
+            project=judge.project, judge=judge, criterion=criterion, outcome=outcome.value,
+            content=content, made_by=by,
+        )  # fmt: skip
+
+
+def what_changed(certificate: Certificate) -> list[str]:
+    """In words, why a certificate no longer fits; empty if it does."""
+    content = certificate.content
+    today = bindings_now(certificate.judge, certificate.criterion, content)
+    return differences(content["bound_to"], today)
+
+
+def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a certificate of the same documents would be bound to now.
+
+    One that was made before documents were locked is still held against all of them, of which only
+    digests are taken: the lock changes nothing that was measured.
+    """
+    is_before_lock = not content.get("withheld_documents")
+    data = load_data(judge.project, [judge], [criterion], with_withheld=is_before_lock)
+    if content.get("unseen_documents") is not None:
+        data = searches_behind(judge.project).unseen(data)
+    return bindings_of(judge, criterion, data, with_probes="probes" in content["bound_to"])
+
+
+def is_intact(content: dict[str, Any]) -> bool:
+    """Whether a certificate's content is as it was signed, by whoever has its public key."""
+    try:
+        signed = signed_part(content)
+    except orjson.JSONEncodeError:
+        return False  # a number beyond 64 bits, or nested too deeply: never signed
+    return is_signed(signed, str(content.get("signature")), str(content.get("public_key")))
+
+
+# What issues and checks certificates of projects that are too large for pages.
+COMMANDS = ("certify", "verify")
+
+
+def signed_part(content: dict[str, Any]) -> bytes:
+    """What a signature is of: everything else, in one spelling."""
+    rest = {name: value for name, value in content.items() if name != "signature"}
+    return orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)
+
+
+def _data(judge: Judge, criterion: Criterion) -> tuple[ReportData, bool]:
+    """What a judge is measured on, and whether a search made it: then on documents that it has not
+    seen, as soon as their ratings are not withheld."""
+    data = load_data(judge.project, [judge], [criterion])
+    searches = searches_behind(judge.project)
+    is_searched = searches.made(criterion.pk, judge.pk)
+    return (searches.unseen(data) if is_searched and not data.withheld else data), is_searched
+
+
+def _checked(
+    judge: Judge,
+    criterion: Criterion,
+    requirements: Sequence[Requirement],
+    *,
+    data: ReportData,
+    epsilon: Epsilon,
+) -> list[Checked]:
+    figures = figures_of(
+        judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon
+    )
+    of_probes = OF_PROBES & figures.keys()
+    if of_probes and (why_not := probes_outdated(judge, criterion)):
+        figures |= dict.fromkeys(of_probes, Figure(None, why_not))
+    return [check(one, figures[one.figure]) for one in requirements]
+
+
+def _per_document(criterion: Criterion, data: ReportData) -> float:
+    """How many ratings a rated document has, on average."""
+    human = data.humans[criterion.pk]
+    documents = data.units.documents_with(human.ratings.count > 0).sum()
+    return float(len(human.ratings) / documents) if documents else 0.0
+
+
+def _checked_json(checked: Checked, per_document: float) -> dict[str, Any]:
+    more = checked.more_documents
+    return {
+        "requirement": str(checked.requirement),
+        "outcome": checked.outcome.value,
+        "value": checked.value,
+        "reason": checked.reason,
+        "more_documents": more,
+        "more_ratings": None if more is None else round(more * per_document) or None,
+    }
+
+
+def in_words(entry: dict[str, Any]) -> str:
+    """A checked requirement in a sentence."""
+    said = f"{entry['requirement']}: {entry['outcome']}"
+    if entry["reason"]:
+        said += f"; {entry['reason']}"
+    if entry["more_documents"]:
+        said += f"; about {entry['more_documents']:,} more rated documents are needed"
+        if entry["more_ratings"]:
+            said += f" ({entry['more_ratings']:,} ratings)"
+    return f"{said}."

@@ -1,0 +1,97 @@
+"""Certificates as files: read, and held against the project that they are of."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from assurance.certifying.bindings import differences
+from assurance.certifying.certificates import bindings_now, is_intact
+from assurance.certifying.requirements import Outcome
+from assurance.certifying.sealed import fingerprint
+from evaluations.models import Criterion, Judge, Project
+from evaluations.models.certificate_content import FORMAT, problem_of
+
+MOST_BYTES = 2**20
+VALID, REFUSED, UNKNOWN = 0, 1, 2
+
+
+class VerifyError(ValueError):
+    """A file that is not a certificate; the message says why."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What verifying found, line by line, and the exit code that says it."""
+
+    exit: int
+    said: tuple[str, ...]
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The content of a certificate's file.
+
+    Raises:
+        VerifyError: it cannot be read, or is no certificate.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise VerifyError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(raw) > MOST_BYTES:
+        raise VerifyError(f"{path} is too large for a certificate.")
+    try:
+        content = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise VerifyError(f"{path} is not JSON (line {error.lineno}): {error.msg}.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise VerifyError(f"{path} is not a certificate of this format ({FORMAT}).")
+    if problem := problem_of(content):
+        raise VerifyError(f"{path} {problem}; it is not a whole certificate.")
+    return content
+
+
+def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> Verified:
+    """Hold a certificate against its project as it is now.
+
+    Args:
+        key: the public key of the site that is trusted.
+        project: the short name of its project here, if it is another.
+    """
+    # First: nothing of a content that was changed is worth a comparison.
+    if not is_intact(content):
+        return Verified(REFUSED, ("Refused: it was changed after it was signed.",))
+    if content["public_key"] != key:
+        return Verified(
+            REFUSED,
+            (
+                f"Refused: it was signed by another site, key {fingerprint(content['public_key'])}."
+                " Name that site's public key with --key.",
+            ),
+        )
+    slug = project or content["project"]
+    found = _found(slug, content["judge"], content["criterion"])
+    if isinstance(found, str):
+        return Verified(UNKNOWN, ("Genuine.", f"Cannot say whether it still fits: {found}"))
+    changed = differences(content["bound_to"], bindings_now(*found, content))
+    if changed:
+        return Verified(REFUSED, ("Refused: it no longer fits.", *changed))
+    said = f"{content['judge']} on {content['criterion']}: {content['outcome']}."
+    met = content["outcome"] == Outcome.MET
+    return Verified(VALID if met else REFUSED, ("Genuine, and it still fits.", said))
+
+
+def _found(slug: str, label: str, name: str) -> tuple[Judge, Criterion] | str:
+    """The judge and the criterion of a certificate, or which of them is not here."""
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        return f"project {slug} is not on this site."
+    judge = next((one for one in project.judges.all() if one.label == label), None)
+    if judge is None:
+        return f"project {slug} has no judge {label}."
+    criterion = project.criteria.filter(name=name).first()
+    if criterion is None:
+        return f"project {slug} has no criterion {name}."
+    return judge, criterion

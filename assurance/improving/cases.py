@@ -1,0 +1,81 @@
+"""Texts on which a judge and people differ, with what annotators said about them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotations.models import Assignment
+from annotations.models.assignments import AssignmentState
+from assurance.improving.arms import Ground
+from evaluations.models import CandidateOutput
+from geval.llm.reflection import LONGEST_TEXT, Case
+from geval.statistics.types import FloatArray
+
+# The reflecting model reads so many outputs at most, and about so many characters.
+MOST_CASES, MOST_CHARACTERS = 60, 60_000
+
+
+def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> list[Case]:
+    """Outputs of some documents, those on which judge and people differ most: by document, and in
+    each those that differ most first.
+
+    Args:
+        documents: positions of training documents.
+        scores: of all outputs, NaN where there is none; shape (outputs,).
+    """
+    there = np.isin(ground.outputs.document, np.array(documents)) & ~np.isnan(ground.human)
+    places = np.flatnonzero(there)
+    gaps = _standing(ground, ground.human, places) - _standing(ground, scores, places)
+    order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
+    order = _as_fits(order, ground.outputs_at(order))
+    order = order[np.argsort(ground.outputs.document[order], kind="stable")]
+    outputs = ground.outputs_at(order)
+    comments = _comments_on([output.pk for output in outputs])
+    return [
+        Case(
+            source=output.document.source,
+            output=output.text,
+            people=float(ground.human[at]),
+            judge=None if np.isnan(scores[at]) else float(scores[at]),
+            comments=tuple(comments[output.pk]),
+        )
+        for at, output in zip(order, outputs, strict=True)
+    ]
+
+
+def _as_fits(order: np.ndarray, outputs: Sequence[CandidateOutput]) -> np.ndarray:
+    """As many places as a prompt has room for; each document's source is shown once."""
+    seen, total = set[int](), 0
+    for count, output in enumerate(outputs):
+        total += min(len(output.text), LONGEST_TEXT)
+        if output.document_id not in seen:
+            total += min(len(output.document.source), LONGEST_TEXT)
+        seen.add(output.document_id)
+        if total > MOST_CHARACTERS and count:
+            return order[:count]
+    return order
+
+
+def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatArray:
+    """Values less the mean of their document's, in standard deviations of all."""
+    document, own = ground.outputs.document[places], values[places]
+    centred = own.copy()
+    for one in np.unique(document):
+        mine = document == one
+        known = own[mine][~np.isnan(own[mine])]
+        centred[mine] -= known.mean() if len(known) else 0.0
+    spread = np.nanstd(centred) if not np.isnan(centred).all() else 0.0
+    return np.asarray(centred / (spread or 1.0))
+
+
+def _comments_on(output_ids: Sequence[int]) -> dict[int, list[str]]:
+    """What annotators wrote about items that show one of some outputs alone."""
+    found: dict[int, list[str]] = defaultdict(list)
+    rows = Assignment.objects.filter(
+        state=AssignmentState.SUBMITTED, shown__in=[[pk] for pk in output_ids]
+    ).order_by("pk")
+    for shown, answer in rows.values_list("shown", "answer"):
+        if comment := str((answer or {}).get("comment", "")).strip():
+            found[shown[0]].append(comment)
+    return found

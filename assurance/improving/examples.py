@@ -1,0 +1,82 @@
+"""Rated outputs of training documents as examples in a judge's prompt (few-shot)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from assurance.improving.arms import Ground
+from evaluations.models import CandidateOutput
+from geval.evaluators.wording import LONGEST_EXAMPLES
+from geval.llm.prompt_examples import example_block, has_delimiter
+from geval.llm.prompts import has_placeholder
+from geval.scales import Scale, short
+from geval.statistics.types import IntArray
+
+# How many examples, and the seed of a draw.
+SETS = ((3, 0), (6, 0), (6, 1))
+# Of a pool of at most so many, each prompt shows those nearest to its text.
+POOL, NEAREST = 40, 3
+
+
+def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dict[str, str]]]:
+    """Sets that cover the range of people's ratings, each example of another document, and a pool
+    of which each prompt shows the nearest: a name that is the same each time, and the parts of a
+    wording.
+
+    Args:
+        documents: positions of those to take examples from.
+    """
+    there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
+    places = np.flatnonzero(there)
+    texts = dict(zip(places.tolist(), ground.outputs_at(places), strict=True))
+    usable = np.array([at for at in texts if _is_usable(texts[at])], dtype=np.int64)
+    for count, seed in SETS:
+        chosen = _covering(ground, np.random.default_rng(seed).permutation(usable), count)
+        if len(chosen) == count:
+            blocks = (_block(ground, at, texts[at]) for at in chosen)
+            yield f"examples-{count}-{seed}", {"examples": "\n\n".join(blocks), "nearest": "0"}
+    order = np.random.default_rng(0).permutation(usable)
+    pool = _as_fits(
+        [_block(ground, at, texts[at]) for at in sorted(_covering(ground, order, POOL))]
+    )
+    if len(pool) > NEAREST:
+        yield f"nearest-{NEAREST}", {"examples": "\n\n".join(pool), "nearest": str(NEAREST)}
+
+
+def _as_fits(blocks: list[str]) -> list[str]:
+    """As many blocks as a wording may hold, in turn."""
+    ends = np.cumsum([len(block) + 2 for block in blocks])
+    return blocks[: int((ends <= LONGEST_EXAMPLES).sum())]
+
+
+def _covering(ground: Ground, order: IntArray, count: int) -> list[int]:
+    """Places of different documents whose ratings are nearest to evenly spaced points between the
+    lowest and the highest; of equally near ones the first."""
+    human, free, chosen = ground.human, order.tolist(), list[int]()
+    if not free:
+        return chosen
+    for point in np.linspace(human[order].min(), human[order].max(), count):
+        if not free:
+            break
+        nearest = min(free, key=lambda at: abs(human[at] - point))
+        chosen.append(nearest)
+        document = ground.outputs.document
+        free = [at for at in free if document[at] != document[nearest]]
+    return chosen
+
+
+def _block(ground: Ground, at: int, output: CandidateOutput) -> str:
+    rating = _rating(float(ground.human[at]), ground.criterion.scale)
+    return example_block(output.document.source, output.text, rating)
+
+
+def _rating(mean: float, scale: Scale) -> str:
+    """A mean rating as the nearest point of the scale, which is what the judge can give."""
+    return short(min(scale.points, key=lambda point: abs(point - mean)))
+
+
+def _is_usable(output: CandidateOutput) -> bool:
+    """Whether its texts are shown as they are: not filled in as a prompt is, and without what
+    would end the example."""
+    texts = f"{output.document.source}\n{output.text}"
+    return not has_placeholder(texts) and not has_delimiter(texts)

@@ -1,0 +1,233 @@
+"""Looking at the locked documents: once for each candidate, counted, and paid for by wider
+intervals."""
+
+from typing import Any
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+
+from assurance.improving.arms import Ground, ImproveError, ground_of
+from assurance.improving.rewording import wording_of
+from assurance.improving.scoring import scoring_of
+from assurance.improving.search import check_size
+from assurance.improving.trials import Trials
+from evaluations.corpus.locks.draws import name_of, record, remember_look
+from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.shift import Shift
+from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
+from evaluations.reports.serving.size import is_large, too_large_for_page
+from geval.evaluators.formula import CriterionFormula
+from geval.statistics.calibration import nearest_to_all
+from geval.statistics.proof import (
+    AgainstConstant,
+    Proof,
+    confidence_of,
+    gain_in_distance,
+    gain_in_rank,
+)
+from geval.statistics.types import FloatArray
+from geval.thresholds import FAILED_SHARE
+
+NOT_LOCKED = "No documents are locked; lock some before you search."
+OPENED = "The documents were unlocked on {}, so nothing can be proven on them any more."
+
+
+def usable_lock(project: Any) -> LockedDocuments:
+    """A project's locked documents.
+
+    Raises:
+        ImproveError: there are none, or they were unlocked.
+    """
+    locked = locked_of(project)
+    if locked is None:
+        raise ImproveError(NOT_LOCKED)
+    if locked.unlocked_at is not None:
+        raise ImproveError(OPENED.format(f"{locked.unlocked_at:%Y-%m-%d}"))
+    return locked
+
+
+def look(candidate: Candidate, *, by: Any = None) -> Look | None:
+    """Test a candidate on the locked documents against today's judge; a second time gives the first
+    look.
+
+    A wording has no scores on them yet. Its look is taken, a run (`look_run`) judges them, and
+    until that is done there is no result: None. Whoever asks again then gets it.
+
+    Raises:
+        ImproveError: all looks are used, the documents were unlocked, or scores are missing.
+    """
+    project = candidate.search.project
+    with transaction.atomic():
+        usable_lock(project)
+        # Two people at once, also in two copies, do not take the last look twice.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
+        locked = LockedDocuments.objects.select_for_update().get(project=project)
+        before = Look.objects.filter(candidate=candidate).first()
+        if before is not None:
+            return before
+        if candidate.look_run_id is None and looks_taken(locked) >= locked.looks_allowed:
+            raise ImproveError(
+                f"All {locked.looks_allowed} looks at the locked documents are used. More would"
+                " prove too much by chance."
+            )
+        ground = ground_of(project, candidate.search.judge, candidate.search.criterion, locked)
+        check_size(ground)
+        if candidate.proposal is None:
+            own = values_of(ground, CriterionFormula.model_validate(candidate.formula))
+        else:
+            judged = _judged(ground, candidate, by=by)
+            if judged is None:
+                return None
+            own = judged
+        proof = proof_of(ground, candidate, own, looks=locked.looks_allowed)
+        person = candidate.look_by or by
+        record(locked)
+        result = Look.objects.create(
+            locked=locked,
+            candidate=candidate,
+            looked_by=person,
+            looked_by_name=name_of(person)[:200],
+            **_columns(proof),
+        )
+        remember_look(result)
+        return result
+
+
+def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
+    """The same in a web process.
+
+    Raises:
+        ImproveError: as `look`; or the project is too large for a page.
+    """
+    project, judge = candidate.search.project, candidate.search.judge
+    words = f"improve {project.slug} --judge '{judge.label}' --look {candidate.pk}"
+    if said := too_large_for_page(project, words):
+        raise ImproveError(said)
+    return look(candidate, by=by)
+
+
+def looks_taken(locked: LockedDocuments) -> int:
+    """How many looks are used, in all copies on this site, those whose documents are still being
+    judged included."""
+    pending = Candidate.objects.filter(
+        search__project__locked__in=LockedDocuments.objects.filter(
+            Q(pk=locked.pk) | (Q(draw=locked.draw) & ~Q(draw=""))
+        ),
+        look_run__isnull=False,
+        look=None,
+    )
+    return locked.looks_used() + pending.count()
+
+
+def finish_looks(project: Project) -> None:
+    """Write down the looks whose documents have been judged; of a large project, the command that
+    took them does."""
+    if is_large(project):
+        return
+    for candidate in pending_looks(project):
+        if candidate.look_run and candidate.look_run.state == RunState.DONE:
+            look(candidate)
+
+
+def pending_looks(project: Project) -> QuerySet[Candidate]:
+    """Candidates whose looks are taken and have no result yet."""
+    return Candidate.objects.filter(
+        search__project=project, look_run__isnull=False, look=None
+    ).select_related("search__project", "search__judge", "search__criterion", "look_run")
+
+
+def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | None:
+    """A wording's scores of the locked documents, shape (outputs,); None while they are being
+    judged."""
+    assert candidate.proposal is not None
+    trials = Trials(candidate.search, Shift())
+    trials.scoring = scoring_of(candidate.proposal)
+    wording = wording_of(candidate.proposal.texts)
+    there = np.isin(ground.outputs.document, ground.locked) & ~np.isnan(ground.human)
+    there &= ~np.isnan(ground.today)
+    scores = np.full(len(ground.outputs), np.nan)
+    scores[there] = trials.known(wording, ground.output_ids[there])
+    missing = there & np.isnan(scores)
+    run = candidate.look_run
+    if run is None and missing.any():
+        candidate.look_run = start_run(
+            candidate.search.judge,
+            [candidate.search.criterion],
+            attempt=trials.attempt(wording, ground.output_ids[missing]),
+        )
+        candidate.look_by = by
+        candidate.save(update_fields=["look_run", "look_by"])
+        return None
+    if run is not None and run.state != RunState.DONE:
+        return None
+    if missing.sum() > FAILED_SHARE * there.sum():
+        raise ImproveError(
+            f"{missing.sum()} of {there.sum()} locked outputs could not be judged in the new"
+            f" wording. Retry the failed items of run {run.pk if run else ''} first."
+        )
+    return scores
+
+
+def proof_of(ground: Ground, candidate: Candidate, own: FloatArray, *, looks: int) -> Proof:
+    """What the locked documents say of a candidate; their outputs count by their weights.
+
+    Args:
+        own: its values, shape (outputs,).
+    """
+    outputs = ground.outputs.weighted(ground.weight)
+    is_locked = np.isin(outputs.document, ground.locked)
+    human, today, own = (side[is_locked] for side in (ground.human, ground.today, own))
+    outputs, confidence = outputs.part(is_locked), confidence_of(looks, 1)
+    if candidate.measure == Candidate.Measure.RANK:
+        return gain_in_rank(outputs, human, own, today, confidence=confidence)
+    _, (ratings, scores) = ground.on(ground.training, ground.human, ground.today)
+    constant = nearest_to_all(ratings[~np.isnan(ratings + scores)])
+    return gain_in_distance(outputs, human, own, today, confidence=confidence, constant=constant)
+
+
+def values_of(ground: Ground, formula: CriterionFormula) -> FloatArray:
+    """A formula's value of each output; shape (outputs,), NaN where a member gave no score."""
+    known = {(arm.judge.name, arm.criterion): arm.scores for arm in ground.arms}
+    known.setdefault((ground.judge.name, ground.criterion.name), ground.today)
+    missing = [m.judge for m in formula.members if (m.judge, m.criterion) not in known]
+    if missing:
+        raise ImproveError(f"{missing[0]} no longer has the scores that this change needs.")
+    scores = np.stack([known[m.judge, m.criterion] for m in formula.members])
+    value: FloatArray = formula.of(scores)
+    return value
+
+
+def _columns(proof: Proof) -> dict[str, Any]:
+    low, high = proof.interval.ends or (None, None)
+    return {
+        "outcome": proof.outcome.value,
+        "documents": proof.documents,
+        "value": proof.candidate.value,
+        "today": proof.today.value,
+        "gain": proof.gain.value,
+        "low": low,
+        "high": high,
+        "confidence": proof.confidence,
+        "reason": proof.gain.reason or proof.interval.reason,
+        "ranked": proof.ranked
+        and {
+            "documents": proof.ranked.documents,
+            "candidate": proof.ranked.first,
+            "today": proof.ranked.second,
+        },
+        "constant": proof.constant and _constant(proof.constant),
+    }
+
+
+def _constant(beside: AgainstConstant) -> dict[str, float | None]:
+    low, high = beside.interval.ends or (None, None)
+    return {
+        "value": beside.value,
+        "distance": beside.distance,
+        "gain": beside.gain,
+        "low": low,
+        "high": high,
+    }

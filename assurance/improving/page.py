@@ -1,0 +1,283 @@
+"""What the page of improvements shows of a judge on a criterion."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from assurance.improving.certificate import (
+    constant_of,
+    likely_gain,
+    look_of,
+    not_tried,
+    ranks_of,
+)
+from assurance.improving.looking import looks_taken
+from assurance.improving.proposals import Progress, against_today, progress_of
+from evaluations.corpus.locks.locking import drawn_before, locked_of
+from evaluations.judging.judges.wordings import ChangedPart
+from evaluations.models import (
+    Candidate,
+    Criterion,
+    Document,
+    Judge,
+    LockedDocuments,
+    Look,
+    Project,
+    Search,
+)
+from evaluations.models.improving import OPEN_STATES, withheld_documents
+from evaluations.reports.forest import Axis, Span
+from geval.statistics.proof import Outcome
+from geval.texts.numbers import signed
+
+# The axis of gains reaches at least so far to both sides.
+LEAST_REACH = 0.1
+STEP = 0.05
+MOST_ROWS = 30
+
+
+@dataclass(frozen=True)
+class Row:
+    """A candidate beside today's judge: a ring for training, a dot and an interval for locked
+    documents, as places on the axis of gains in rho. A map's gain is a distance in points, so it
+    has an axis of its own, with its `ticks`; 0 is in the middle of both."""
+
+    candidate: Candidate
+    gain: float
+    look: Look | None
+    ring: str
+    dot: str | None
+    span: Span | None
+    ticks: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def wording(self) -> list[ChangedPart]:
+        """The parts of the prompt that it changes, against today's; empty for other changes."""
+        return against_today(self.candidate.proposal) if self.candidate.proposal else []
+
+    @property
+    def stamp(self) -> str:
+        """The class of its stamp."""
+        if self.look is None:
+            return "unseen"
+        return "proven" if self.look.outcome == Outcome.PROVEN else "not"
+
+    @property
+    def stamp_text(self) -> str:
+        return self.look.outcome.capitalize() if self.look else "Not looked at"
+
+    @property
+    def ranks(self) -> str:
+        """In how many documents each of the two judges ranks anything."""
+        return ranks_of(self.look) if self.look else ""
+
+    @property
+    def likely_gain(self) -> float | None:
+        """Of a proven gain, how large it is likely to be."""
+        return likely_gain(self.look) if self.look else None
+
+    @property
+    def constant(self) -> str:
+        """Of a map, how the best constant does on the locked documents."""
+        return constant_of(self.look) if self.look else ""
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether its look is taken and locked documents are being judged."""
+        return self.look is None and self.candidate.look_run_id is not None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything about a judge on a criterion; `lead` is what it comes to, in a sentence, `looks`
+    have their likely gains."""
+
+    judge: Judge | None
+    criterion: Criterion | None
+    judges: tuple[Judge, ...]
+    criteria: tuple[Criterion, ...]
+    locked: LockedDocuments | None
+    looks: tuple[tuple[Look, float | None], ...]
+    documents: int
+    search: Search | None
+    progress: Progress | None
+    last: Search | None
+    rows: tuple[Row, ...]
+    not_tried: tuple[tuple[str, str], ...]
+    axis: Axis
+    ticks: tuple[tuple[str, str], ...]
+    zero: str
+    lead: str
+
+    @property
+    def boxes(self) -> list[bool]:
+        """A box for each look there may be: whether it is used."""
+        allowed = self.locked.looks_allowed if self.locked else 0
+        used = looks_taken(self.locked) if self.locked else 0
+        return [number < used for number in range(allowed)]
+
+    @property
+    def withheld(self) -> int:
+        """Of how many documents ratings are withheld now."""
+        return len(withheld_documents(self.locked.project_id)) if self.locked else 0
+
+    @property
+    def drawn_before(self) -> str:
+        """That these documents were locked before, in a sentence; empty for a draw of its own."""
+        return drawn_before(self.locked) if self.locked else ""
+
+    @property
+    def looks_used(self) -> int:
+        return self.boxes.count(True)
+
+    @property
+    def looks_left(self) -> int:
+        return self.boxes.count(False)
+
+
+def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> Page:
+    """The page for a judge and a criterion by id; where none is named, for those of the last
+    search, or the first."""
+    judges = tuple(_judges(project))
+    criteria = tuple(project.criteria.all())
+    last = Search.objects.filter(project=project).first()
+    chosen_judge = _named(judges, judge, last.judge_id if last else None)
+    chosen = _named(criteria, criterion, last.criterion_id if last else None)
+    searches = (
+        Search.objects.filter(judge=chosen_judge, criterion=chosen)
+        if chosen_judge and chosen
+        else Search.objects.none()
+    )
+    locked = locked_of(project)
+    looks = (
+        locked.looks.select_related(
+            "candidate__search__judge", "candidate__search__criterion", "looked_by"
+        )
+        if locked
+        else Look.objects.none()
+    )
+    rows, axis = _rows(searches)
+    current = searches.filter(state__in=OPEN_STATES).first()
+    shown = current or searches.filter(proposals__isnull=False).first()
+    last_search = searches.exclude(state__in=OPEN_STATES).first()
+    return Page(
+        judge=chosen_judge,
+        criterion=chosen,
+        judges=judges,
+        criteria=criteria,
+        locked=locked,
+        looks=tuple((look, likely_gain(look)) for look in looks),
+        documents=Document.objects.filter(project=project).count(),
+        search=current,
+        progress=progress_of(shown) if shown else None,
+        last=last_search,
+        rows=rows,
+        not_tried=not_tried(last_search) if last_search else (),
+        axis=axis,
+        ticks=_ticks(axis),
+        zero=axis.at(0.0),
+        lead=_lead(rows, locked),
+    )
+
+
+def _judges(project: Project) -> QuerySet[Judge]:
+    """Judges with scores, those in use first."""
+    return project.judges.filter(runs__isnull=False, retired_at=None).distinct().order_by("pk")
+
+
+def _named(things: Sequence[Any], pk: str, otherwise: int | None) -> Any:
+    """The one with an id, else the one with another id, else the first."""
+    by_id = {str(one.pk): one for one in things}
+    return by_id.get(pk) or by_id.get(str(otherwise)) or next(iter(things), None)
+
+
+def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
+    candidates = list(
+        Candidate.objects.filter(search__in=searches)
+        .select_related("look", "look_run", "adopted_as", "proposal__search")
+        .order_by("-search", "pk")[:MOST_ROWS]
+    )
+    shown = [look_of(candidate) for candidate in candidates]
+    both = list(zip(candidates, shown, strict=True))
+    axes = {
+        measure: _axis([one for one in both if one[0].measure == measure])
+        for measure in Candidate.Measure.values
+    }
+    rows = tuple(_row(candidate, look, axes[candidate.measure]) for candidate, look in both)
+    return rows, axes[Candidate.Measure.RANK]
+
+
+def _axis(rows: Sequence[tuple[Candidate, Look | None]]) -> Axis:
+    """As far to both sides as the largest gain or end of an interval."""
+    values = [
+        value
+        for candidate, look in rows
+        for value in (candidate.training["gain"], *((look.low, look.high) if look else ()))
+        if value is not None
+    ]
+    reach = max([LEAST_REACH, *(abs(value) for value in values)])
+    reach = math.ceil(reach / STEP - 1e-9) * STEP
+    return Axis(-reach, reach)
+
+
+def _row(candidate: Candidate, look: Look | None, axis: Axis) -> Row:
+    gain = candidate.training["gain"]
+    has_ends = look is not None and look.low is not None and look.high is not None
+    return Row(
+        candidate,
+        gain,
+        look,
+        ring=axis.at(gain),
+        dot=axis.at(look.gain) if look and look.gain is not None else None,
+        span=axis.span(look.low, look.high) if look and has_ends else None,  # type: ignore[arg-type]
+        ticks=() if candidate.measure == Candidate.Measure.RANK else _ticks(axis),
+    )
+
+
+def _ticks(axis: Axis) -> tuple[tuple[str, str], ...]:
+    step = STEP * max(1, round(axis.high / STEP / 2))
+    count = math.floor(axis.high / step + 1e-9)
+    values = [step * number for number in range(-count, count + 1)]
+    return tuple((axis.at(v), signed(v) if v else "0") for v in values)
+
+
+def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
+    if locked is None:
+        return (
+            "Set documents aside first. What is found on the others can then be proven on texts"
+            " that no attempt has seen."
+        )
+    if locked.unlocked_at is not None:
+        return "The locked documents were opened: nothing can be proven on them any more."
+    proven = [row for row in rows if row.stamp == "proven"]
+    if proven:
+        return _lead_of_proof(proven)
+    if any(row.look for row in rows):
+        return "Nothing is proven yet: no change was surely better on the locked documents."
+    if any(row.candidate.is_better_on_training for row in rows):
+        return "Changes were found on training documents. Look at the best one to prove it."
+    if rows:
+        return "Nothing better was found on training documents, so no look is worth spending."
+    return "No change has been tried yet."
+
+
+def _lead_of_proof(proven: Sequence[Row]) -> str:
+    """The best gain in rank; where only maps are proven, what these are good for."""
+    ranking = [row for row in proven if row.candidate.measure == Candidate.Measure.RANK]
+    best = max(ranking or proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
+    look = best.look
+    assert look is not None
+    from_to = f"from {look.today:.2f} to {look.value:.2f}"
+    unseen = f"{best.candidate.title} is proven: on documents no attempt has seen,"
+    change = (
+        f"rho rises {from_to}."
+        if ranking
+        else f"its numbers fit people's scale better (distance {from_to}); it ranks as before."
+    )
+    likely = likely_gain(look)
+    return f"{unseen} {change}" + (
+        "" if likely is None else f" Likely by {likely:.2f}, as gains that prove are exaggerated."
+    )

@@ -1,0 +1,112 @@
+"""What pages and commands show of the wordings that a search proposed, as they come."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from assurance.improving.certificate import mean_on_selection
+from assurance.improving.rewording import change_of
+from assurance.improving.scoring import Scoring, scoring_of
+from assurance.improving.trials import spent_on
+from evaluations.judging.judges.wordings import ChangedPart, changed_parts
+from evaluations.models import Change, EvaluationRun, Proposal, Search
+from geval.evaluators.wording import shown_part
+from geval.llm.reflection import PARTS
+from geval.texts.word_differences import MarkedLine, line_differences
+
+SETTINGS = PARTS | {"mode": "Scoring", "samples": "Replies per item"}
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A proposal beside the wording that it was made from; `selection` is its mean rho on the
+    documents by which one is chosen, None if it did not get so far."""
+
+    proposal: Proposal
+    part: str
+    lines: tuple[MarkedLine, ...]
+    selection: float | None
+
+    @property
+    def outcome(self) -> str:
+        """What came of it, in words."""
+        if self.proposal.problem:
+            return self.proposal.problem
+        if self.selection is not None:
+            return f"rho {self.selection:.2f} on the documents that choose"
+        if self.proposal.on_batch is None:
+            return "tried before, or not yet"
+        if change_of(self.proposal) == Change.SCORING and self.proposal.on_batch is not None:
+            return f"not in the better half: rho {self.proposal.on_batch:.2f} on a few documents"
+        before, after = self.proposal.parent_on_batch or 0.0, self.proposal.on_batch
+        better = "better" if after > before else "no better"
+        return f"{better} on its own documents: {before:.2f} before, {after:.2f}"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the rewording of a search is."""
+
+    calls: int
+    most_calls: int
+    money: Decimal | None
+    budget: Decimal | None
+    today: float | None
+    best: float | None
+    better: int
+    proposals: tuple[Proposed, ...]
+    run: EvaluationRun | None
+
+
+def progress_of(search: Search) -> Progress | None:
+    """How far a search for a wording is; None for searches that make no calls."""
+    if not search.asks_models:
+        return None
+    rows = list(search.proposals.select_related("parent").order_by("number"))
+    spent = spent_on(search)
+    tried = {row.number: mean_on_selection(row) for row in rows}
+    found = [value for number, value in tried.items() if number and value is not None]
+    return Progress(
+        calls=spent.calls,
+        most_calls=search.most_calls,
+        money=spent.money,
+        budget=search.budget,
+        today=tried.get(0),
+        best=max(found, default=None),
+        better=len(found),
+        proposals=tuple(proposed(row) for row in reversed(rows) if row.number),
+        run=search.runs.active().first(),
+    )
+
+
+def proposed(proposal: Proposal) -> Proposed:
+    """A proposal as it is shown."""
+    parent = proposal.parent.texts if proposal.parent else {}
+    if change_of(proposal) == Change.SCORING:
+        lines = _scoring_lines(proposal)
+    else:
+        lines = line_differences(parent.get(proposal.part, ""), proposal.texts[proposal.part])
+    return Proposed(
+        proposal,
+        SETTINGS[proposal.part],
+        () if proposal.problem else lines,
+        mean_on_selection(proposal),
+    )
+
+
+def against_today(proposal: Proposal) -> list[ChangedPart]:
+    """The parts in which a proposal differs from today's wording, with their lines."""
+    if change_of(proposal) == Change.SCORING:
+        return [(SETTINGS[proposal.part], _scoring_lines(proposal))]
+    today = proposal.search.proposals.get(number=0).texts
+    return changed_parts(today, proposal.texts)
+
+
+def _scoring_lines(proposal: Proposal) -> tuple[MarkedLine, ...]:
+    """Today's setting beside the proposed one."""
+    if proposal.part == "scale":
+        search = proposal.search
+        today = search.proposals.get(number=0).texts.get("scale") or str(search.criterion.scale)
+        return line_differences(today, proposal.texts["scale"])
+    if proposal.part == "beside":
+        return line_differences("", shown_part("beside", proposal.texts["beside"]))
+    return line_differences(str(Scoring.of(proposal.search.judge)), str(scoring_of(proposal)))

@@ -1,0 +1,267 @@
+"""Searching for a better judge among the scores there are: another judge, a panel, a calibration
+map. Everything is learned from training documents alone."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from assurance.improving.arms import Arm, Ground, ImproveError
+from evaluations.models import Candidate, Change
+from geval.evaluators.formula import CriterionFormula, Member
+from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
+from geval.statistics.layout import complete
+from geval.statistics.panel import Arms, Chosen, choose, effective_votes
+from geval.statistics.proof import documents_for, smallest_gain
+from geval.statistics.types import FloatArray
+from geval.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
+
+# Fixed and stated, so that a search can be repeated.
+SEED = 0
+# By how much a map rises over the range of scores where it is flat, as a share of the ratings'.
+RISE = 1e-4
+RANK, DISTANCE = Candidate.Measure.RANK, Candidate.Measure.DISTANCE
+
+
+@dataclass(frozen=True)
+class Found:
+    """A change that may be better than today's judge.
+
+    It is a formula, or a wording: the id of a proposal. `today` and `candidate` are values on
+    training documents, the candidate's by cross-validation; `gain` is positive for the better,
+    whatever is measured. `constant` is the best constant's distance, where distance is measured.
+    """
+
+    change: Change
+    title: str
+    formula: CriterionFormula | None
+    today: float
+    candidate: float
+    documents: int
+    measure: str = RANK
+    description: str = ""
+    proposal: int | None = None
+    constant: float | None = None
+
+    @property
+    def gain(self) -> float:
+        gain = self.candidate - self.today
+        return -gain if self.measure == DISTANCE else gain
+
+    def training(self) -> dict[str, Any]:
+        """As a candidate's row holds it."""
+        return {
+            "today": self.today,
+            "candidate": self.candidate,
+            "gain": self.gain,
+            "documents": self.documents,
+            **({} if self.constant is None else {"constant": self.constant}),
+        }
+
+
+@dataclass(frozen=True)
+class Power:
+    """What the locked documents can show: the smallest gain in rho that is proven in 80 % of the
+    tries, and how many documents a gain of `wanted` takes."""
+
+    smallest: float
+    wanted: float
+    documents: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found, best first, and what it rested on."""
+
+    candidates: list[Found]
+    training: int
+    locked: int
+    today: float | None
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def search(ground: Ground, changes: Sequence[str]) -> Searched:
+    """Try changes of a judge on training documents.
+
+    Raises:
+        ImproveError: too few documents were rated.
+    """
+    check_size(ground)
+    found = [one for change in changes for one in _TRIED[Change(change)](ground)]
+    return Searched(
+        sorted(found, key=lambda one: (one.measure == DISTANCE, -one.gain)),
+        len(ground.training),
+        len(ground.locked),
+        _mean(ground.rho_of_today),
+        ground.left_out,
+    )
+
+
+def check_size(ground: Ground) -> None:
+    """Refuse where nothing that is found could be relied on, or proven."""
+    missing = []
+    for what, count, least in (
+        ("training", len(ground.training), TRAINING_DOCUMENTS),
+        ("locked", len(ground.locked), LOCKED_DOCUMENTS),
+    ):
+        if count < least:
+            missing.append(f"{count} of {least} {what} documents")
+    if missing:
+        raise ImproveError(
+            f"On {ground.criterion} too few documents have ratings and {ground.judge}'s scores:"
+            f" {' and '.join(missing)}. Rate more documents, locked ones too."
+        )
+
+
+def power(ground: Ground, *, confidence: float, wanted: float = 0.05) -> Power | None:
+    """What can be proven, by how much other judges' rho differs from today's by document; None
+    without other judges."""
+    differences = [
+        spread
+        for arm in ground.arms
+        if arm.judge != ground.judge and (spread := _spread(ground, arm)) is not None
+    ]
+    if not differences:
+        return None
+    spread = float(np.median(differences))
+    needed = documents_for(spread, wanted, confidence=confidence)
+    # Of a sample it takes more documents to tell as much as with equal weights.
+    more = len(ground.locked) / max(1, ground.counting)
+    return Power(
+        smallest_gain(spread, ground.counting, confidence=confidence),
+        wanted,
+        math.ceil(round(needed * more, 9)),
+    )
+
+
+def _spread(ground: Ground, arm: Arm) -> float | None:
+    apart = ground.rho_on_training(arm.scores) - ground.rho_of_today
+    known = apart[~np.isnan(apart)]
+    return float(known.std(ddof=1)) if len(known) > 2 and np.ptp(known) else None
+
+
+def _choice(ground: Ground) -> list[Found]:
+    """The single judge that ranks best, if it is another one."""
+    if not ground.arms:
+        return []
+    arms, documents = ground.learnable
+    chosen = choose(arms, documents, seed=SEED, ridges=(None,))
+    arm = ground.arms[chosen.formula.members[0]]
+    if np.array_equal(arm.scores, ground.today, equal_nan=True):
+        return []
+    formula = _on_scale(arms, ground, chosen)
+    return [
+        _ranked(ground, Change.CHOICE, arm.name, formula, chosen, "the best of all on training")
+    ]
+
+
+def _panel(ground: Ground) -> list[Found]:
+    if len(ground.arms) < 2:
+        return []
+    arms, documents = ground.learnable
+    chosen = choose(arms, documents, seed=SEED)
+    members = chosen.formula.members
+    if len(members) < 2:
+        return []  # the best single one won: that is a choice
+    votes = effective_votes(arms, members)
+    worth = "" if votes is None else f", worth {votes:.1f} that err independently"
+    judges = {ground.arms[at].judge.name for at in members}
+    about = f"{len(members)} scores of {len(judges)} judges{worth}"
+    formula = _on_scale(arms, ground, chosen)
+    return [_ranked(ground, Change.PANEL, f"Panel of {len(judges)}", formula, chosen, about)]
+
+
+def _ranked(
+    ground: Ground,
+    change: Change,
+    title: str,
+    formula: CriterionFormula,
+    chosen: Chosen,
+    description: str,
+) -> Found:
+    today, own = ground.rho_of_today, chosen.by_document
+    both = ~np.isnan(today) & ~np.isnan(own)
+    return Found(
+        change, title, formula, _mean(today) or 0.0, _mean(own) or 0.0, int(both.sum()),
+        description=description,
+    )  # fmt: skip
+
+
+def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
+    """A panel's sum brought to the ratings' scale by a least-squares line, which keeps the
+    order."""
+    members = chosen.formula.members
+    total = chosen.formula.of(arms.scores)
+    slope, intercept = (
+        np.polyfit(total, arms.human, 1) if np.ptp(total) else (0.0, float(arms.human.mean()))
+    )
+    if slope <= 0:  # it never turns what was learned around
+        slope, intercept = 1.0, 0.0
+    return CriterionFormula(
+        members=tuple(
+            Member(
+                judge=ground.arms[at].judge.name,
+                criterion=ground.arms[at].criterion,
+                weight=float(slope * chosen.formula.weights[at]),
+            )
+            for at in members
+        ),
+        intercept=float(intercept),
+    )
+
+
+def _calibration(ground: Ground) -> list[Found]:
+    """The monotonic map that brings today's scores nearest to people's."""
+    outputs, (human, own) = ground.on(ground.training, ground.human, ground.today)
+    outputs, (human, own) = complete(outputs, human, own)
+    error = cross_validated_error(outputs, human, own, rng=np.random.default_rng(SEED))
+    if error is None or not np.ptp(own):
+        return []
+    formula = CriterionFormula(
+        members=(Member(judge=ground.judge.name, criterion=ground.criterion.name, weight=1.0),),
+        intercept=0.0,
+        points=_points(isotonic(own, human), float(np.ptp(human)) or 1.0),
+    )
+    return [
+        Found(
+            Change.CALIBRATION,
+            "Calibration map",
+            formula,
+            error.before,
+            error.after,
+            int(outputs.documents_with().sum()),
+            measure=DISTANCE,
+            description="brings scores nearer to people's, and keeps their order",
+            constant=error.constant,
+        )
+    ]
+
+
+def _points(fitted: Isotonic, ratings: float) -> tuple[tuple[float, float], ...]:
+    """The map by its corners, made to rise a little where it is flat, and as far beyond both ends
+    as the scores reach: so it ranks exactly as the scores do.
+
+    Args:
+        ratings: the range of people's ratings, which says how much is little.
+    """
+    x, y = fitted.x, fitted.fit
+    inner = np.flatnonzero((np.diff(y)[:-1] != 0) | (np.diff(y)[1:] != 0)) + 1
+    kept = [0, *inner.tolist(), len(x) - 1]
+    width = float(x[-1] - x[0])
+    xs = np.array([x[0] - width, *x[kept], x[-1] + width])
+    ys = np.array([y[0], *y[kept], y[-1]]) + RISE * ratings * (xs - x[0]) / width
+    return tuple(zip(xs.tolist(), ys.tolist(), strict=True))
+
+
+_TRIED: dict[Change, Callable[[Ground], list[Found]]] = {
+    Change.CHOICE: _choice,
+    Change.PANEL: _panel,
+    Change.CALIBRATION: _calibration,
+}
+
+
+def _mean(values: FloatArray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None

@@ -1,0 +1,270 @@
+"""Trying a wording: the judge's scores in other words on some outputs, by runs of the search.
+
+What was tried before is read from its scores, so a search that is done again from its beginning,
+after a pause or a lost worker, asks nothing twice.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import Sum
+from django.utils import timezone
+
+from assurance.improving.rescoring import scored_again
+from assurance.improving.scoring import Scoring
+from evaluations.judging.judges.steps import prompt_parts
+from evaluations.judging.runs.lifecycle import (
+    BUDGET_REACHED,
+    Attempt,
+    resume_run,
+    run_parameters,
+    start_run,
+)
+from evaluations.judging.runs.shift import Shift, worker_name
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
+from geval.evaluators.geval import GEval
+from geval.evaluators.wording import Wording, as_setting, wordings_in
+from geval.llm.cost import cost
+from geval.statistics.types import FloatArray, IntArray
+
+LOOK_SECONDS = 0.2
+# How long a worker may hold a search without being heard of: longer than a slice of its work
+# (tasks.py), so that a late worker has died.
+LEASE = timedelta(minutes=7)
+
+
+class Leaving(Enum):
+    """Why a worker leaves a search that is not over."""
+
+    SHIFT = "its time is over; the next message goes on"
+    WAITING = "a run waits for an endpoint"
+    HALTED = "a run was paused by an error, and somebody has to look"
+    LOST = "somebody paused or cancelled it, or another worker has it"
+
+
+class LeftError(BaseException):
+    """A worker leaves a search; not an error of it, so nothing may catch it on the way."""
+
+    def __init__(self, why: Leaving, message: str = "") -> None:
+        super().__init__(message)
+        self.why, self.message = why, message
+
+
+class LimitReachedError(BaseException):
+    """A search has made all the calls it may, or spent all the money; it ends with what it has."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a search has taken so far."""
+
+    calls: int
+    money: Decimal | None
+
+
+def spent_on(search: Search) -> Spent:
+    """The calls of a search's runs (without those of looks) and of its reflections, and what they
+    cost; None without prices."""
+    names = ("calls", "prompt_tokens", "completion_tokens")
+    total = dict.fromkeys(names, 0)
+    tried = search.runs.exclude(pk__in=search.candidates.exclude(look_run=None).values("look_run"))
+    for rows in (tried, search.proposals.all()):
+        found = rows.aggregate(**{name: Sum(name) for name in names})
+        for name in names:
+            total[name] += found[name] or 0
+    prices = run_parameters(search.judge, fresh=False, transport="live").prices
+    return Spent(total["calls"], cost(total["prompt_tokens"], total["completion_tokens"], prices))
+
+
+def keep_search(search: Search) -> None:
+    """Hold on to a search.
+
+    Raises:
+        LeftError: it is no longer this worker's.
+    """
+    mine = Search.objects.filter(pk=search.pk, state=ErrandState.ASKING, worker=search.worker)
+    # Whoever gets as far as here makes progress, so earlier losses of workers do not count.
+    if not mine.update(taken_until=timezone.now() + LEASE, attempts=1):
+        raise LeftError(Leaving.LOST)
+
+
+class Trials:
+    """The scores of a judge in other words."""
+
+    def __init__(self, search: Search, shift: Shift) -> None:
+        self.search, self.shift = search, shift
+        self.has_asked = False  # each time it gets at least one step further
+        self.judge, self.criterion = search.judge, search.criterion
+        self.parameters = run_parameters(self.judge, fresh=False, transport="live")
+        self.scoring = Scoring.of(self.judge)  # how it scores now, today's unless it is set
+        self.parts = prompt_parts(self.criterion)
+        steps = self.criterion.newest_steps if self.judge.use_steps else None
+        self.steps = steps.text if steps else None
+
+    def own_wording(self) -> Wording:
+        """The judge's own wording of the criterion, empty where it has none."""
+        own = wordings_in(self.judge.settings.get("wording", ""))
+        return own.get(self.criterion.name, Wording())
+
+    def settings(self, wording: Wording) -> dict[str, Any]:
+        """The judge's settings with a wording of the criterion."""
+        own = dict(self.judge.settings)
+        wordings = wordings_in(own.get("wording", "")) | {self.criterion.name: wording}
+        return own | {"wording": as_setting(wordings)}
+
+    def attempt(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> Attempt:
+        """What a run is started with that judges outputs in a wording."""
+        outputs = [int(pk) for pk in output_ids]
+        return Attempt(self.search, self.settings(wording), outputs, changes=asdict(self.scoring))
+
+    def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
+        """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
+        wanted = [int(pk) for pk in output_ids]
+        known = self._known(wording, wanted)
+        return np.array([known.get(pk, np.nan) for pk in wanted])
+
+    def scores(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
+        """Scores of outputs in a wording, asked for where they are not known; shape (outputs,),
+        NaN where an item failed.
+
+        Raises:
+            LeftError, LimitReachedError: not now.
+            RunError: the judge cannot run.
+        """
+        missing = self._missing(wording, [int(pk) for pk in output_ids])
+        if missing:
+            self._ask(self.attempt(wording, missing), self._template(wording))
+        return self.known(wording, output_ids)
+
+    def _template(self, wording: Wording) -> str:
+        return GEval(self.settings(wording)).template(self.parts, self.steps)
+
+    def _evaluator(self, wording: Wording) -> GEval:
+        return GEval(self.settings(wording))
+
+    def _missing(self, wording: Wording, wanted: list[int]) -> list[int]:
+        known = self._known(wording, wanted)
+        failed = RunItem.objects.filter(
+            run__search=self.search,
+            run__run_criteria__template=self._template(wording),
+            run__parameters__mode=self.scoring.mode,
+            run__parameters__samples=self.scoring.samples,
+            output__in=wanted,
+            state=ItemState.FAILED,
+        ).values_list("output", flat=True)
+        settled = known.keys() | set(failed)
+        return [pk for pk in wanted if pk not in settled]
+
+    def _known(self, wording: Wording, wanted: list[int]) -> Mapping[int, float]:
+        """Scores by this judge in these very words, of whichever run; also those that its stored
+        replies give when they are read in another way."""
+        template = self._template(wording)
+        known = self._scored(template, wanted)
+        missing = [pk for pk in wanted if pk not in known]
+        if not missing:
+            return known
+        question = self._evaluator(wording).question_of(self.criterion.name, self.criterion.scale)
+        settings = replace(self.parameters, **asdict(self.scoring)).request_settings
+        return known | scored_again(self.judge, template, missing, question, settings)
+
+    def _scored(self, template: str, wanted: list[int]) -> dict[int, float]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT DISTINCT ON (s.output_id) s.output_id, s.value
+                    FROM evaluations_score s
+                    JOIN evaluations_evaluationrun r ON r.id = s.run_id
+                    JOIN evaluations_runcriterion c
+                      ON c.run_id = r.id AND c.criterion_id = s.criterion_id
+                    WHERE r.judge_id = %(judge)s AND r.purpose = ''
+                      AND s.criterion_id = %(criterion)s
+                      AND c.template = %(template)s
+                      AND r.parameters ->> 'mode' = %(mode)s
+                      AND (r.parameters ->> 'samples')::int = %(samples)s
+                      AND s.output_id = ANY(%(outputs)s)
+                    ORDER BY s.output_id, s.run_id DESC""",
+                {
+                    "judge": self.judge.pk,
+                    "criterion": self.criterion.pk,
+                    "template": template,
+                    "mode": self.scoring.mode,
+                    "samples": self.scoring.samples,
+                    "outputs": wanted,
+                },
+            )
+            return dict(cursor.fetchall())
+
+    def _ask(self, attempt: Attempt, template: str) -> None:
+        """Have outputs judged: by a run of the search that was begun, or a new one."""
+        keep_search(self.search)
+        if self.has_asked and self.shift.is_over:
+            raise LeftError(Leaving.SHIFT)
+        self.has_asked = True
+        run = (
+            self.search.runs.unfinished()
+            .filter(
+                run_criteria__template=template,
+                parameters__mode=self.scoring.mode,
+                parameters__samples=self.scoring.samples,
+            )
+            .first()
+        )
+        if run is None:
+            spent = self.check_limits(len(attempt.outputs))
+            money = self.search.budget
+            run = start_run(
+                self.judge,
+                [self.criterion],
+                budget=None if money is None else money - (spent.money or 0),
+                attempt=attempt,
+            )
+        elif run.resumes_by_itself:
+            if not resume_run(run, only_due=True):
+                raise LeftError(Leaving.WAITING, run.message)
+        elif run.state == RunState.PAUSED:
+            resume_run(run)
+        self._until_done(run)
+
+    def check_limits(self, items: int = 0, *, dearest: Decimal | None = None) -> Spent:
+        """What was spent.
+
+        Args:
+            items: how many are about to be judged.
+            dearest: what the next call can cost, if it is no item's.
+
+        Raises:
+            LimitReachedError: no more calls, or no more money, may be spent.
+        """
+        each = self.parameters.fit.calls_for(self.scoring.replies_each)
+        spent = spent_on(self.search)
+        if spent.calls + max(1, items * each) > self.search.most_calls:
+            raise LimitReachedError
+        budget, money = self.search.budget, spent.money or Decimal(0)
+        if budget is not None and (money >= budget or money + (dearest or 0) > budget):
+            raise LimitReachedError
+        return spent
+
+    def _until_done(self, run: EvaluationRun) -> None:
+        while True:
+            work_on_run(run.pk, worker_name(), shift=self.shift)
+            run.refresh_from_db()
+            keep_search(self.search)
+            if run.state == RunState.DONE:
+                return
+            if run.state == RunState.CANCELLED:
+                raise LeftError(Leaving.HALTED, "A run of the search was cancelled.")
+            if run.state == RunState.PAUSED:
+                if run.message.startswith(BUDGET_REACHED):
+                    raise LimitReachedError
+                why = Leaving.WAITING if run.resumes_by_itself else Leaving.HALTED
+                raise LeftError(why, run.message)
+            if self.shift.is_over:
+                raise LeftError(Leaving.SHIFT)
+            time.sleep(LOOK_SECONDS)  # other workers have the last items

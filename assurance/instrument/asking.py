@@ -1,0 +1,162 @@
+"""The schedule of studies: start the run of a part that is due, and record a run that has ended.
+
+Workers look for both again and again (`upkeep.py`), so a study goes on as long as any worker lives.
+Rows decide, under a lock: however many workers look, each part is asked once.
+"""
+
+from collections import Counter
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from assurance.instrument.drifting import note_drift
+from assurance.instrument.studies import PARTS, parts_of
+from evaluations.judging.runs.lifecycle import (
+    Apart,
+    RunError,
+    evaluator_for,
+    prompt_today,
+    start_run,
+)
+from evaluations.models import (
+    Judge,
+    RunItem,
+    RunState,
+    Score,
+    ScoringMode,
+    Study,
+    StudyKind,
+    StudyPart,
+)
+from evaluations.models.noted_changes import note_change
+from evaluations.models.row_by_row import for_each
+from geval.llm.prompts import PromptError
+
+PROMPT_CHANGED = (
+    "The criterion's prompt is no longer the one that was asked first, so scores cannot be"
+    " compared. Start again with the new prompt."
+)
+# How long a study waits that could not start its run.
+TRY_AGAIN = timedelta(hours=1)
+
+
+def record_what_ended() -> None:
+    """Record the parts of studies whose runs have ended."""
+    ended = Q(run=None) | Q(run__state__in=(RunState.DONE, RunState.CANCELLED))
+    parts = StudyPart.objects.filter(ended, recorded_at=None)
+    for_each(parts.values_list("study", flat=True), record_part, job="record studies")
+
+
+def ask_what_is_due() -> None:
+    """Start the parts of studies that are due."""
+    for_each(Study.objects.due().values_list("pk", flat=True), start_part, job="ask studies")
+
+
+@transaction.atomic
+def start_part(study_id: int) -> StudyPart | None:
+    """Start the next run of a study; None if it is not due, or cannot run now."""
+    due = Study.objects.due().select_for_update(of=("self",), skip_locked=True)
+    study = due.select_related("judge__endpoint", "judge__project", "criterion").filter(
+        pk=study_id
+    ).first()  # fmt: skip
+    if study is None:
+        return None
+    number = study.parts.count() + 1
+    names = PARTS.get(StudyKind(study.kind), ())
+    name = names[number - 1] if names else ""
+    try:
+        if _prompt_has_changed(study):
+            study.is_on, study.message = False, PROMPT_CHANGED
+            study.save(update_fields=["is_on", "message"])
+            return None
+        with transaction.atomic():
+            run = start_run(
+                study.judge, [study.criterion], budget=study.budget, apart=_apart(study, name)
+            )
+    except (RunError, PromptError) as error:
+        # It waits, and says why.
+        study.message, study.next_at = str(error)[:500], timezone.now() + TRY_AGAIN
+        study.save(update_fields=["message", "next_at"])
+        return None
+    if study.message:
+        Study.objects.filter(pk=study.pk).update(message="")
+    return StudyPart.objects.create(study=study, number=number, name=name, run=run)
+
+
+def _apart(study: Study, name: str) -> Apart:
+    """How the run of a study's part differs from a run of the project."""
+    return Apart(
+        purpose=study.kind,
+        outputs=list(study.items.values_list("output", flat=True)),
+        perturbed=name,
+        changes=_changes(study, study.judge),
+    )
+
+
+def _changes(study: Study, judge: Judge) -> dict[str, int]:
+    """Settings that are others than the judge's: where replies are drawn, one is asked for."""
+    alone = study.kind == StudyKind.AGAIN and judge.mode == ScoringMode.SAMPLES
+    return {"samples": 1} if alone else {}
+
+
+def _prompt_has_changed(study: Study) -> bool:
+    if not study.prompt:
+        return False
+    judge = study.judge
+    _steps, today = prompt_today(evaluator_for(judge), study.criterion, use_steps=judge.use_steps)
+    return today != study.prompt
+
+
+@transaction.atomic
+def record_part(study_id: int) -> bool:
+    """Keep the scores of a study's ended run, and say what they show; False if there are none."""
+    study = Study.objects.select_for_update(skip_locked=True).filter(pk=study_id).first()
+    part = study.parts.filter(recorded_at=None).select_related("run").first() if study else None
+    if study is None or part is None:
+        return False
+    run = part.run
+    if run is not None and run.state not in (RunState.DONE, RunState.CANCELLED):
+        return False
+    scores = Score.objects.filter(run=run, criterion=study.criterion_id) if run else ()
+    found = {score.output_id: score.value for score in scores}
+    items = list(study.items.all())
+    for item in items:
+        item.scores = [*item.scores, found.get(item.output_id)]
+    study.items.bulk_update(items, ["scores"])
+    if run is not None:
+        part.model = _answered_as(run.pk)
+        if not study.prompt:
+            entry = run.run_criteria.filter(criterion=study.criterion_id).first()
+            study.prompt = entry.template if entry else ""
+    part.recorded_at = timezone.now()
+    _plan_next(study, part)
+    if study.kind == StudyKind.DRIFT:
+        note_drift(study, part, items)
+    elif not study.model:
+        study.model = part.model
+    part.save()
+    study.save()
+    if study.kind == StudyKind.PROBES and not study.is_on:
+        # Reports state what an instruction in the output does.
+        note_change(study.project_id, [study.criterion_id], judge=study.judge_id)
+    return True
+
+
+def _plan_next(study: Study, part: StudyPart) -> None:
+    """When a study asks again: at once until all is there, then a watch at its hour."""
+    parts = parts_of(study)
+    if parts is not None:
+        study.is_on = study.is_on and part.number < parts
+    elif part.number >= study.replies:
+        study.next_at = timezone.now() + timedelta(hours=study.every_hours)
+
+
+def _answered_as(run_id: int) -> str:
+    """The model that most replies of a run name."""
+    named = RunItem.objects.filter(run=run_id, reply__isnull=False).values_list(
+        "reply__model", flat=True
+    )
+    counts = Counter(named)
+    return max(counts, key=lambda name: (counts[name], name)) if counts else ""

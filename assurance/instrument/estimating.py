@@ -1,0 +1,90 @@
+"""What a study would ask and cost, before it is started."""
+
+from copy import copy
+from dataclasses import dataclass
+from decimal import Decimal
+
+from assurance.instrument.studies import PARTS, USUAL
+from evaluations.judging.runs.estimate import RunEstimate, estimate_run
+from evaluations.judging.runs.lifecycle import RunError
+from evaluations.models import (
+    CandidateOutput,
+    Criterion,
+    Judge,
+    ScoringMode,
+    StudyKind,
+    Transport,
+)
+from geval.llm.prompts import PromptError
+
+# The prompts about so many outputs stand for all of them.
+LOOKED_AT = 40
+
+
+@dataclass(frozen=True)
+class StudyEstimate:
+    """At most so many `calls` about `items` outputs, each asked about `times` times, and what they
+    cost in the currency of the judge's prices (None without prices).
+
+    A watch then makes `calls_each` at every asking.
+    """
+
+    items: int
+    times: int
+    calls: int
+    cost: Decimal | None
+    calls_each: int = 0
+    cost_each: Decimal | None = None
+
+
+def estimate_study(
+    judge: Judge,
+    criterion: Criterion,
+    kind: str,
+    *,
+    items: int | None = None,
+    replies: int | None = None,
+) -> StudyEstimate | None:
+    """What a study of a judge on a criterion takes; None where it cannot be asked at all.
+
+    Args:
+        items, replies: as for `make_study`; by default what is usual.
+    """
+    usual_items, usual_replies = USUAL[StudyKind(kind)]
+    items = items or usual_items
+    times = len(PARTS.get(StudyKind(kind), ())) or replies or usual_replies
+    asked = copy(judge)
+    if kind == StudyKind.AGAIN and judge.mode == ScoringMode.SAMPLES:
+        asked.samples = 1
+    found = _run_on_some(asked, criterion)
+    if found is None or not found.items:
+        return None
+
+    def calls(count: int) -> int:
+        return -(-found.calls * count // found.items)
+
+    def cost(count: int) -> Decimal | None:
+        return None if found.cost is None else found.cost * count / found.items
+
+    is_watch = kind == StudyKind.DRIFT
+    return StudyEstimate(
+        items,
+        times,
+        calls(items * times),
+        cost(items * times),
+        calls_each=calls(items) if is_watch else 0,
+        cost_each=cost(items) if is_watch else None,
+    )
+
+
+def _run_on_some(judge: Judge, criterion: Criterion) -> RunEstimate | None:
+    outputs = CandidateOutput.objects.of_project(judge.project).order_by("pk")
+    some = list(outputs.values_list("pk", flat=True)[:LOOKED_AT])
+    try:
+        return (
+            estimate_run(judge, [criterion], fresh=True, transport=Transport.LIVE, outputs=some)
+            if some
+            else None
+        )
+    except (PromptError, RunError):
+        return None

@@ -1,0 +1,208 @@
+"""What pages, the API and the command say about a judge's studies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from assurance.instrument.drifting import ratings_of, shift, table_of
+from assurance.instrument.sensitivity import finding_json, sensitivity_of
+from assurance.instrument.studies import parts_of
+from evaluations.models import Judge, Study, StudyItem, StudyKind, StudyPart
+from evaluations.models.improving import withheld_documents
+from geval.thresholds import SIGNIFICANCE
+
+SHOWN_ASKINGS = 14
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One asking of a watch after the freeze; `mean` is that of the sentinels' scores."""
+
+    number: int
+    at: datetime | None
+    model: str
+    scored: int
+    mean: float | None
+    scores_evidence: float | None
+    agreement_evidence: float | None
+
+
+@dataclass(frozen=True)
+class ShownStudy:
+    """A study with how far it is; `parts` of `planned` are recorded.
+
+    Of a watch: `askings` since the freeze, the newest first, `moved` (of the mean, in points), and
+    the `bound` at which evidence is drift. `waits_for` says why a run does not go on.
+    """
+
+    study: Study
+    items: Sequence[StudyItem]
+    parts: int
+    planned: int
+    waits_for: str
+    run: int | None
+    rated: int = 0
+    askings: tuple[Asking, ...] = ()
+    moved: float | None = None
+    bound: float = 1 / SIGNIFICANCE
+    agreement_shown: bool = True
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether a watch has all the scores that later ones are compared with."""
+        return self.parts >= self.study.replies
+
+    @property
+    def is_done(self) -> bool:
+        """Whether a study that has an end has asked all it was to ask."""
+        return not self.is_watch and self.parts >= self.planned
+
+    @property
+    def state(self) -> str:
+        """Where it stands, in a few words."""
+        study = self.study
+        if study.kind == StudyKind.DRIFT and study.drifted_at is not None:
+            return "drifted"
+        if not study.is_on:
+            return "done" if self.is_done else "stopped"
+        if self.parts < self.planned:
+            return f"asking, {self.parts} of {self.planned} done"
+        return "no drift found" if self.askings else "frozen"
+
+    @property
+    def in_words(self) -> str:
+        """Where a watch stands, in a sentence."""
+        study = self.study
+        if study.drifted_at is not None:
+            return "It has drifted: its scores are no longer what they were."
+        if not self.is_frozen:
+            said = (
+                f"{self.parts} of {study.replies} first askings are done; nothing can be compared"
+                " yet"
+            )
+        elif not self.askings:
+            said = "Its scores are frozen; the next asking is the first that is compared with them"
+        else:
+            count = "the last asking" if len(self.askings) == 1 else "the askings below"
+            said = (
+                f"No drift: {count} gave scores like the frozen ones. The strongest evidence is"
+                f" {self.strongest:.2f}, of the {self.bound:g} that would be drift"
+            )
+        return f"{said}." if study.is_on else f"Stopped. {said}."
+
+    @property
+    def strongest(self) -> float:
+        """The strongest evidence of the askings that are shown."""
+        found = [
+            evidence
+            for asking in self.askings
+            for evidence in (asking.scores_evidence, asking.agreement_evidence)
+            if evidence is not None
+        ]
+        return max(found, default=0.0)
+
+    @property
+    def is_watch(self) -> bool:
+        return self.study.kind == StudyKind.DRIFT
+
+
+def shown(study: Study) -> ShownStudy:
+    """A study as pages show it."""
+    parts = list(study.parts.select_related("run"))
+    recorded = [part for part in parts if part.recorded_at is not None]
+    items = list(study.items.all())
+    open_part = next((part for part in parts if part.recorded_at is None), None)
+    one = ShownStudy(
+        study,
+        items,
+        parts=len(recorded),
+        planned=parts_of(study) or study.replies,
+        waits_for=open_part.waits_for if open_part else "",
+        run=open_part.run_id if open_part else None,
+    )
+    if study.kind != StudyKind.DRIFT:
+        return one
+    rated = int((~np.isnan(ratings_of(items))).sum())
+    hidden = withheld_documents(study.project_id)
+    may_show = not study.items.filter(output__document__in=hidden, rating__isnull=False).exists()
+    return replace(
+        one,
+        rated=rated,
+        askings=_askings(study, recorded, items, rated=bool(rated) and may_show),
+        moved=shift(study, items),
+        bound=(2 if rated else 1) / SIGNIFICANCE,
+        agreement_shown=may_show,
+    )
+
+
+def _askings(
+    study: Study, recorded: Sequence[StudyPart], items: Sequence[StudyItem], *, rated: bool
+) -> tuple[Asking, ...]:
+    scores = table_of(items)
+    if not len(scores):
+        return ()  # all of its outputs were removed
+    found = []
+    for part in recorded[study.replies :][-SHOWN_ASKINGS:]:
+        column = scores[:, part.number - 1]
+        there = column[~np.isnan(column)]
+        found.append(
+            Asking(
+                number=part.number - study.replies,
+                at=part.recorded_at,
+                model=part.model,
+                scored=len(there),
+                mean=float(there.mean()) if len(there) else None,
+                scores_evidence=part.scores_evidence,
+                agreement_evidence=part.agreement_evidence if rated else None,
+            )
+        )
+    return tuple(reversed(found))
+
+
+def studies_of(judge: Judge, kind: str) -> list[ShownStudy]:
+    """The studies of a kind that are asking, and of each criterion the last."""
+    found, seen = [], set()
+    for study in judge.studies.filter(kind=kind).select_related("criterion", "judge", "project"):
+        if study.is_on or study.criterion_id not in seen:
+            found.append(shown(study))
+        seen.add(study.criterion_id)
+    return found
+
+
+def study_json(one: ShownStudy) -> dict[str, Any]:
+    """A study for programs; what it found depends on its kind."""
+    study = one.study
+    said: dict[str, Any] = {
+        "id": study.pk,
+        "kind": study.kind,
+        "judge": study.judge_id,
+        "criterion": study.criterion.name,
+        "state": one.state,
+        "is_on": study.is_on,
+        "message": study.message or one.waits_for,
+        "items": len(one.items),
+        "replies": study.replies,
+        "parts": one.parts,
+        "model": study.model,
+        "made_at": study.made_at,
+    }
+    if one.is_watch:
+        said |= {
+            "every_hours": study.every_hours,
+            "rated_items": one.rated,
+            "next_at": study.next_at if study.is_on else None,
+            "drifted_at": study.drifted_at,
+            "drift": study.drift,
+            "moved": one.moved,
+            "bound": one.bound,
+            "askings": [vars(asking) for asking in one.askings],
+        }
+    if study.kind == StudyKind.PROBES and one.is_done:
+        found = sensitivity_of(study)
+        said["findings"] = [finding_json(finding) for finding in found.findings]
+        if found.sample:
+            said["what_numbers_speak_of"] = list(found.sample)
+    return said

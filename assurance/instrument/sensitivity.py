@@ -1,0 +1,118 @@
+"""What the probes of a study found, with titles for people."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q
+
+from assurance.instrument.drifting import ratings_of, table_of
+from assurance.instrument.studies import PARTS, can_be_instructed
+from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
+from evaluations.models.improving import withheld_documents
+from evaluations.ratings.samples import about_asking
+from evaluations.ratings.weights import weighted_scores
+from evaluations.reports.probes import Instructed, Sensitivity, ShownFinding
+from geval.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
+from geval.statistics.layout import Outputs
+from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
+
+_CHECKS = {
+    SEVERITY: "Stricter (−) or more lenient (+) than people, in points",
+    SPREAD: "Spread of its scores, as a ratio to people's ratings",
+    NOISE: "Reliability of one asking",
+}
+
+
+def instructed_judges(
+    project: Project, found: Iterable[Sensitivity] | None = None
+) -> dict[tuple[int, int], Instructed]:
+    """For each (judge, criterion) of the judges that can be asked, what an instruction does.
+
+    Args:
+        found: `sensitivities` of the project, where they are at hand; else they are computed.
+    """
+    asked = [judge for judge in project.judges.all() if can_be_instructed(judge)]
+    probed = {
+        (result.study.judge_id, result.study.criterion_id): Instructed(
+            finding.found, result.outputs
+        )
+        for result in (sensitivities(project) if found is None else found)
+        for finding in result.findings
+        if finding.found.name == INSTRUCTED
+    }
+    criteria = project.criteria.values_list("pk", flat=True)
+    every = ((judge.pk, criterion) for judge in asked for criterion in criteria)
+    return dict.fromkeys(every, Instructed()) | probed
+
+
+def sensitivity_of(study: Study) -> Sensitivity:
+    """What a study has found so far; the ratings of withheld documents count for nothing."""
+    hidden = set(withheld_documents(study.project_id))
+    items = sorted(
+        study.items.select_related("output"), key=lambda item: (item.output.document_id, item.pk)
+    )
+    kept = [item for item in items if item.output.document_id not in hidden]
+    parts = study.parts.filter(recorded_at__isnull=False)
+    scores = table_of(kept)
+    # Parts of imported studies may have numbers without scores.
+    there = parts.filter(number__range=(1, scores.shape[1]))
+    names = dict(there.values_list("name", "number"))
+    if not {UNCHANGED, REPEATED} <= names.keys():
+        return Sensitivity(study, ())
+    columns = {name: scores[:, number - 1] for name, number in names.items()}
+    unchanged = np.column_stack([columns.pop(UNCHANGED), columns.pop(REPEATED)])
+    human = ratings_of(kept) if study.judge.rates_on_scale else None
+    found = sensitivity(_outputs(kept), unchanged, columns, human)
+    ids = np.unique([item.output_id for item in kept]).astype(np.int64)
+    rated = weighted_scores(study.project_id, study.criterion_id, ids)
+    return Sensitivity(study, tuple(_shown(one) for one in found), len(kept), about_asking(rated))
+
+
+def _outputs(items: Sequence[StudyItem]) -> Outputs:
+    _ids, document = np.unique([item.output.document_id for item in items], return_inverse=True)
+    # Which system wrote an output does not matter here.
+    return Outputs(document, np.arange(len(items)), len(_ids), len(items))
+
+
+def _shown(found: Finding) -> ShownFinding:
+    title = _CHECKS.get(found.name) or BY_NAME[found.name].title
+    return ShownFinding(title, found, found.name in (SPREAD, NOISE))
+
+
+def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitivity]:
+    """What the newest study of each judge and criterion has found."""
+    results = (sensitivity_of(study) for study in ended_probes(project, judge))
+    return [result for result in results if result.findings]
+
+
+def ended_probes(project: Project, judge: Judge | None = None) -> list[Study]:
+    """The newest study of each judge and criterion of which all was asked."""
+    recorded = Count("parts", filter=Q(parts__recorded_at__isnull=False))
+    done = project.studies.filter(kind=StudyKind.PROBES).annotate(recorded=recorded)
+    done = done.filter(recorded=len(PARTS[StudyKind.PROBES]))
+    if judge is not None:
+        done = done.filter(judge=judge)
+    newest: dict[tuple[int, int], Study] = {}
+    # A count ends the order that studies have by themselves.
+    for study in done.select_related("judge", "criterion", "project").order_by("-pk"):
+        newest.setdefault((study.judge_id, study.criterion_id), study)
+    return list(newest.values())
+
+
+def finding_json(one: ShownFinding) -> dict[str, Any]:
+    """A finding for programs; null with a reason where nothing can be said."""
+    found = one.found
+    ends = found.interval.ends if found.interval else None
+    return {
+        "name": found.name,
+        "title": one.title,
+        "outputs": found.outputs,
+        "documents": found.documents,
+        "value": found.value,
+        "interval": ends,
+        "p": found.p,
+        "adjusted_p": found.adjusted,
+        "is_found": found.is_found,
+        "reason": found.reason,
+    }

@@ -1,0 +1,118 @@
+"""`manage.py study PROJECT KIND --judge J --criterion C`: start a study of a judge, or say what the
+last one found."""
+
+import sys
+from argparse import ArgumentParser
+from decimal import Decimal
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from assurance.instrument.page import ShownStudy, shown
+from assurance.instrument.sensitivity import sensitivity_of
+from assurance.instrument.studies import StudyError, make_study, stop
+from evaluations.management.base import GateCommand
+from evaluations.management.projects import find_criterion, find_judge, find_project
+from evaluations.models import StudyKind
+from evaluations.pages.runs.steadiness import Row, rows_of, steadiness
+from evaluations.reports.probes import ShownFinding
+from geval.texts.numbers import thin
+from geval_site.program import command
+
+NOTHING, FOUND, CANNOT_SAY = 0, 1, 2
+
+
+class Command(GateCommand):
+    help = (
+        "Watch a judge for drift, ask it again, or probe it; workers do the asking. Ends with 0 if"
+        " nothing was found, with 1 if something was, with 2 if nothing can be said yet."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="short name of the project")
+        parser.add_argument("kind", choices=StudyKind.values)
+        parser.add_argument("--judge", required=True, metavar="NAME")
+        parser.add_argument("--criterion", required=True, metavar="C")
+        parser.add_argument("--start", action="store_true", help="start a new one")
+        parser.add_argument("--stop", action="store_true", help="stop the last one")
+        parser.add_argument("--items", type=int, metavar="N", help="how many outputs")
+        parser.add_argument("--replies", type=int, metavar="K", help="how many scores of each")
+        parser.add_argument("--every", type=int, default=24, metavar="H", help="hours (watch)")
+        parser.add_argument("--budget", type=Decimal, metavar="MONEY", help="of each run")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        project = find_project(options["project"])
+        judge = find_judge(project, options["judge"])
+        criterion = find_criterion(project, options["criterion"])
+        kind = options["kind"]
+        if options["start"]:
+            try:
+                study = make_study(
+                    judge, criterion, kind, items=options["items"], replies=options["replies"],
+                    every_hours=options["every"], budget=options["budget"],
+                )  # fmt: skip
+            except StudyError as error:
+                raise CommandError(str(error)) from None
+        else:
+            last = judge.studies.filter(criterion=criterion, kind=kind).first()
+            if last is None:
+                again = command(f"study {project.slug} {kind} … --start")
+                raise CommandError(f"{judge} has no such study on {criterion}: `{again}`.")
+            study = last
+            if options["stop"]:
+                stop(study)
+                study.refresh_from_db()
+        one = shown(study)
+        said = f"{study}: {one.state}."
+        self.stdout.write(said[0].upper() + said[1:])
+        for line in lines_of(one):
+            self.stdout.write(line)
+        sys.exit(code_of(one))
+
+
+def lines_of(one: ShownStudy) -> list[str]:
+    """What a study found, line by line."""
+    study = one.study
+    said = [f"{thin(len(one.items))} outputs, {one.parts} askings recorded."]
+    if text := study.message or one.waits_for:
+        said.append(text)
+    if study.drift:
+        said.append(study.drift)
+    if one.askings:
+        newest = one.askings[0]
+        said.append(
+            f"Evidence after {newest.number} askings: scores {newest.scores_evidence:.3g},"
+            f" agreement {newest.agreement_evidence or 1:.3g}; {one.bound:g} is drift."
+        )
+    if one.is_done and study.kind == StudyKind.PROBES:
+        said += [_in_words(found) for found in sensitivity_of(study).findings]
+    if one.is_done and study.kind == StudyKind.AGAIN:
+        said += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(one)]
+    return said
+
+
+def _in_words(one: ShownFinding) -> str:
+    found = one.found
+    if found.value is None:
+        return f"{one.title}: –, {found.reason}"
+    ends = found.interval.ends if found.interval else None
+    between = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
+    outcome = "found" if found.is_found else "not found"
+    return f"{one.title}: {found.value:.2f}{between}, {outcome}"
+
+
+def rows_of_last(one: ShownStudy) -> list[Row]:
+    """What asking a judge again showed on the study's criterion."""
+    there = steadiness(one.study.judge)
+    return rows_of([found for found in there if found.criterion == one.study.criterion.name])
+
+
+def code_of(one: ShownStudy) -> int:
+    """The exit code: nothing found, something found, or cannot say."""
+    study = one.study
+    probed = study.kind == StudyKind.PROBES and one.is_done
+    if study.drifted_at is not None or (probed and sensitivity_of(study).wrong):
+        return FOUND
+    if probed and not sensitivity_of(study).says_anything:
+        return CANNOT_SAY
+    return NOTHING if one.askings or one.is_done else CANNOT_SAY

@@ -1,0 +1,34 @@
+"""What this app adds to the API."""
+
+from django.http import HttpRequest, HttpResponse
+from ninja import NinjaAPI
+
+from assurance.certifying.requirements import RequirementError
+from assurance.improving.arms import ImproveError
+from assurance.instrument.studies import StudyError
+from assurance.web.api.certificates import router as certificates
+from assurance.web.api.improving import router as improving
+from assurance.web.api.instrument import router as instrument
+from evaluations.web.api.problems import problem
+
+
+def add_to(api: NinjaAPI) -> None:
+    """Add the routes, and the answers to their errors."""
+    api.add_router("/projects/{slug}", certificates, tags=["certificates"])
+    api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
+    api.add_router("/projects/{slug}", improving, tags=["improving judges"])
+    api.exception_handler(ImproveError)(_cannot_improve)
+    api.exception_handler(StudyError)(_cannot_study)
+    api.exception_handler(RequirementError)(_no_requirement)
+
+
+def _cannot_improve(_request: HttpRequest, error: ImproveError) -> HttpResponse:
+    return problem(409, "This cannot be searched or proven", str(error))
+
+
+def _cannot_study(_request: HttpRequest, error: StudyError) -> HttpResponse:
+    return problem(409, "The study cannot be started", str(error))
+
+
+def _no_requirement(_request: HttpRequest, error: RequirementError) -> HttpResponse:
+    return problem(422, "Invalid requirement", str(error))

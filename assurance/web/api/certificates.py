@@ -1,0 +1,93 @@
+"""HTTP API of certificates: check a judge, read a certificate, and whether it still fits."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Field, Path, Query, Router, Status
+from ninja.errors import HttpError
+
+from assurance.certifying.certificates import (
+    COMMANDS,
+    certify,
+    read_requirements,
+    what_changed,
+)
+from assurance.certifying.sealed import sealed
+from evaluations.models import Certificate, Project
+from evaluations.models.certificate_content import MOST_REQUIREMENTS
+from evaluations.reports.options import Epsilon
+from evaluations.reports.serving.size import too_large_for_page
+from evaluations.web.api.auth import project_for
+from evaluations.web.api.paging import Page, page_of
+from evaluations.web.api.schemas import In
+
+router = Router()
+ID = Field(le=2**63 - 1)
+
+
+class CertifyIn(In):
+    """`judge` and `criterion` are ids; `require` are requirements such as
+    `spearman.summary.low>=0.45` or `alt_test.passed`."""
+
+    judge: int = ID
+    criterion: int = ID
+    require: list[str] = Field(min_length=1, max_length=MOST_REQUIREMENTS)
+    epsilon: Epsilon = "0.2"
+
+
+@router.get("/certificates", response=dict[str, Any])
+def list_certificates(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
+    """Certificates, the oldest first, in pages."""
+    return page_of(
+        project_for(request, slug).certificates.select_related("judge", "criterion"), page, _out
+    )
+
+
+@router.post("/certificates", response={201: dict[str, Any]})
+def make_certificate(request: HttpRequest, slug: Path[str], data: CertifyIn) -> Any:
+    """Check whether a judge meets requirements on a criterion; `outcome` is the answer."""
+    project = _of_a_page(project_for(request, slug, change=True))
+    made = certify(
+        get_object_or_404(project.judges, pk=data.judge),
+        get_object_or_404(project.criteria, pk=data.criterion),
+        read_requirements(data.require),
+        epsilon=data.epsilon,
+        by=request.user,
+    )
+    return Status(201, _out(made))
+
+
+@router.get("/certificates/{int:pk}", response=dict[str, Any])
+def get_certificate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """A certificate, whether it still `fits`, and what changed if it does not."""
+    project = _of_a_page(project_for(request, slug))
+    rows = project.certificates.select_related("judge__project", "criterion")
+    made = get_object_or_404(rows, pk=min(pk, 2**63 - 1))
+    answer = _out(made)
+    if not answer["is_genuine"]:
+        return answer | {"fits": False, "changed": [answer["problem"]]}
+    changed = what_changed(made)
+    return answer | {"fits": not changed, "changed": changed}
+
+
+def _of_a_page(project: Project) -> Project:
+    if said := too_large_for_page(project, *COMMANDS):
+        raise HttpError(422, said)
+    return project
+
+
+def _out(made: Certificate) -> dict[str, Any]:
+    """`outcome` is the signed one; "not genuine" where the signature does not hold. What another
+    site signed has its fingerprint and “, says another site” in the outcome: it is that site's
+    word."""
+    seal = sealed(made)
+    return {
+        "id": made.pk,
+        "outcome": seal.said,
+        "is_genuine": seal.outcome is not None,
+        "problem": seal.problem,
+        "signed_here": seal.is_ours,
+        "fingerprint": seal.fingerprint,
+        "certificate": made.content,
+    }

@@ -1,0 +1,85 @@
+"""Pages of certificates: make one, see what it says and whether it still fits, download it."""
+
+import json
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from assurance.certifying.badge import badge
+from assurance.certifying.bindings import bound_rows
+from assurance.certifying.certificates import COMMANDS, certify, in_words, what_changed
+from assurance.certifying.sealed import sealed
+from assurance.web.forms.certificates import CertificateForm
+from evaluations.models import Certificate, Judge, Project
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.serving.size import too_large_for_page
+
+
+@require_POST
+@project_view(EDITORS)
+def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Check a judge, and open the certificate."""
+    judge = get_object_or_404(Judge, project=project, pk=pk)
+    form = CertificateForm(request.POST, project=project)
+    if said := too_large_for_page(project, *COMMANDS):
+        messages.error(request, said)
+        return redirect(judge)
+    if not form.is_valid():
+        context = {"project": project, "tab": "judges", "judge": judge, "form": form}
+        return render(request, "evaluations/certificate_new.html", context, status=422)
+    about = form.cleaned_data
+    made = certify(
+        judge, about["criterion"], about["requirements"], epsilon=about["epsilon"], by=request.user
+    )
+    return redirect(made)
+
+
+@project_view(READERS)
+def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    made = _certificate(project, pk)
+    seal = sealed(made)
+    if seal.outcome is None:
+        context = {"project": project, "tab": "judges", "certificate": made, "seal": seal}
+        return render(request, "evaluations/certificate_detail.html", context)
+    # Of a project too large for a page, only the command says whether it still fits.
+    changed = None if too_large_for_page(project, *COMMANDS) else what_changed(made)
+    context = {
+        "project": project,
+        "tab": "judges",
+        "certificate": made,
+        "seal": seal,
+        "sentences": [(one, in_words(one)) for one in made.requirements],
+        "changed": changed,
+        "bound": made.content["bound_to"],
+        "bound_rows": bound_rows(made.content["bound_to"]),
+    }
+    return render(request, "evaluations/certificate_detail.html", context)
+
+
+@project_view(READERS)
+def certificate_json(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The certificate as a file, as it was signed."""
+    made = _certificate(project, pk)
+    # Not orjson: a content that was never signed may hold numbers beyond 64 bits.
+    content = f"{json.dumps(made.content, indent=2, ensure_ascii=False)}\n"
+    response = HttpResponse(content, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="certificate-{made.pk}.json"'
+    return response
+
+
+@project_view(READERS)
+def certificate_badge(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    made = _certificate(project, pk)
+    seal = sealed(made)
+    fits = seal.outcome is None or (
+        bool(too_large_for_page(project, *COMMANDS)) or not what_changed(made)
+    )
+    drawn = badge(made.judge.label, made.criterion.name, seal.said, fits=fits)
+    return HttpResponse(drawn, content_type="image/svg+xml")
+
+
+def _certificate(project: Project, pk: int) -> Certificate:
+    rows = project.certificates.select_related("judge__project", "criterion", "made_by")
+    return get_object_or_404(rows, pk=pk)

@@ -1,0 +1,102 @@
+"""The page of a judge as an instrument: watch it for drift, ask it again, probe it."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from assurance.instrument.estimating import StudyEstimate, estimate_study
+from assurance.instrument.page import studies_of
+from assurance.instrument.sensitivity import sensitivities
+from assurance.instrument.studies import StudyError, make_study, stop, why_not
+from assurance.web.forms.instrument import StudyForm
+from evaluations.models import Judge, Project, Study, StudyKind
+from evaluations.pages.runs.steadiness import rows_of, steadiness
+from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_nothing
+
+STARTED = {
+    StudyKind.DRIFT: "The drift watch is started.",
+    StudyKind.AGAIN: "The judge is asked again.",
+    StudyKind.PROBES: "The probes are started.",
+}
+NEXT = "Workers ask in the background; this page shows what they find."
+
+
+@project_view(READERS)
+def judge_instrument(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
+    return render(request, "evaluations/instrument.html", _context(request, project, judge))
+
+
+def _context(
+    request: HttpRequest, project: Project, judge: Judge, sent: StudyForm | None = None
+) -> dict[str, object]:
+    """Everything on the page, with a form as it was `sent` in its place."""
+    steady = steadiness(judge)
+    forms = {kind: StudyForm(project=project, kind=kind) for kind in StudyKind.values}
+    if sent is not None:
+        forms[sent.kind] = sent
+    reason = why_not(judge)
+    may_start = request.may_edit and not reason  # type: ignore[attr-defined]
+    return {
+        "project": project,
+        "tab": "judges",
+        "judge": judge,
+        "why_not": reason,
+        "sensitivities": sensitivities(project, judge),
+        "steadiness": steady,
+        "steadiness_rows": rows_of(steady),
+        "sections": [
+            (kind, studies_of(judge, kind), form, _estimate(judge, form) if may_start else None)
+            for kind, form in forms.items()
+        ],
+    }
+
+
+def _estimate(judge: Judge, form: StudyForm) -> StudyEstimate | None:
+    """What would be asked: as the form says, or what is usual on the first criterion."""
+    said = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    criterion = said.get("criterion") or judge.project.criteria.first()
+    if criterion is None:
+        return None
+    return estimate_study(
+        judge, criterion, form.kind, items=said.get("items"), replies=said.get("replies")
+    )
+
+
+@require_POST
+@project_view(EDITORS)
+def judge_study(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Start a study of the kind that the form names; with the button "Estimate", show its cost
+    instead."""
+    judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
+    kind = request.POST.get("kind", StudyKind.DRIFT)
+    if kind not in StudyKind.values:
+        raise Http404(f"There are studies of the kinds {', '.join(StudyKind.values)}.")
+    form = StudyForm(request.POST, project=project, kind=kind)
+    only_looks = "estimate" in request.POST
+    if only_looks:
+        note_nothing(request)
+    elif form.is_valid():
+        about = form.cleaned_data.copy()
+        try:
+            study = make_study(judge, about.pop("criterion"), kind, **about, by=request.user)
+        except StudyError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{STARTED[StudyKind(study.kind)]} {NEXT}")
+            return redirect(study)
+    context = _context(request, project, judge, form)
+    status = 200 if only_looks and form.is_valid() else 422
+    return render(request, "evaluations/instrument.html", context, status=status)
+
+
+@require_POST
+@project_view(EDITORS)
+def study_stop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    study = get_object_or_404(Study, project=project, pk=pk)
+    if stop(study):
+        messages.success(request, f"{study.get_kind_display()} is stopped. What it found is kept.")
+    return redirect(reverse("evaluations:judge_instrument", args=[project.slug, study.judge_id]))

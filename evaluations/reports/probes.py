@@ -1,0 +1,98 @@
+"""What a report shows of probes: what moves judges' scores that should not. An optional app makes
+them (`registry.py`); without it there are none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evaluations.models import Project, Study
+from evaluations.registry import extensions
+from geval.statistics.sensitivity import Finding
+from geval.texts.numbers import in_brackets, signed
+from geval.thresholds import PROBED_SHARE
+
+
+@dataclass(frozen=True)
+class ShownFinding:
+    """A finding with its title; `is_share` if its value is a share or a ratio and not points."""
+
+    title: str
+    found: Finding
+    is_share: bool
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What a judge is sensitive to on a criterion, by a study that has ended; `sample` says of what
+    its comparison with people speaks, where this is not all outputs."""
+
+    study: Study
+    findings: tuple[ShownFinding, ...]
+    outputs: int = 0
+    sample: tuple[str, ...] = ()
+
+    @property
+    def says_anything(self) -> bool:
+        """Whether there was enough to test."""
+        return any(one.found.p is not None for one in self.findings)
+
+    @property
+    def wrong(self) -> tuple[ShownFinding, ...]:
+        """Those that say that something is wrong."""
+        return tuple(one for one in self.findings if one.found.is_found)
+
+
+@dataclass(frozen=True)
+class Instructed:
+    """How far an instruction in the output, which asks for the highest rating, moves a judge's
+    scores, as its newest probes show; `finding` is None where it was not probed, `asked` how many
+    outputs were asked about."""
+
+    finding: Finding | None = None
+    asked: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nearly all outputs that were asked about have scores, with and without it."""
+        return self.finding is not None and self.finding.outputs >= PROBED_SHARE * self.asked
+
+    @property
+    def estimate(self) -> float | None:
+        """How far in points, up or down."""
+        value = self.finding.value if self.finding else None
+        return None if value is None else abs(value)
+
+    @property
+    def most(self) -> float | None:
+        """The end of the 95 % interval that is farther from 0, in points."""
+        ends = self.finding.interval.ends if self.finding and self.finding.interval else None
+        return None if ends is None else max(map(abs, ends))
+
+    @property
+    def in_words(self) -> str:
+        finding = self.finding
+        if finding is None:
+            return "not probed"
+        if finding.value is None or finding.interval is None:
+            return f"cannot say ({finding.reason})"
+        shown = f"{signed(finding.value)} {in_brackets(finding.interval)}"
+        return shown if finding.is_found else f"{shown}, not shown to be moved"
+
+
+def sensitivities(project: Project) -> list[Sensitivity]:
+    """What the newest probes of each judge and criterion have found."""
+    return [result for extension in extensions() for result in extension.sensitivities(project)]
+
+
+def instructed_judges(
+    project: Project, probed: Iterable[Sensitivity] | None = None
+) -> dict[tuple[int, int], Instructed]:
+    """For each (judge, criterion) of the judges that a text can address, what an instruction does.
+
+    Args:
+        probed: `sensitivities` of the project, where they are at hand; else they are computed.
+    """
+    return {
+        key: result
+        for extension in extensions()
+        for key, result in extension.instructed(project, probed).items()
+    }
