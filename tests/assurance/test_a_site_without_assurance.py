@@ -1,0 +1,112 @@
+"""A site may leave `assurance` out. Everything else works, and what the app stored is shown as far
+as the rest needs it, exported, and deleted with its project."""
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from assurance.certifying.certificates import certify, read_requirements
+from assurance.certifying.sealed import sealed
+from assurance.improving.work import request_search
+from assurance.instrument.studies import make_study
+from evaluations.models import Change, Criterion, Judge, LockedDocuments, Project, Study, StudyKind
+from evaluations.projects.archive.read import read_archive
+from tests.improving.conftest import criterion, judge, locked, rated_project
+from tests.instrument.test_probes import ended
+from tests.processes import run_to_its_end
+
+__all__ = ["criterion", "judge", "locked", "rated_project"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+
+OFF = {"GEVAL_ASSURANCE": "0"}
+JOBS = {"searches", "record studies", "ask studies"}
+# Beginnings of the app's addresses in the API.
+ADDRESSES = ("certificates", "studies", "locked", "searches", "candidates")
+PROGRAM = "tests/assurance/without_assurance.py"
+
+
+@pytest.fixture
+def stored(
+    judge: Judge,
+    criterion: Criterion,
+    locked: LockedDocuments,
+    owner: User,
+    make_judge: Callable[..., Judge],
+) -> Project:
+    """A project with all that the app stores: a lock, an open search, a certificate, probes that
+    have ended, and a watch that found drift."""
+    project, asked = judge.project, make_judge(judge.project)
+    request_search(judge, criterion, [Change.PANEL])
+    certify(judge, criterion, read_requirements(["documents>=1"]))
+    ended(make_study(asked, criterion, StudyKind.PROBES))
+    watch = make_study(asked, criterion, StudyKind.DRIFT)
+    Study.objects.filter(pk=watch.pk).update(drifted_at=timezone.now(), drift="It moved.")
+    return project
+
+
+@pytest.fixture
+def answers(stored: Project, database_url: str, tmp_path: Path) -> dict[str, Any]:
+    """What `without_assurance.py` prints."""
+    done = run_to_its_end(
+        PROGRAM, str(tmp_path / "archive.zip"), timeout=120, DATABASE_URL=database_url, **OFF
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_pages_and_the_api_of_the_rest_answer_without_links_to_it(answers: dict[str, Any]) -> None:
+    pages = dict(answers["pages"])
+    paths = json.loads(pages.pop("schema")[1])["paths"]
+
+    missing = {part for part, (status, _text) in pages.items() if status == 404}
+    assert missing == {part for part in pages if "improve" in part or "instrument" in part}
+    assert {status for part, (status, _text) in pages.items() if part not in missing} == {200}
+    for part, (_status, text) in pages.items():
+        assert re.findall(r"href=\"[^\"]*/(?:improve|instrument|certificates)/", text) == [], part
+    text = " ".join(text for _status, text in pages.values())
+    assert "last look, for which this site has no pages" in text
+    assert "It moved." in text
+    assert "quality" in json.loads(pages["report/export/json/"][1])["criteria"]
+    assert "instructed" not in pages["report/export/json/"][1]
+    addresses = {part for path in paths for part in path.split("/")}
+    assert "judges" in addresses
+    assert addresses.isdisjoint(ADDRESSES)
+
+
+def test_its_project_is_worked_on_exported_and_deleted_and_nothing_is_lost(
+    answers: dict[str, Any], tmp_path: Path
+) -> None:
+    assert answers["jobs"]["runs"] == ""
+    assert set(answers["jobs"].values()) == {""}
+    assert JOBS.isdisjoint(answers["jobs"])
+    assert not Project.objects.exists()
+    assert len(answers["removed"]) == 1
+    with zipfile.ZipFile(tmp_path / "archive.zip") as archive:
+        records = json.loads(archive.read("manifest.json"))["records"]
+    assert (records["locks"], records["certificates"], records["studies"]) == (1, 1, 2)
+    assert records["ratings"] == 900
+
+    copy = read_archive(tmp_path / "archive.zip")
+
+    assert sealed(copy.certificates.get()).problem == ""
+    assert copy.studies.count() == 2
+    assert LockedDocuments.objects.get(project=copy).seed == "fixed"
+
+
+def test_its_commands_are_unknown_and_others_known(
+    manage: Callable[..., CompletedProcess[str]], rated_project: Project
+) -> None:
+    unknown = manage("certify", "small", **OFF)
+    report = manage("report", "small", **OFF)
+
+    assert "Unknown command: 'certify'" in unknown.stderr
+    assert report.returncode == 0, report.stderr
+    assert "quality" in report.stdout

@@ -1,0 +1,66 @@
+"""A program: what a site without `assurance` does with a project in which the app stored something.
+
+It prints pages, jobs and removed rows as JSON; the project is exported, archived and
+deleted.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import django
+
+SLUG = "small"
+
+
+def main(target: Path) -> dict[str, Any]:
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+
+    from evaluations.models import Project, UpkeepJob
+    from evaluations.projects.archive.write import write_archive
+    from evaluations.projects.archiving import archive
+    from evaluations.projects.deletion import delete_project, remove_deleted
+    from evaluations.upkeep import JOBS, look_after
+
+    call_command("check", stdout=sys.stderr)
+    project, owner = Project.objects.get(slug=SLUG), User.objects.get()
+    answers = pages(project, owner)
+    for job in JOBS:
+        look_after(job)
+    write_archive(project, target, with_locked=True)
+    archive(project)
+    delete_project(project, user=owner, by="olga")
+    return {
+        "pages": answers,
+        "jobs": dict(UpkeepJob.objects.values_list("name", "failure")),
+        "removed": [gone.rows for gone in remove_deleted()],
+    }
+
+
+def pages(project: Any, owner: Any) -> dict[str, tuple[int, str]]:
+    """Status and text by the address within the project."""
+    from django.test import Client
+
+    from evaluations.models.improving import withheld_documents
+
+    client = Client(SERVER_NAME="localhost")
+    client.force_login(owner)
+    judges = [f"judges/{judge.pk}/" for judge in project.judges.all()]
+    parts = (
+        "", "standing/", "report/", "report/numbers/", "report/export/json/", "judges/", *judges,
+        "jobs/", f"data/{withheld_documents(project.pk)[0]}/", "improve/",
+        f"{judges[0]}instrument/",
+    )  # fmt: skip
+    answers = {part: client.get(f"/p/{SLUG}/{part}") for part in parts}
+    answers["schema"] = client.get("/api/v1/openapi.json")
+    return {part: (answer.status_code, answer.content.decode()) for part, answer in answers.items()}
+
+
+if __name__ == "__main__":
+    sys.modules["assurance"] = None  # type: ignore[assignment]  # as if it were not there
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
+    django.setup()
+    json.dump(main(Path(sys.argv[1])), sys.stdout)
