@@ -53,8 +53,6 @@ class Extension:
             as workers need no pages.
         api: the module whose `add_to(api)` adds routes and the answers to their errors.
         jobs: its periodic work.
-        pause: pause what it does for a project that is archived, with the cause in words.
-        stop: end what it does for a project that is deleted.
         judge_page: what the page of a judge shows of it, by the names of its template.
         sensitivities: what the newest probes of a project's judges have found.
         instructed: for each (judge, criterion) of the judges that a text can address, what an
@@ -64,8 +62,6 @@ class Extension:
     urls: str
     api: str
     jobs: Sequence[Job]
-    pause: Callable[[Project, str], None]
-    stop: Callable[[Project], None]
     judge_page: Callable[[Judge], Mapping[str, Any]]
     sensitivities: Callable[[Project], Sequence[Sensitivity]]
     instructed: Callable[

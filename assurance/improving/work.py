@@ -109,14 +109,20 @@ def _check_rewording(search: Search) -> None:
 
 def pause_search(wanted: Search, person: object) -> bool:
     """Pause a search until somebody resumes it; True if it was going on."""
-    return _stop(
-        wanted, ErrandState.PAUSED, f"Paused by {person}.", lambda run: pause_by_person(run, person)
-    )
+    if not Search.objects.filter(pk=wanted.pk).pause(person):
+        return False
+    for run in wanted.runs.unfinished():
+        pause_by_person(run.pk, person)
+    return True
 
 
 def cancel_search(wanted: Search, person: object) -> bool:
     """End a search for good; what it tried is kept. True if it was not over."""
-    return _stop(wanted, ErrandState.CANCELLED, f"Cancelled by {person}.", _cancelling)
+    if not Search.objects.filter(pk=wanted.pk).cancel(person):
+        return False
+    for run in wanted.runs.unfinished():
+        _cancelling(run.pk)
+    return True
 
 
 def resume_search(wanted: Search) -> bool:
@@ -127,17 +133,6 @@ def resume_search(wanted: Search) -> bool:
     if not stopped.update(state=ErrandState.WAITING, message="", attempts=0, worker=""):
         return False
     transaction.on_commit(lambda: wake_for_search(wanted.pk))
-    return True
-
-
-def _stop(wanted: Search, state: ErrandState, message: str, end: Any) -> bool:
-    """Take a search from its worker, which notices before its next step, and stop its runs."""
-    going = set(OPEN_STATES) - {state}
-    mine = Search.objects.filter(pk=wanted.pk, state__in=going)
-    if not mine.update(state=state, message=message, taken_until=None, worker=""):
-        return False
-    for run in wanted.runs.unfinished():
-        end(run.pk)
     return True
 
 

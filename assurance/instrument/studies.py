@@ -105,8 +105,7 @@ def parts_of(study: Study) -> int | None:
 
 def stop(study: Study) -> bool:
     """End a study for good; what it found is kept. False if it had ended before."""
-    there = Study.objects.filter(pk=study.pk, is_on=True)
-    return there.update(is_on=False, message="Stopped.") == 1
+    return Study.objects.filter(pk=study.pk).stop() == 1
 
 
 def _chosen(project: int, criterion: int, most: int) -> list[tuple[int, float | None]]:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from evaluations.models.corpus import Document
 from evaluations.models.criteria import Criterion
-from evaluations.models.errands import Errand, ErrandState
+from evaluations.models.errands import Errand, ErrandQuerySet, ErrandState
 from evaluations.models.judges import Judge
 from evaluations.models.locked_rule import is_locked, which_are_locked
 from evaluations.models.project import Project
@@ -209,6 +209,22 @@ ASKING_CHANGES = (Change.WORDING, Change.EXAMPLES, Change.SCORING)
 FREE_CHANGES = (Change.CHOICE, Change.PANEL, Change.CALIBRATION)
 
 
+class SearchQuerySet(ErrandQuerySet["Search"]):
+    def pause(self, person: object) -> int:
+        """Take searches from their workers, which notice before their next step, until somebody
+        resumes them; how many were going on. Their runs are paused by the caller."""
+        return self._stop(ErrandState.PAUSED, f"Paused by {person}.")
+
+    def cancel(self, person: object) -> int:
+        """End searches for good; how many were not over. Their runs are ended by the caller."""
+        return self._stop(ErrandState.CANCELLED, f"Cancelled by {person}.")
+
+    def _stop(self, state: ErrandState, message: str) -> int:
+        return self.filter(state__in=set(OPEN_STATES) - {state}).update(
+            state=state, message=message, taken_until=None, worker=""
+        )
+
+
 class Search(Errand):
     """A search for changes that improve a judge on a criterion, done by a worker.
 
@@ -237,6 +253,8 @@ class Search(Errand):
     found = models.JSONField(
         default=dict, help_text="What it rested on: documents, today's value, judges left out."
     )
+
+    objects = SearchQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         ordering = ("-pk",)

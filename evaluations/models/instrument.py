@@ -39,6 +39,10 @@ class StudyQuerySet(models.QuerySet["Study"]):
             project__archived_at=None,
         )
 
+    def stop(self) -> int:
+        """End studies for good; what they found is kept. How many had not ended before."""
+        return self.filter(is_on=True).update(is_on=False, message="Stopped.")
+
 
 class Study(models.Model):
     """A judge asked about some outputs on a criterion, apart from its scores.

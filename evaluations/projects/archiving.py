@@ -5,7 +5,6 @@ from django.utils import timezone
 
 from evaluations.judging.runs.lifecycle import pause_by_person
 from evaluations.models import EvaluationRun, Project
-from evaluations.registry import extensions
 
 CAUSE = "archiving the project"
 
@@ -15,8 +14,7 @@ def archive(project: Project) -> None:
     """Archive a project and pause its runs and searches; its watches wait (`Study.objects.due`)."""
     project.archived_at = timezone.now()
     project.save(update_fields=["archived_at"])
-    for extension in extensions():
-        extension.pause(project, CAUSE)
+    project.searches.all().pause(CAUSE)
     unfinished = EvaluationRun.objects.unfinished().filter(project=project)
     for run_id in unfinished.values_list("pk", flat=True):
         pause_by_person(run_id, CAUSE)

@@ -30,7 +30,6 @@ from evaluations.models import (
 from evaluations.models.alone import alone
 from evaluations.models.project import RANDOM_LENGTH, RANDOM_LETTERS
 from evaluations.people.limits import Resource, shown, used
-from evaluations.registry import extensions
 
 ACTION = "project deleted"
 AT_ONCE = 20_000
@@ -100,8 +99,8 @@ def delete_project(project: Project, *, user: Any = None, by: str) -> None:
 
 def _stop_asking(project: Project) -> None:
     """Nothing of the project is sent to models from now on, but for what is on its way."""
-    for extension in extensions():
-        extension.stop(project)
+    project.searches.all().cancel("deleting the project")
+    project.studies.all().stop()
     unfinished = EvaluationRun.objects.unfinished().filter(project=project)
     for run_id in unfinished.values_list("pk", flat=True):
         cancel_run(run_id, "The project was deleted.")

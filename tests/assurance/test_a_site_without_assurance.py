@@ -87,6 +87,7 @@ def test_its_project_is_worked_on_exported_and_deleted_and_nothing_is_lost(
     assert answers["jobs"]["runs"] == ""
     assert set(answers["jobs"].values()) == {""}
     assert JOBS.isdisjoint(answers["jobs"])
+    assert answers["searches"] == ["paused"]
     assert not Project.objects.exists()
     assert len(answers["removed"]) == 1
     with zipfile.ZipFile(tmp_path / "archive.zip") as archive:

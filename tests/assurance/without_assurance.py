@@ -32,10 +32,12 @@ def main(target: Path) -> dict[str, Any]:
         look_after(job)
     write_archive(project, target, with_locked=True)
     archive(project)
+    states = list(project.searches.values_list("state", flat=True))
     delete_project(project, user=owner, by="olga")
     return {
         "pages": answers,
         "jobs": dict(UpkeepJob.objects.values_list("name", "failure")),
+        "searches": states,
         "removed": [gone.rows for gone in remove_deleted()],
     }
 
