@@ -3,8 +3,12 @@ texts."""
 
 import html
 import re
+import struct
 import xml.etree.ElementTree as ET
+import zlib
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +21,7 @@ from evaluations.models.tokens import digest_of
 from evaluations.reports.drawings import pictures
 from evaluations.reports.drawings.drawn import KINDS, as_latex_figure, drawings
 from evaluations.reports.drawings.numbers import CriterionNumbers
+from evaluations.reports.drawings.pictures import as_picture
 from evaluations.reports.drawings.shapes import Drawing, Line, Words, fitting, ordinal
 from evaluations.reports.drawings.svg import as_file, as_page_part
 from evaluations.reports.options import ReportOptions
@@ -126,22 +131,82 @@ def test_every_download_is_as_wide_as_a_column_with_its_caption_inside(
 ) -> None:
     base = f"{ADDRESS}drawing/bubbles/{numbers.pk}/{pk_of(numbers, 'fair')}"
     files = {ending: client.get(f"{base}/{ending}/") for ending in ("svg", "png", "pdf", "tex")}
+    drawing = drawn(numbers)["bubbles"]
 
     assert {one.status_code for one in files.values()} == {200}
     root = ET.fromstring(files["svg"].content)
     assert root.get("width") == "85mm"
-    assert root.findtext(f"{SVG}desc") == drawn(numbers)["bubbles"].caption
+    assert root.findtext(f"{SVG}desc") == drawing.caption
     assert not root.findall(f".//{SVG}a")
-    png = files["png"].content
-    assert png.startswith(b"\x89PNG")
-    # 600 dots per inch.
-    assert int.from_bytes(png[16:20], "big") == pytest.approx(85 / 25.4 * 600, abs=1)
-    assert b"coherence: mean human rating" in png
-    assert files["pdf"].content.startswith(b"%PDF")
-    assert b"/FontFile2" in files["pdf"].content or b"/Type0" in files["pdf"].content
     assert r"\caption{" in files["tex"].content.decode()
     assert "−" not in files["tex"].content.decode()
     assert 'filename="small-coherence-bubbles-fair.svg"' in files["svg"]["Content-Disposition"]
+    assert png_texts(files["png"].content)["Description"] == drawing.caption
+    assert "/Subject" in files["pdf"].content.decode("latin-1")
+
+
+def png_chunks(png: bytes) -> dict[bytes, list[bytes]]:
+    """What a PNG consists of, by kind; fails where a part is damaged."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    chunks, at = defaultdict(list), 8
+    while at < len(png):
+        length = int.from_bytes(png[at : at + 4], "big")
+        content = png[at + 4 : at + 8 + length]
+        assert zlib.crc32(content) == int.from_bytes(png[at + 8 + length : at + 12 + length], "big")
+        chunks[content[:4]].append(content[4:])
+        at += 12 + length
+    return chunks
+
+
+def png_texts(png: bytes) -> dict[str, str]:
+    pairs = (text.split(b"\0\0\0\0\0") for text in png_chunks(png)[b"iTXt"])
+    return {name.decode(): text.decode() for name, text in pairs}
+
+
+def test_a_png_has_600_dots_per_inch_and_says_what_it_shows(numbers: CriterionNumbers) -> None:
+    for drawing in drawn(numbers).values():
+        png = as_picture(drawing, "png")
+        chunks = png_chunks(png)
+
+        width, height = struct.unpack(">II", chunks[b"IHDR"][0][:8])
+        assert width == pytest.approx(85 / 25.4 * 600, abs=1)
+        assert height == pytest.approx(width * drawing.height / drawing.width, abs=1)
+        # Dots per metre, across and up.
+        assert chunks[b"pHYs"] == [struct.pack(">IIB", 23622, 23622, 1)]
+        assert png_texts(png)["Title"] == drawing.title
+        assert next(iter(chunks)) == b"IHDR"
+
+
+def test_a_pdf_is_as_wide_as_a_column_with_letters_as_outlines_of_a_font(
+    numbers: CriterionNumbers,
+) -> None:
+    for drawing in drawn(numbers).values():
+        pdf = as_picture(drawing, "pdf")
+
+        (box,) = re.findall(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+        assert float(box[0]) == pytest.approx(85 / 25.4 * 72, abs=0.01)
+        assert float(box[1]) == pytest.approx(float(box[0]) * drawing.height / drawing.width, 1e-3)
+        assert b"/FontFile2" in pdf
+        assert b"/Type3" not in pdf
+        assert set(re.findall(rb"/BaseFont ?/[A-Z]{6}\+(\w+)", pdf)) == {b"Arimo"}
+        assert drawing.title in pdf.decode("utf-8", "replace")
+
+
+def test_a_drawing_gives_the_same_picture_each_time(numbers: CriterionNumbers) -> None:
+    for ending in ("png", "pdf"):
+        first, second = (as_picture(drawn(numbers)["matrix"], ending) for _ in range(2))
+        assert first == second
+
+
+@pytest.mark.parametrize("title", ['#panic("ran")', '</svg><text>"&', "中文 − † ρ", "x\n\x01y"])
+def test_names_are_text_in_pictures_too(numbers: CriterionNumbers, title: str) -> None:
+    drawing = drawn(numbers)["matrix"]
+    shapes = (*drawing.shapes, Words(10, 10, title))
+
+    changed = replace(drawing, title=title, caption=title, shapes=shapes)
+
+    assert png_texts(as_picture(changed, "png"))["Title"] == title
+    assert as_picture(changed, "pdf").startswith(b"%PDF")
 
 
 def test_all_kinds_are_drawn_as_valid_svg(numbers: CriterionNumbers) -> None:
@@ -155,7 +220,7 @@ def test_all_kinds_are_drawn_as_valid_svg(numbers: CriterionNumbers) -> None:
         assert as_latex_figure(one, "name").count("{") == as_latex_figure(one, "name").count("}")
 
 
-def test_without_matplotlib_svg_still_works_and_the_page_says_what_to_install(
+def test_without_typst_svg_still_works_and_the_page_says_what_to_install(
     numbers: CriterionNumbers, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pictures.importlib.util, "find_spec", lambda _name: None)

@@ -1,109 +1,83 @@
-"""A drawing as PNG or PDF, with Matplotlib, which is an extra of the package."""
+"""A drawing as PNG or PDF, converted from its SVG by Typst, which is an extra of the package."""
 
 import importlib.util
-import io
-import threading
-from typing import Any
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
 
-from evaluations.reports.drawings.shapes import COLUMN_MM, Box, Dot, Drawing, Line, Words
-from evaluations.reports.drawings.svg import PAPER
+from evaluations.reports.drawings.shapes import Drawing
+from evaluations.reports.drawings.svg import as_file
 
 DPI = 600
-# Letters of the bundled font are wider than those that SVG asks for.
-NARROWER = 0.88
-# It embeds letters as outlines of their font, which journals ask for, not as Type 3.
-SETTINGS: dict[Any, Any] = {
-    "pdf.fonttype": 42,
-    "font.family": ["DejaVu Sans"],
-    "text.parse_math": False,
-}
+METRE = 1 / 0.0254  # in inches
+# A page that is as large as the drawing. Texts come in as values, so that none of them is read as
+# Typst's language; without a date the same drawing gives the same bytes.
+PAGE = b"""
+#set document(title: sys.inputs.title, description: sys.inputs.caption, date: none)
+#set page(width: auto, height: auto, margin: 0pt, fill: white)
+#image(bytes(sys.inputs.svg), format: "svg", alt: sys.inputs.caption)
+"""
 MISSING = (
-    "PNG and PDF need Matplotlib, which is not installed on this site. Download the SVG, or ask the"
+    "PNG and PDF need Typst, which is not installed on this site. Download the SVG, or ask the"
     " site's administrator to run: pip install 'geval-site[figures]'"
 )
-_turn = threading.Lock()  # Matplotlib's settings and fonts belong to the process.
 
 
 class PicturesMissingError(Exception):
-    """Matplotlib is not installed."""
+    """Typst or its font is not installed."""
 
 
 def can_draw_pictures() -> bool:
-    """Whether Matplotlib is installed; it is not loaded for that."""
-    return importlib.util.find_spec("matplotlib") is not None
+    """Whether the extra is installed; it is not loaded for that."""
+    return all(importlib.util.find_spec(name) for name in ("typst", "fontpkg_arimo"))
 
 
-def as_picture(drawing: Drawing, ending: str) -> bytes:
+def as_picture(drawing: Drawing, ending: Literal["png", "pdf"]) -> bytes:
     """The drawing as wide as a column.
 
     Args:
         ending: "png" (600 dots per inch) or "pdf" (its caption is the subject).
 
     Raises:
-        PicturesMissingError: Matplotlib is not installed.
+        PicturesMissingError: the extra is not installed.
     """
     if not can_draw_pictures():
         raise PicturesMissingError(MISSING)
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    import typst
 
-    inches = COLUMN_MM / 25.4
-    with _turn, mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(inches, inches * drawing.height / drawing.width))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
-        axes.axis("off")
-        points = 72 * inches / drawing.width
-        for order, shape in enumerate(drawing.shapes):
-            _add(axes, shape, order, points)
-        about = (
-            {"Title": drawing.title, "Description": drawing.caption, "Software": "geval_site"}
-            if ending == "png"
-            else {"Title": drawing.title, "Subject": drawing.caption, "Creator": "geval_site"}
-        )
-        if ending == "pdf":
-            about["CreationDate"] = None  # type: ignore[assignment]
-        content = io.BytesIO()
-        figure.savefig(content, format=ending, dpi=DPI, metadata=about)
-    return content.getvalue()
+    inputs = {"svg": as_file(drawing), "title": drawing.title, "caption": drawing.caption}
+    content = typst.compile(PAGE, format=ending, sys_inputs=inputs, font_paths=_fonts(), ppi=DPI)
+    return _described(content, drawing) if ending == "png" else content
 
 
-def _add(axes: Any, shape: Line | Dot | Box | Words, order: int, points: float) -> None:
-    """Put a shape on top of the ones before.
+@cache
+def _fonts() -> Any:
+    """Arimo, and the machine's own fonts for the scripts that it lacks."""
+    import fontpkg_arimo
+    import typst
 
-    Args:
-        points: how many make a unit.
-    """
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Circle, Rectangle
+    return typst.Fonts(font_paths=[Path(fontpkg_arimo.ROOT) / "files"])
 
-    if isinstance(shape, Line):
-        width = shape.width * points
-        ends = (shape.x1, shape.x2), (shape.y1, shape.y2)
-        line = Line2D(*ends, color=PAPER[shape.role], linewidth=width, zorder=order)
-        if shape.dashed:
-            line.set_linestyle((0, (3 / shape.width, 3 / shape.width)))
-        axes.add_line(line)
-    elif isinstance(shape, Box):
-        corner = (shape.x, shape.y)
-        axes.add_patch(
-            Rectangle(
-                corner, shape.width, shape.height, facecolor=PAPER[shape.role],
-                alpha=shape.opacity, linewidth=0, zorder=order,
-            )
-        )  # fmt: skip
-    elif isinstance(shape, Dot):
-        edge = PAPER[shape.outline] if shape.outline else "none"
-        axes.add_patch(
-            Circle(
-                (shape.x, shape.y), shape.radius, facecolor=PAPER[shape.role], edgecolor=edge,
-                linewidth=points, zorder=order,
-            )
-        )  # fmt: skip
-    else:
-        side = {"start": "left", "middle": "center", "end": "right"}[shape.anchor]
-        axes.text(
-            shape.x, shape.y, shape.text, color=PAPER[shape.role], ha=side, va="baseline",
-            fontsize=shape.size * points * NARROWER, zorder=order,
-            fontweight="bold" if shape.is_bold else "normal",
-        )  # fmt: skip
+
+def _described(png: bytes, drawing: Drawing) -> bytes:
+    """The PNG with its resolution, title and caption, which Typst leaves out."""
+    dots = round(DPI * METRE).to_bytes(4, "big")
+    texts = {"Title": drawing.title, "Description": drawing.caption, "Software": "geval_site"}
+    chunks = [
+        _chunk(b"pHYs", dots + dots + b"\x01"),
+        *(
+            _chunk(b"iTXt", name.encode() + b"\0\0\0\0\0" + text.encode())
+            for name, text in texts.items()
+        ),
+    ]
+    # A signature of 8 bytes; then the header, which has to be the first chunk.
+    start = 8 + 4 + 4 + 13 + 4
+    return b"".join((png[:start], *chunks, png[start:]))
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return (
+        len(content).to_bytes(4, "big") + kind + content
+        + zlib.crc32(kind + content).to_bytes(4, "big")
+    )  # fmt: skip

@@ -15,7 +15,8 @@ PAPER = {
     "llm-mid": "#b4cfec",
     "paper": "#ffffff",
 }
-FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
+# Widths of letters are Arial's in all of these; Arimo is the one that PNG and PDF are made with.
+FONT = "Arimo, Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
 def as_page_part(drawing: Drawing) -> str:

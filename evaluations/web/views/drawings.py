@@ -81,7 +81,9 @@ def download(
 def _content(drawing: Drawing, ending: str, name: str) -> str | bytes:
     if ending == "svg":
         return as_file(drawing)
-    return as_latex_figure(drawing, name) if ending == "tex" else as_picture(drawing, ending)
+    if ending == "tex":
+        return as_latex_figure(drawing, name)
+    return as_picture(drawing, "png" if ending == "png" else "pdf")
 
 
 def _numbers(
