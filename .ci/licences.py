@@ -94,10 +94,10 @@ def markdown() -> str:
     rows = "\n".join(f"| {name} | {licence} |" for name, licence in licences().items())
     return f"""# Licences
 
-geval_site is under Apache-2.0. These are the packages that `pip install geval-site` and the
-container image bring along. Copyleft is among them only where it ends at the package's own files
-(orjson, tqdm) or is that of a library that you can replace (psycopg); `make lint` refuses any
-other.
+geval_site is under Apache-2.0. These are the packages of the container image and of
+`pip install 'geval-site[assurance,evaluators]'`. Copyleft is among them only where it ends at the
+package's own files (orjson, tqdm) or is that of a library that you can replace (psycopg);
+`make lint` refuses any other.
 
 | package | licence |
 |---|---|

@@ -6,6 +6,7 @@ Every step is a row before the next begins, and the search is repeatable: after 
 worker it is done again from its beginning, and what is known costs nothing.
 """
 
+import importlib.util
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,11 @@ MOST_PROPOSALS, PATIENCE = 50, 12
 # Documents on which every setting is tried first.
 FEW = 5
 KINDS = ("geval",)
+NO_GEPA = (
+    "New wordings are searched with the package gepa, which is not installed: run pip install"
+    " 'geval-site[assurance]' where web processes and workers run. Examples and scoring do not need"
+    " it."
+)
 # Parts of a judge's own wording that no model rewrites.
 KEPT = ("examples", "nearest", "scale", "inputs", "beside")
 
@@ -72,6 +78,8 @@ def why_not_reworded(search: Search) -> str:
         return f"{judge} or its endpoint is retired; restore it, or choose another judge."
     if search.reflector is not None and not search.reflector.asks_llm:
         return f"{search.reflector} asks no model, so it cannot propose wordings."
+    if Change.WORDING in search.changes and importlib.util.find_spec("gepa") is None:
+        return NO_GEPA
     return ""
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from geval.evaluators.base import Item, LocalEvaluator, Outcome, Settings
-from geval.evaluators.references import Reduction, reduced
+from geval.evaluators.references import INSTALL, Reduction, reduced
 from geval.llm.scoring import Scored
 
 
@@ -33,7 +33,7 @@ class Bleu(LocalEvaluator):
     family = "Lexical"
     paper = "Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine Translation"
     packages = ("sacrebleu",)
-    install = "pip install sacrebleu"
+    install = INSTALL
     needs = frozenset({"references"})
     Settings: ClassVar = BleuSettings
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from geval.evaluators.base import Item, LocalEvaluator, Outcome
-from geval.evaluators.references import ReferenceSettings, reduced
+from geval.evaluators.references import INSTALL, ReferenceSettings, reduced
 from geval.llm.scoring import Scored
 
 
@@ -27,7 +27,7 @@ class Chrf(LocalEvaluator):
     family = "Lexical"
     paper = "Popović (2015), chrF: character n-gram F-score for automatic MT evaluation"
     packages = ("sacrebleu",)
-    install = "pip install sacrebleu"
+    install = INSTALL
     needs = frozenset({"references"})
     Settings: ClassVar = ChrfSettings
 

@@ -39,6 +39,7 @@ class FactCc(NeuralEvaluator):
         " Summarization"
     )
     needs: ClassVar = frozenset({"source"})
+    packages: ClassVar = (*NeuralEvaluator.packages, "nltk")
     Settings: ClassVar = FactCcSettings
 
     def load(self) -> None:

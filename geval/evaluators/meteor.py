@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from geval.evaluators.base import EvaluatorError, Item, LocalEvaluator, Outcome
-from geval.evaluators.references import ReferenceSettings, reduced
+from geval.evaluators.references import INSTALL, ReferenceSettings, reduced
 from geval.llm.scoring import Scored
 
 NEEDS_WORDNET = (
@@ -32,7 +32,7 @@ class Meteor(LocalEvaluator):
     family = "Lexical"
     paper = "Banerjee and Lavie (2005), METEOR: An Automatic Metric for MT Evaluation"
     packages = ("nltk",)
-    install = "pip install nltk"
+    install = INSTALL
     needs = frozenset({"references"})
     Settings: ClassVar = MeteorSettings
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from geval.evaluators.base import Settings, mean
 
+INSTALL = "pip install 'geval-site[evaluators]'"
 Reduction = Literal["max", "mean"]
 
 

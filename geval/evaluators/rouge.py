@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from geval.evaluators.base import SCORED_EMPTY, Item, LocalEvaluator, Outcome
-from geval.evaluators.references import ReferenceSettings, reduced
+from geval.evaluators.references import INSTALL, ReferenceSettings, reduced
 from geval.evaluators.sentences import sentences
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
@@ -49,8 +49,8 @@ class Rouge(LocalEvaluator):
     summary = "Overlap of words, pairs of words or the longest common subsequence with references."
     family = "Lexical"
     paper = "Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries"
-    packages = ("rouge_score",)
-    install = "pip install rouge-score"
+    packages = ("rouge_score", "nltk")
+    install = INSTALL
     needs = frozenset({"references"})
     Settings: ClassVar = RougeSettings
 

@@ -73,6 +73,7 @@ class UniEval(NeuralEvaluator):
     )
     paper = "Zhong et al. (2022), Towards a Unified Multi-Dimensional Evaluator for Text Generation"
     per_criterion = True
+    packages: ClassVar = (*NeuralEvaluator.packages, "nltk")
     Settings: ClassVar = UniEvalSettings
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:

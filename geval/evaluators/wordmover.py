@@ -80,6 +80,7 @@ class WordMover(NeuralEvaluator):
     paper = "Kusner et al. (2015), From Word Embeddings To Document Distances"
     needs: ClassVar = frozenset({"references"})
     chunk: ClassVar = 64
+    packages: ClassVar = (*NeuralEvaluator.packages, "nltk")
     Settings: ClassVar = WordMoverSettings
 
     def needed(self) -> frozenset[Text]:

@@ -1,41 +1,44 @@
 """Which texts are most like another, by their words: BM25 (Robertson and Zaragoza, 2009, The
-Probabilistic Relevance Framework) as the library bm25s computes it. Pure."""
+Probabilistic Relevance Framework), with weights of words that never fall below 0. Pure."""
 
-import logging
+import math
 import re
+from collections import Counter
 from functools import lru_cache
-from typing import Any
 
 _WORD = re.compile(r"\w+")
 # Pools that are kept ready; a run has one for each criterion.
 POOLS = 16
+# How soon more of a word says nothing new, and how far a text's length counts: the usual values.
+K, B = 1.5, 0.75
+# Sums of the same numbers in another order differ in their last digits; they are equal.
+DIGITS = 9
 
 
 def by_likeness(pool: tuple[str, ...], text: str) -> list[int]:
     """Places of the texts of a pool, the most like `text` first; of equals the earlier first."""
-    known, index = _index(pool)
+    index = _index(pool)
+    scores = [0.0] * len(pool)
     # A word counts once, however often the text says it.
-    words = sorted(set(_words(text)) & known)
-    if index is None or not words:
-        return list(range(len(pool)))
-    scores = index.get_scores(words)
-    return sorted(range(len(pool)), key=lambda at: -scores[at])
+    for word in set(_words(text)) & index.keys():
+        for place, score in index[word]:
+            scores[place] += score
+    return sorted(range(len(pool)), key=lambda place: -round(scores[place], DIGITS))
 
 
 @lru_cache(maxsize=POOLS)
-def _index(pool: tuple[str, ...]) -> tuple[set[str], Any]:
-    """The words of a pool, and its index; None for a pool without words."""
-    import bm25s
-
-    # Importing it has it log every step.
-    logging.getLogger(bm25s.__name__).setLevel(logging.WARNING)
-    words = [_words(one) for one in pool]
-    known = {word for one in words for word in one}
-    if not known:
-        return known, None
-    index = bm25s.BM25(method="lucene", backend="numpy")
-    index.index(words, show_progress=False)
-    return known, index
+def _index(pool: tuple[str, ...]) -> dict[str, list[tuple[int, float]]]:
+    """By word, the texts that have it, each with what the word adds to its score."""
+    texts = [Counter(_words(text)) for text in pool]
+    lengths = [text.total() for text in texts]
+    having = Counter(word for text in texts for word in text)
+    index: dict[str, list[tuple[int, float]]] = {word: [] for word in having}
+    for place, text in enumerate(texts):
+        damping = K * (1 - B + B * lengths[place] * len(pool) / sum(lengths)) if text else 0.0
+        for word, count in text.items():
+            rarity = math.log(1 + (len(pool) - having[word] + 0.5) / (having[word] + 0.5))
+            index[word].append((place, rarity * count / (count + damping)))
+    return index
 
 
 def _words(text: str) -> list[str]:

@@ -5,7 +5,7 @@ import sys
 
 from tests.conftest import CHECKOUT
 
-HEAVY = {"numpy", "scipy", "openai", "plotly", "typst", "bm25s", "celery"}
+HEAVY = {"numpy", "scipy", "openai", "plotly", "typst", "gepa", "celery"}
 
 
 def test_the_version_is_said_without_heavy_packages() -> None:

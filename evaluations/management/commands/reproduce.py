@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluations.reproduction import DATASETS, MISSING_ROWS, Cell
 from evaluations.reproduction.sources import SOURCES, ConversionError, convert_source, source_of
+from geval.evaluators.references import INSTALL
 from geval_site.program import command
 
 GAP = "  "
@@ -63,6 +64,10 @@ class Command(BaseCommand):
                 cells = list(DATASETS[name](options["data"]))
             except FileNotFoundError as error:
                 raise CommandError(_missing(Path(error.filename), options["data"])) from None
+            except ModuleNotFoundError as error:
+                raise CommandError(
+                    f"{name} computes ROUGE or BLEU, but {error.name} is not installed: {INSTALL}"
+                ) from None
             self._print(name, cells)
 
     def _say_sources(self) -> None:

@@ -46,7 +46,7 @@ class NeuralEvaluator(LocalEvaluator):
     """Loads `self.model` and `self.tokenizer`; subclasses score."""
 
     family: ClassVar = "Neural"
-    packages: ClassVar = PACKAGES
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
     install: ClassVar = INSTALL
     many_processes: ClassVar = False  # a model uses all cores, or a GPU, by itself
     chunk: ClassVar = 256

@@ -1,0 +1,127 @@
+"""What a site does without the packages of the extras `assurance` and `evaluators`."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from evaluations.improving.arms import ImproveError
+from evaluations.improving.locking import lock_documents
+from evaluations.improving.work import request_search
+from evaluations.judging.judges.judges import JudgeDraft, create_judge
+from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import Change, Judge, Project, RunState
+from evaluations.reproduction import DATASETS, coco
+from geval.evaluators.registry import evaluators
+from tests.conftest import CHECKOUT
+from tests.hiding import EXTRAS, finders
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LEXICAL = ("rouge", "bleu", "chrf", "meteor")
+INSTALL = "pip install 'geval-site[evaluators]'"
+# Imports every module of ours, as a process would that has none of these packages.
+IMPORTS_ALL = """
+import importlib, os, pkgutil, sys
+from tests import hiding
+sys.meta_path[:] = hiding.finders()
+import django
+os.environ["DJANGO_SETTINGS_MODULE"] = "tests.site_settings"
+django.setup()
+for package in ("geval", "evaluations", "annotations"):
+    for info in pkgutil.walk_packages(importlib.import_module(package).__path__, package + "."):
+        if not info.name.endswith("__main__"):
+            importlib.import_module(info.name)
+from django.core.management import call_command
+call_command("check")
+call_command("evaluators")
+"""
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(sys, "meta_path", finders())
+    for name in [name for name in sys.modules if name.partition(".")[0] in EXTRAS]:
+        monkeypatch.delitem(sys.modules, name)
+    caches = (coco._rouge, coco._bleu)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_every_module_loads_and_the_list_says_what_to_install() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS_ALL],
+        cwd=CHECKOUT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.startswith("  ")}
+    for kind in LEXICAL:
+        assert "✗ not installed" in lines[kind]
+        assert INSTALL in lines[kind]
+    assert "✓" in lines["geval"]
+
+
+def test_pages_show_and_say_what_to_install(
+    without: None, judged_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    client = as_role("owner")
+    pages = {
+        name: client.get(f"/p/{judged_project.slug}/{name}")
+        for name in ("", "judges/", "judges/new/", "judges/new/?kind=rouge", "report/", "improve/")
+    }
+
+    assert {name: page.status_code for name, page in pages.items()} == dict.fromkeys(pages, 200)
+    new = pages["judges/new/"].content.decode().replace("&#x27;", "'")
+    assert new.count(INSTALL) == len(LEXICAL)
+    assert "Not installed (rouge_score, nltk missing)" in new
+
+
+@pytest.mark.parametrize("kind", LEXICAL)
+def test_a_run_pauses_and_says_what_to_install(
+    without: None, project: Project, load: Callable[..., Any], kind: str
+) -> None:
+    output = '{"doc_id": "d", "system_id": "s", "source": "x", "output": "y", "references": ["z"]}'
+    load(project, {"outputs.jsonl": output})
+    judge, _ = create_judge(project, JudgeDraft(name=kind, kind=kind, settings={}))
+    run = start_run(judge, list(project.criteria.all()))
+
+    work_on_run(run.pk, "tester")
+
+    run.refresh_from_db()
+    assert run.state == RunState.PAUSED
+    assert INSTALL in run.message
+
+
+def test_a_search_for_a_wording_is_refused_and_says_what_to_install(
+    without: None, judged_project: Project
+) -> None:
+    lock_documents(judged_project, seed="fixed", looks=2)
+    judge, criterion = Judge.objects.get(), judged_project.criteria.all()[0]
+
+    with pytest.raises(ImproveError, match=r"gepa.*geval-site\[assurance\]"):
+        request_search(judge, criterion, [Change.WORDING])
+    request_search(judge, criterion, [Change.EXAMPLES])
+
+
+def test_published_figures_of_rouge_are_refused_and_say_what_to_install(
+    without: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DATASETS, "qags", lambda _folder: [coco.rouge_l("a b", "a c")])
+
+    with pytest.raises(CommandError, match=r"rouge_score is not installed: pip install"):
+        call_command("reproduce", "qags", stdout=StringIO())
+
+
+def test_what_is_hidden_here_is_what_the_extras_install() -> None:
+    packages = {name for kind in LEXICAL for name in evaluators()[kind].packages}
+
+    assert packages <= EXTRAS
