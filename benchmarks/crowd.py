@@ -90,7 +90,8 @@ def begin_run(project: Any) -> Any:
     from django.db import connection
 
     from benchmarks.judge import _judge
-    from evaluations.judging.runs.lifecycle import lay_out_run, start_run
+    from evaluations.judging.runs.lifecycle import lay_out_run
+    from evaluations.judging.runs.starting import start_run
 
     with connection.cursor() as cursor:
         # A minute after rows were added autovacuum comes and helps. Pages have to be quick before.

@@ -55,7 +55,7 @@ def _scored(
     from django.conf import settings
 
     from evaluations.judging.judges.judges import JudgeDraft, create_judge
-    from evaluations.judging.runs.lifecycle import start_run
+    from evaluations.judging.runs.starting import start_run
     from evaluations.judging.runs.worker import work_on_run
     from evaluations.models import EvaluationRun, RunState
 

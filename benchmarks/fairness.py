@@ -62,7 +62,7 @@ def make_judge(name: str, items: int, base_url: str) -> Any:
 
 
 def start(judge: Any) -> Any:
-    from evaluations.judging.runs.lifecycle import start_run
+    from evaluations.judging.runs.starting import start_run
 
     return start_run(judge, list(judge.project.criteria.all()))
 

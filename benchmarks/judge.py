@@ -257,11 +257,12 @@ async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
 def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measured:
     """A run from its start to its end, judged afresh; with `limit` it is cancelled after so many
     items."""
-    from evaluations.judging.runs.lifecycle import cancel_run, start_run
+    from evaluations.judging.runs.lifecycle import cancel_run
+    from evaluations.judging.runs.starting import RunRequest, start_run
 
     before = sum(worker.cpu_seconds for worker in workers)
     began = time.monotonic()
-    run = start_run(judge, list(judge.project.criteria.all()), fresh=True)
+    run = start_run(judge, list(judge.project.criteria.all()), RunRequest(fresh=True))
     while run.is_active:
         time.sleep(0.02)
         run.refresh_from_db()

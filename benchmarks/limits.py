@@ -137,9 +137,13 @@ def measure_two_projects(projects: Sequence[Any], make_judge: MakeJudge) -> list
 def _until_one_ends(judges: Sequence[Any]) -> tuple[list[int], float]:
     """Run judges at the same time until the first has ended; the items of each, and the seconds
     since the first call."""
-    from evaluations.judging.runs.lifecycle import cancel_run, start_run
+    from evaluations.judging.runs.lifecycle import cancel_run
+    from evaluations.judging.runs.starting import RunRequest, start_run
 
-    runs = [start_run(judge, list(judge.project.criteria.all()), fresh=True) for judge in judges]
+    runs = [
+        start_run(judge, list(judge.project.criteria.all()), RunRequest(fresh=True))
+        for judge in judges
+    ]
     began = time.monotonic()
     while all(run.is_active for run in runs):
         if not any(run.calls for run in runs):

@@ -48,8 +48,8 @@ def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     from assurance.improving.trials import Trials, spent_on
     from assurance.improving.work import Limits, request_search, work_on_search
     from evaluations.corpus.locks.locking import lock_documents
-    from evaluations.judging.runs.lifecycle import start_run
     from evaluations.judging.runs.shift import Shift
+    from evaluations.judging.runs.starting import RunRequest, start_run
     from evaluations.judging.runs.worker import work_on_run
     from evaluations.models import Change, Judge, ModelReply, Project
     from geval.evaluators.wording import Wording
@@ -79,7 +79,9 @@ def outcome(base_url: str, seed: int, *, definition: str) -> Outcome:
     trials = Trials(search, Shift())
     best = Wording(definition=BEST)
     there = np.isin(ground.outputs.document, ground.locked)
-    run = start_run(judge, [criterion], trial=trials.trial(best, ground.output_ids[there]))
+    run = start_run(
+        judge, [criterion], RunRequest(attempt=trials.attempt(best, ground.output_ids[there]))
+    )
     work_on_run(run.pk, "bench")
 
     def rho(wording: Wording | None) -> float:
@@ -172,7 +174,7 @@ def cost_of_fifty(base_url: str) -> Cost:
     from assurance.improving import rewording
     from assurance.improving.work import Limits, request_search, work_on_search
     from evaluations.corpus.locks.locking import lock_documents
-    from evaluations.judging.runs.lifecycle import start_run
+    from evaluations.judging.runs.starting import start_run
     from evaluations.judging.runs.worker import work_on_run
     from evaluations.models import Change, Project
 

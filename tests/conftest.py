@@ -20,7 +20,8 @@ from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadOptions, LoadResult, load_files
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.errands import neglected_errands, work_on_errand
-from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run, start_run
+from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored

@@ -14,7 +14,7 @@ from evaluations.judging.judges.judges import (
     newest_version,
     same_but_for_settings,
 )
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Candidate, Change, EvaluationRun, Judge, Proposal
 from geval.evaluators.wording import as_setting, wordings_in
 

@@ -14,8 +14,8 @@ from assurance.improving.search import check_size
 from assurance.improving.trials import Trials
 from evaluations.corpus.locks.draws import name_of, record, remember_look
 from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
-from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
 from evaluations.reports.serving.size import is_large, too_large_for_page
 from geval.evaluators.formula import CriterionFormula
@@ -156,7 +156,7 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
         candidate.look_run = start_run(
             candidate.search.judge,
             [candidate.search.criterion],
-            attempt=trials.attempt(wording, ground.output_ids[missing]),
+            RunRequest(attempt=trials.attempt(wording, ground.output_ids[missing])),
         )
         candidate.look_by = by
         candidate.save(update_fields=["look_run", "look_by"])

@@ -20,14 +20,9 @@ from django.utils import timezone
 from assurance.improving.rescoring import scored_again
 from assurance.improving.scoring import Scoring
 from evaluations.judging.judges.steps import prompt_parts
-from evaluations.judging.runs.lifecycle import (
-    BUDGET_REACHED,
-    Attempt,
-    resume_run,
-    run_parameters,
-    start_run,
-)
+from evaluations.judging.runs.lifecycle import BUDGET_REACHED, resume_run
 from evaluations.judging.runs.shift import Shift, worker_name
+from evaluations.judging.runs.starting import RunRequest, SearchAttempt, run_parameters, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import ErrandState, EvaluationRun, ItemState, RunItem, RunState, Search
 from geval.evaluators.geval import GEval
@@ -80,7 +75,7 @@ def spent_on(search: Search) -> Spent:
         found = rows.aggregate(**{name: Sum(name) for name in names})
         for name in names:
             total[name] += found[name] or 0
-    prices = run_parameters(search.judge, fresh=False, transport="live").prices
+    prices = run_parameters(search.judge, RunRequest()).prices
     return Spent(total["calls"], cost(total["prompt_tokens"], total["completion_tokens"], prices))
 
 
@@ -103,7 +98,7 @@ class Trials:
         self.search, self.shift = search, shift
         self.has_asked = False  # each time it gets at least one step further
         self.judge, self.criterion = search.judge, search.criterion
-        self.parameters = run_parameters(self.judge, fresh=False, transport="live")
+        self.parameters = run_parameters(self.judge, RunRequest())
         self.scoring = Scoring.of(self.judge)  # how it scores now, today's unless it is set
         self.parts = prompt_parts(self.criterion)
         steps = self.criterion.newest_steps if self.judge.use_steps else None
@@ -120,10 +115,12 @@ class Trials:
         wordings = wordings_in(own.get("wording", "")) | {self.criterion.name: wording}
         return own | {"wording": as_setting(wordings)}
 
-    def attempt(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> Attempt:
+    def attempt(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> SearchAttempt:
         """What a run is started with that judges outputs in a wording."""
         outputs = [int(pk) for pk in output_ids]
-        return Attempt(self.search, self.settings(wording), outputs, changes=asdict(self.scoring))
+        return SearchAttempt(
+            self.search, self.settings(wording), outputs, changes=asdict(self.scoring)
+        )
 
     def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
         """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
@@ -201,7 +198,7 @@ class Trials:
             )
             return dict(cursor.fetchall())
 
-    def _ask(self, attempt: Attempt, template: str) -> None:
+    def _ask(self, attempt: SearchAttempt, template: str) -> None:
         """Have outputs judged: by a run of the search that was begun, or a new one."""
         keep_search(self.search)
         if self.has_asked and self.shift.is_over:
@@ -222,8 +219,9 @@ class Trials:
             run = start_run(
                 self.judge,
                 [self.criterion],
-                budget=None if money is None else money - (spent.money or 0),
-                attempt=attempt,
+                RunRequest(
+                    budget=None if money is None else money - (spent.money or 0), attempt=attempt
+                ),
             )
         elif run.resumes_by_itself:
             if not resume_run(run, only_due=True):

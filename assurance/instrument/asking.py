@@ -13,13 +13,8 @@ from django.utils import timezone
 
 from assurance.instrument.drifting import note_drift
 from assurance.instrument.studies import PARTS, parts_of
-from evaluations.judging.runs.lifecycle import (
-    Apart,
-    RunError,
-    evaluator_for,
-    prompt_today,
-    start_run,
-)
+from evaluations.judging.runs.lifecycle import RunError, evaluator_for, prompt_today
+from evaluations.judging.runs.starting import RunRequest, StudyRequest, start_run
 from evaluations.models import (
     Judge,
     RunItem,
@@ -73,7 +68,9 @@ def start_part(study_id: int) -> StudyPart | None:
             return None
         with transaction.atomic():
             run = start_run(
-                study.judge, [study.criterion], budget=study.budget, apart=_apart(study, name)
+                study.judge,
+                [study.criterion],
+                RunRequest(budget=study.budget, study=_apart(study, name)),
             )
     except (RunError, PromptError) as error:
         # It waits, and says why.
@@ -85,9 +82,9 @@ def start_part(study_id: int) -> StudyPart | None:
     return StudyPart.objects.create(study=study, number=number, name=name, run=run)
 
 
-def _apart(study: Study, name: str) -> Apart:
+def _apart(study: Study, name: str) -> StudyRequest:
     """How the run of a study's part differs from a run of the project."""
-    return Apart(
+    return StudyRequest(
         purpose=study.kind,
         outputs=list(study.items.values_list("output", flat=True)),
         perturbed=name,

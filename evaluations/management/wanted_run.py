@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from evaluations.judging.runs.lifecycle import RunError, resume_run, start_run
+from evaluations.judging.runs.lifecycle import RunError, resume_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import Criterion, EvaluationRun, Judge
 from evaluations.people.waking import wake_for_runs
 from geval_site.program import command
@@ -32,13 +33,15 @@ class WantedRun:
         return start_run(
             self.judge,
             self.criteria,
-            fresh=self.fresh,
-            budget=budget,
-            transport=self.transport,
-            pilot=self.pilot,
-            trial=self.trial,
-            goal_width=self.goal_width,
-            goal_rival=self.goal_rival,
+            RunRequest(
+                fresh=self.fresh,
+                budget=budget,
+                transport=self.transport,
+                pilot=self.pilot,
+                trial=self.trial,
+                goal_width=self.goal_width,
+                goal_rival=self.goal_rival,
+            ),
         )
 
     def unfinished(self) -> EvaluationRun | None:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 
 from annotations.models import Preference, Rating, Span
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     GapCause,

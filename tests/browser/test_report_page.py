@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project, RunState
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess

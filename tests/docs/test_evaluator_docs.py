@@ -16,7 +16,7 @@ import pytest
 
 from evaluations.judging.judges.judges import endpoint_at
 from evaluations.judging.runs.estimate import estimate_run
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Judge, Project, RunState
 from geval.evaluators import registry

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project
 from geval.evaluators.base import SCORED_EMPTY, Item, LocalEvaluator, Outcome

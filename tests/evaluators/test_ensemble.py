@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Project, RunState
 from geval.evaluators.base import Corpus, Item, SettingsError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ModelReply, Project, RunState
 from geval.evaluators.base import Item, SettingsError
@@ -318,7 +318,7 @@ def test_a_run_against_the_stand_in_scores_every_output_and_pays_once(
 
     first = start_run(judge, list(small_project.criteria.all()))
     work_on_run(first.pk, "tester")
-    again = start_run(judge, list(small_project.criteria.all()), fresh=False)
+    again = start_run(judge, list(small_project.criteria.all()), RunRequest(fresh=False))
     work_on_run(again.pk, "tester")
 
     first.refresh_from_db()

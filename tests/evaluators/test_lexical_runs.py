@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import RunError, pause_run, resume_run, start_run
+from evaluations.judging.runs.lifecycle import RunError, pause_run, resume_run
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, Score
 
@@ -88,7 +89,7 @@ def test_a_second_run_has_nothing_to_do_unless_it_is_to_be_fresh(referenced: Pro
     first = computed(referenced, "chrf")
 
     assert worked_on(start_run(first.judge, [])).items.count() == 0
-    assert worked_on(start_run(first.judge, [], fresh=True)).items.count() == 6
+    assert worked_on(start_run(first.judge, [], RunRequest(fresh=True))).items.count() == 6
 
 
 @pytest.mark.slow

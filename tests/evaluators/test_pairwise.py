@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import RunError, start_run
+from evaluations.judging.runs.lifecycle import RunError
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, PairScore, Project, RunState
 from geval.evaluators.base import Item

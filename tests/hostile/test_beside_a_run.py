@@ -9,7 +9,7 @@ import pytest
 
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.errands import request_probe
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project, RunState, Webhook, WebhookEvent, WorkerHeartbeat
 from evaluations.models.sealing import seal
 from evaluations.webhooks.announcing import leave_message

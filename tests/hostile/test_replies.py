@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from evaluations.judging.judges.probing import example_question
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     Batch,
@@ -118,7 +118,9 @@ def test_every_run_ends_and_every_call_is_counted(
         before = endpoint.calls[mode]
         judge = judge_of(asked_project, endpoint.base_url(mode), way, number, mode)
 
-        run = work(start_run(judge, list(asked_project.criteria.all()), transport=WAYS[way][1]))
+        run = work(
+            start_run(judge, list(asked_project.criteria.all()), RunRequest(transport=WAYS[way][1]))
+        )
 
         ends[ended_well(run)] += 1
         if WAYS[way][1] == Transport.LIVE:

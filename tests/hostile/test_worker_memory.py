@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from tests.conftest import wait_until
 from tests.hostile.endpoint import hostile_endpoint

@@ -18,7 +18,7 @@ from assurance.improving.looking import look
 from assurance.improving.work import request_search, work_on_search
 from evaluations.corpus.locks.locking import unlock_documents
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
 from evaluations.projects.archive.read import read_archive

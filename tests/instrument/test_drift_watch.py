@@ -6,7 +6,7 @@ import pytest
 
 from assurance.instrument.asking import PROMPT_CHANGED
 from assurance.instrument.studies import StudyError, make_study, stop
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, ModelReply, Study, WebhookDelivery
 from evaluations.models.sealing import seal

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotations.models import StatedProbability
 from assurance.instrument.sensitivity import sensitivities
 from assurance.instrument.studies import PARTS, make_study
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
 from evaluations.ratings.samples import ASKED

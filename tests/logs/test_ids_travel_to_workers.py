@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import structlog
 
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import (
     EvaluationRun,
     Judge,

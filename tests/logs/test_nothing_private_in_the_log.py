@@ -11,7 +11,7 @@ import structlog
 from django.contrib.auth.models import User
 from django.test import Client
 
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Document, EvaluationRun, Judge, Project
 from evaluations.models.sealing import seal

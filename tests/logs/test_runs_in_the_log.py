@@ -13,9 +13,9 @@ from evaluations.judging.runs.lifecycle import (
     lay_out_run,
     pause_run,
     resume_run,
-    start_run,
 )
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunItem
 from geval.llm.parsing import Failure, Reason

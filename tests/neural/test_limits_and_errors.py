@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.lifecycle import resume_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from geval.evaluators.bartscore import BartScore

@@ -26,7 +26,8 @@ from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import leases, results
-from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run, start_run
+from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
 from evaluations.ratings.downloads import DOWNLOADS

@@ -6,7 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from evaluations.judging.runs.lifecycle import lay_out_run, start_run
+from evaluations.judging.runs.lifecycle import lay_out_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Project, Search
 from evaluations.pages.jobs import jobs_of
 

@@ -13,13 +13,8 @@ from annotations.models import Annotator, Rating
 from evaluations.corpus.store import GROWING
 from evaluations.judging.runs import counts as run_counts
 from evaluations.judging.runs.counts import finished_items
-from evaluations.judging.runs.lifecycle import (
-    close_if_finished,
-    lay_out_run,
-    pause_run,
-    resume_run,
-    start_run,
-)
+from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run, pause_run, resume_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import (
     CandidateOutput,
     EvaluationRun,

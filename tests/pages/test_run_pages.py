@@ -8,7 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.judging.judges.steps import store_steps
-from evaluations.judging.runs.lifecycle import note_steps, start_run
+from evaluations.judging.runs.lifecycle import note_steps
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import (
     Endpoint,
     EvaluationRun,

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.runs.lifecycle import lay_out_run, start_run
+from evaluations.judging.runs.lifecycle import lay_out_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Project
 
 

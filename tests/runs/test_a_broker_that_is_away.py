@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.scheduling import waiting_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.people import waking

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.judging.judges.steps import STEPS_MAX_TOKENS, steps_request
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
 from geval.llm.calls import RetryPolicy, ask_until_answered

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from evaluations.judging.runs.batches import read_results
-from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.scheduling import waiting_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Batch, EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 from geval.llm.calls import RetryPolicy
@@ -21,7 +21,7 @@ MakeJudge = Callable[..., Judge]
 
 
 def started(judge: Judge) -> EvaluationRun:
-    return start_run(judge, list(judge.project.criteria.all()), transport="batch")
+    return start_run(judge, list(judge.project.criteria.all()), RunRequest(transport="batch"))
 
 
 def looked_at(run: EvaluationRun) -> EvaluationRun:
@@ -53,7 +53,7 @@ def test_batches_give_the_same_scores_as_calls(
         looked_at(started(make_judge(small_project, use_steps=False, name="batched")))
     )
     live = make_judge(small_project, use_steps=False, name="live")
-    other = start_run(live, list(small_project.criteria.all()), fresh=True)
+    other = start_run(live, list(small_project.criteria.all()), RunRequest(fresh=True))
     work_on_run(other.pk, "tester", policy=QUICK)
 
     order = ("criterion", "output")

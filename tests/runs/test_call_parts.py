@@ -20,9 +20,10 @@ from evaluations.judging.runs.call_parts import (
     parts_of_judges,
     shared,
 )
-from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, start_run
+from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
 from evaluations.judging.runs.scheduling import pick
 from evaluations.judging.runs.serving import work_on_runs
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState, WorkerSlot
 from geval_site.queues import RUNS
 from tests.conftest import OUTPUTS, RATINGS, wait_until

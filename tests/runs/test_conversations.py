@@ -10,7 +10,7 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.judges.criteria import use_preset
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, Judge, ModelReply, Project, RunState
 from evaluations.reports.report import build_report

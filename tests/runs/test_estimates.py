@@ -10,7 +10,7 @@ from django.test import Client
 
 from evaluations.judging.judges.judges import endpoint_at
 from evaluations.judging.runs.estimate import LOOKED_AT, RunEstimate, estimate_run
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project
 from geval.evaluators.gptscore import GptScore
 

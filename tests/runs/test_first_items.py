@@ -7,7 +7,8 @@ import pytest
 
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.first_items import FIRST_ITEMS, FirstItems
-from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.lifecycle import resume_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
 from geval.llm.calls import RetryPolicy

@@ -11,8 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.models import Annotator, Rating, StatedProbability
-from evaluations.judging.runs.lifecycle import RunError, start_run
+from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.scheduling import waiting_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import (
     CandidateOutput,
     Criterion,
@@ -180,7 +181,11 @@ def test_a_batch_takes_no_goal(run: EvaluationRun) -> None:
     EvaluationRun.objects.update(state=RunState.DONE)
 
     with pytest.raises(RunError, match="A goal cannot stop a batch"):
-        start_run(run.judge, list(run.project.criteria.all()), transport="batch", goal_width=0.05)
+        start_run(
+            run.judge,
+            list(run.project.criteria.all()),
+            RunRequest(transport="batch", goal_width=0.05),
+        )
 
 
 @pytest.fixture
@@ -246,10 +251,12 @@ def test_a_run_has_one_goal_and_compares_with_another_judge(
     criteria = list(run.project.criteria.all())
 
     with pytest.raises(RunError, match="ends at one goal"):
-        start_run(run.judge, criteria, goal_width=0.05, goal_rival=rival)
+        start_run(run.judge, criteria, RunRequest(goal_width=0.05, goal_rival=rival))
     with pytest.raises(RunError, match="is not another judge of this project"):
-        start_run(run.judge, criteria, goal_rival=run.judge)
-    assert start_run(run.judge, criteria, fresh=True, goal_rival=rival).goal_rival == rival
+        start_run(run.judge, criteria, RunRequest(goal_rival=run.judge))
+    assert (
+        start_run(run.judge, criteria, RunRequest(fresh=True, goal_rival=rival)).goal_rival == rival
+    )
 
 
 def test_the_form_and_the_api_take_a_judge_to_compare_with(

@@ -17,7 +17,8 @@ from evaluations.judging.judges.judges import (
     save_endpoint,
 )
 from evaluations.judging.judges.probing import probe_endpoint
-from evaluations.judging.runs.lifecycle import RunError, start_run
+from evaluations.judging.runs.lifecycle import RunError
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Endpoint, Judge, ModelProbe, Project
 from tests.processes import StandInProcess
 

@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from evaluations.judging.runs.lifecycle import lay_out_run, start_run
+from evaluations.judging.runs.lifecycle import lay_out_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState, table_statistics
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evaluations.corpus.rows import LoadError
-from evaluations.judging.runs.lifecycle import RunError, resume_run, start_run
+from evaluations.judging.runs.lifecycle import RunError, resume_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     EvaluationRun,
@@ -47,7 +48,7 @@ def judge(small_project: Project, make_judge: Callable[..., Judge]) -> Judge:
 
 
 def start(judge: Judge, **options: Any) -> EvaluationRun:
-    return start_run(judge, list(judge.project.criteria.all()), **options)
+    return start_run(judge, list(judge.project.criteria.all()), RunRequest(**options))
 
 
 def worked_on(run: EvaluationRun) -> EvaluationRun:

@@ -6,13 +6,8 @@ from decimal import Decimal
 import pytest
 
 from evaluations.judging.runs.estimate import estimate_run
-from evaluations.judging.runs.lifecycle import (
-    RunError,
-    cancel_run,
-    lay_out_run,
-    resume_run,
-    start_run,
-)
+from evaluations.judging.runs.lifecycle import RunError, cancel_run, lay_out_run, resume_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelProbe, Project, RunState
 from geval.llm.calls import RetryPolicy
@@ -34,7 +29,7 @@ def worked_on(run: EvaluationRun) -> EvaluationRun:
 
 
 def start(judge: Judge, **options: object) -> EvaluationRun:
-    return start_run(judge, list(judge.project.criteria.all()), **options)  # type: ignore[arg-type]
+    return start_run(judge, list(judge.project.criteria.all()), RunRequest(**options))  # type: ignore[arg-type]
 
 
 def test_a_finished_run_knows_what_it_has_cost(judge: Judge) -> None:

@@ -15,9 +15,10 @@ import pytest
 from django.utils import timezone
 
 from evaluations.judging.runs.batches import MOST_FAILED_LOOKS
-from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.lifecycle import resume_run
 from evaluations.judging.runs.outages import FIRST_WAIT, LONGEST_WAIT, next_wait, outage
 from evaluations.judging.runs.resuming import resume_due_runs
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     Batch,
@@ -309,7 +310,7 @@ def test_a_run_in_batches_waits_for_its_endpoint_and_goes_on_by_itself(
     small_project: Project, make_judge: Callable[..., Judge], door: Door, then: str
 ) -> None:
     judge = make_judge(small_project, base_url=door.address, use_steps=False)
-    run = start_run(judge, list(small_project.criteria.all()), transport="batch")
+    run = start_run(judge, list(small_project.criteria.all()), RunRequest(transport="batch"))
     looked_at(run)
     assert run.batches.get().remote_id
     door.passes, door.then = door.calls, then
@@ -335,7 +336,7 @@ def test_a_batch_that_an_endpoint_never_took_waits_for_somebody(
 ) -> None:
     door.passes = 0
     judge = make_judge(small_project, base_url=door.address, use_steps=False)
-    run = start_run(judge, list(small_project.criteria.all()), transport="batch")
+    run = start_run(judge, list(small_project.criteria.all()), RunRequest(transport="batch"))
 
     for _ in range(MOST_FAILED_LOOKS):
         looked_at(run)

@@ -18,14 +18,9 @@ from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.estimate import estimate_run
-from evaluations.judging.runs.lifecycle import (
-    RunError,
-    close_if_finished,
-    lay_out_run,
-    start_rest,
-    start_run,
-)
+from evaluations.judging.runs.lifecycle import RunError, close_if_finished, lay_out_run
 from evaluations.judging.runs.pilot import pilot_outputs
+from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from geval.llm.scoring import Scored
 
@@ -60,7 +55,7 @@ def judge(large: Project) -> Judge:
 
 def start(judge: Judge, **options: object) -> EvaluationRun:
     """A run that is laid out."""
-    run = start_run(judge, list(judge.project.criteria.all()), **options)  # type: ignore[arg-type]
+    run = start_run(judge, list(judge.project.criteria.all()), RunRequest(**options))  # type: ignore[arg-type]
     lay_out_run(run.pk)
     run.refresh_from_db()
     return run
@@ -161,7 +156,7 @@ def test_a_pilot_that_finds_nothing_judges_nothing(judge: Judge) -> None:
 @pytest.mark.parametrize("fresh", [False, True])
 def test_the_rest_is_all_that_the_pilot_left_out(judge: Judge, fresh: bool) -> None:
     pilot = judge_everything(judge, pilot=20, fresh=fresh)
-    rest = start_rest(pilot)
+    rest = start_remainder(pilot)
     lay_out_run(rest.pk)
 
     outputs = [set(run.items.values_list("output_id", "criterion_id")) for run in (pilot, rest)]
@@ -174,7 +169,7 @@ def test_only_a_pilot_has_a_rest(judge: Judge) -> None:
     end(run)
 
     with pytest.raises(RunError, match="judged all outputs"):
-        start_rest(run)
+        start_remainder(run)
 
 
 def test_the_run_form_starts_a_pilot_whose_page_offers_the_rest(judge: Judge, owner: User) -> None:

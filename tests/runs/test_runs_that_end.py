@@ -14,15 +14,10 @@ from django.utils import timezone
 
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.calling import FAILURES_IN_A_ROW
-from evaluations.judging.runs.lifecycle import (
-    cancel_run,
-    lay_out_run,
-    pause_run,
-    resume_run,
-    start_run,
-)
+from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
 from geval.evaluators.geval import GEval

@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run, start_run
+from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run
 from evaluations.judging.runs.resuming import TRY_AGAIN, resume_due_runs
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from tests.conftest import wait_until

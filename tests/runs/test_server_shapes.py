@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.judges import EndpointDraft, JudgeDraft, create_judge, save_endpoint
 from evaluations.judging.judges.probing import probe_endpoint
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, ItemState, ModelProbe, Project, RunState
 from evaluations.pages.runs.findings import findings_rows
@@ -45,7 +45,7 @@ def measured(endpoint: Endpoint, mode: str) -> str:
         judge, _ = create_judge(endpoint.project, draft)
     except ValidationError as error:
         return "refused" if all(error.messages) else "refused without a reason"
-    run = start_run(judge, list(endpoint.project.criteria.all()), fresh=True)
+    run = start_run(judge, list(endpoint.project.criteria.all()), RunRequest(fresh=True))
     work_on_run(run.pk, "tester")
     run.refresh_from_db()
     outcome = outcome_of(run)

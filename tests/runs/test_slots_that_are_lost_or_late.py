@@ -18,11 +18,12 @@ from evaluations.corpus.store import LoadResult
 from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs import serving
 from evaluations.judging.runs.database import Database
-from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run, start_run
+from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run
 from evaluations.judging.runs.scheduling import pick, waiting_run
 from evaluations.judging.runs.serving import PROMISE_SECONDS, Turn, release_lost_slots, work_on_runs
 from evaluations.judging.runs.share import Share
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import (
     Batch,
     EvaluationRun,
@@ -50,7 +51,7 @@ def stay() -> bool:
 
 
 def started(judge: Judge, **more: Any) -> EvaluationRun:
-    return start_run(judge, list(judge.project.criteria.all()), **more)
+    return start_run(judge, list(judge.project.criteria.all()), RunRequest(**more))
 
 
 def taken() -> WorkerSlot:

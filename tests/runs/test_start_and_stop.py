@@ -13,8 +13,8 @@ from evaluations.judging.runs.lifecycle import (
     lay_out_run,
     pause_run,
     resume_run,
-    start_run,
 )
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import EvaluationRun, ItemState, Judge, JudgeKind, Project, RunState
 from geval.llm.prompts import PromptError
 from geval.llm.scoring import Scored
@@ -28,7 +28,7 @@ def judge(small_project: Project, make_judge: Callable[..., Judge]) -> Judge:
 
 
 def start(judge: Judge, **options: bool) -> EvaluationRun:
-    return start_run(judge, list(judge.project.criteria.all()), **options)
+    return start_run(judge, list(judge.project.criteria.all()), RunRequest(**options))
 
 
 def finish(run: EvaluationRun, *, fail: int = 0) -> None:

@@ -10,12 +10,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluations.judging.runs.lifecycle import (
-    claim_preparation,
-    resume_run,
-    start_run,
-    steps_written,
-)
+from evaluations.judging.runs.lifecycle import claim_preparation, resume_run, steps_written
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, EvaluationSteps, Judge, Project, RunState
 from geval.llm.calls import RetryPolicy

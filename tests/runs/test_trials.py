@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.judging.runs.lifecycle import RunError, lay_out_run, start_rest, start_run
+from evaluations.judging.runs.lifecycle import RunError, lay_out_run
+from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
@@ -45,7 +46,7 @@ def project_of_60(project: Project, load: Callable[..., LoadResult]) -> Project:
 def tried(judge: Judge, **options: object) -> EvaluationRun:
     """A trial that was worked on."""
     criteria = list(judge.project.criteria.all())
-    run = start_run(judge, criteria, trial=TRIAL_ITEMS, **options)  # type: ignore[arg-type]
+    run = start_run(judge, criteria, RunRequest(trial=TRIAL_ITEMS, **options))  # type: ignore[arg-type]
     return worked_on(run)
 
 
@@ -71,7 +72,7 @@ def test_the_rest_of_a_trial_is_everything_else_and_nothing_is_paid_twice(
 ) -> None:
     trial = tried(make_judge(project_of_60, use_steps=False))
 
-    rest = worked_on(start_rest(trial))
+    rest = worked_on(start_remainder(trial))
 
     both = [set(run.items.values_list("output", "criterion")) for run in (trial, rest)]
     assert not both[0] & both[1]
@@ -83,7 +84,7 @@ def test_the_rest_of_a_fresh_trial_leaves_out_its_items_not_its_outputs(
 ) -> None:
     trial = tried(make_judge(project_of_60, use_steps=False), fresh=True)
 
-    rest = start_rest(trial)
+    rest = start_remainder(trial)
     lay_out_run(rest.pk)
 
     assert rest.items.count() == 4 * DOCUMENTS - TRIAL_ITEMS
@@ -93,7 +94,7 @@ def test_a_trial_of_fewer_items_than_ten_takes_all(
     small_project: Project, make_judge: MakeJudge
 ) -> None:
     judge = make_judge(small_project, use_steps=False)
-    run = start_run(judge, [small_project.criteria.all()[0]], trial=TRIAL_ITEMS)
+    run = start_run(judge, [small_project.criteria.all()[0]], RunRequest(trial=TRIAL_ITEMS))
     lay_out_run(run.pk)
 
     assert run.items.count() == 6
@@ -255,7 +256,7 @@ def test_items_of_a_trial_that_wait_are_shown_as_waiting(
     project_of_60: Project, make_judge: MakeJudge
 ) -> None:
     judge = make_judge(project_of_60, base_url="http://127.0.0.1:1/v1", use_steps=False)
-    run = start_run(judge, list(project_of_60.criteria.all()), trial=TRIAL_ITEMS)
+    run = start_run(judge, list(project_of_60.criteria.all()), RunRequest(trial=TRIAL_ITEMS))
     lay_out_run(run.pk)
 
     assert [row.value for row in trial_items(run)] == [None] * TRIAL_ITEMS

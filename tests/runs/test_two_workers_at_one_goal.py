@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from annotations.models import Annotator, Rating
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import (
     CandidateOutput,
     EvaluationRun,
@@ -42,7 +42,7 @@ def test_a_run_ends_at_its_goal_while_two_workers_are_at_it(
     start_worker()
     wait_until(lambda: WorkerHeartbeat.objects.alive().count() == 2)
 
-    run = start_run(judge, [criterion], goal_width=0.3)
+    run = start_run(judge, [criterion], RunRequest(goal_width=0.3))
     wait_until(
         lambda: EvaluationRun.objects.filter(pk=run.pk, state=RunState.DONE).exists(), seconds=120
     )

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.judging.runs.lifecycle import resume_run, start_run
+from evaluations.judging.runs.lifecycle import resume_run
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     EvaluationRun,
@@ -28,7 +29,7 @@ MakeJudge = Callable[..., Judge]
 
 
 def judged(judge: Judge, **options: bool) -> EvaluationRun:
-    run = start_run(judge, list(judge.project.criteria.all()), **options)
+    run = start_run(judge, list(judge.project.criteria.all()), RunRequest(**options))
     work_on_run(run.pk, "tester", policy=QUICK)
     run.refresh_from_db()
     return run

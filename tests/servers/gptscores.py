@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Project, RunState
 

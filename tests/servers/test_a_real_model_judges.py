@@ -14,7 +14,7 @@ import pytest
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.errands import request_explanation, work_on_errand
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     CandidateOutput,

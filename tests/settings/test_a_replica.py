@@ -19,7 +19,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from psycopg import sql
 
-from evaluations.judging.runs.lifecycle import lay_out_run, start_run
+from evaluations.judging.runs.lifecycle import lay_out_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Document, Judge, Project
 from evaluations.operations import doctor
 from evaluations.operations.doctor import replica_findings

@@ -77,7 +77,7 @@ def begin(
     before_run()  # the judge's endpoint was probed
     site.shell(
         "from evaluations.models import *;"
-        " from evaluations.judging.runs.lifecycle import start_run; p ="
+        " from evaluations.judging.runs.starting import start_run; p ="
         " Project.objects.get(); c = p.criteria.create(name='fluency'); start_run(p.judges.get(),"
         " [c])"
     )

@@ -25,7 +25,7 @@ from annotations.planning.campaigns import (
     open_campaign,
     seat_annotators,
 )
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal, unseal
 from evaluations.webhooks.announcing import leave_message

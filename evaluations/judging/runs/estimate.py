@@ -14,9 +14,10 @@ from evaluations.judging.judges.steps import STEPS_MAX_TOKENS, prompt_parts, ste
 from evaluations.judging.runs.item_questions import CriterionPrompt, item_of
 from evaluations.judging.runs.layout import missing_items
 from evaluations.judging.runs.leases import ClaimedItem, items_with_texts
-from evaluations.judging.runs.lifecycle import evaluator_for, run_parameters
+from evaluations.judging.runs.lifecycle import evaluator_for
 from evaluations.judging.runs.pace import expected_seconds
 from evaluations.judging.runs.pilot import pilot_outputs
+from evaluations.judging.runs.starting import RunRequest, run_parameters
 from evaluations.models import Criterion, Judge
 from evaluations.models.run_parameters import RunParameters
 from geval.evaluators.base import Evaluator
@@ -76,7 +77,7 @@ def estimate_run(
         RunError: there is no such evaluator, or it does not take the judge's settings.
     """
     evaluator = evaluator_for(judge)
-    parameters = run_parameters(judge, fresh=fresh, transport=transport)
+    parameters = run_parameters(judge, RunRequest(fresh=fresh, transport=transport))
     prompts = {
         criterion.pk: _prompt(evaluator, judge, criterion)
         for criterion in (criteria if evaluator.per_criterion else ())

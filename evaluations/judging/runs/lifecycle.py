@@ -3,18 +3,15 @@ laid out), closed."""
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from annotations.models import Preference
-from evaluations.judging.judges.findings import known_fit
 from evaluations.judging.judges.steps import prompt_parts, steps_request
 from evaluations.judging.runs.layout import lay_out_items
 from evaluations.models import (
@@ -24,18 +21,13 @@ from evaluations.models import (
     ItemState,
     Judge,
     Project,
-    RunCriterion,
     RunState,
-    Search,
-    Transport,
 )
-from evaluations.models.run_parameters import RunParameters
 from evaluations.models.table_statistics import refresh_after_commit
-from evaluations.people.limits import LimitError, check_start, limits_money
+from evaluations.people.limits import LimitError, check_start
 from evaluations.people.waking import wake_for_runs
 from evaluations.webhooks.announcing import announce_run
-from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError, Text
-from geval.evaluators.judge_settings import JudgeSettings
+from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError
 from geval.evaluators.registry import make_evaluator
 from geval.llm.cost import cost, most_tokens
 from geval.llm.judgement import read_attempts
@@ -44,7 +36,6 @@ from geval.llm.prompt_examples import longest_filled
 from geval.llm.prompts import needs_steps
 from geval.llm.requests import ChatRequest
 from geval.texts.plain import storable
-from geval_site.version import __version__
 
 TOO_LONG = (
     "%s items are longer than the model's context, such as: %s All others are judged. Go on to"
@@ -69,152 +60,6 @@ class RunError(ValueError):
     """A run that cannot be started; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """What a search tries: a judge with other settings, on some outputs (by their ids).
-
-    `settings` are its evaluator's, `changes` those of `RunParameters` that are others.
-    """
-
-    search: Search
-    settings: Mapping[str, Any]
-    outputs: Sequence[int]
-    changes: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Apart:
-    """What a study of a judge asks: its kind, on some outputs (by their ids), past what is stored.
-
-    `perturbed` names a change of what is asked (evaluators/perturbing.py), `changes` are the
-    settings of `RunParameters` that are others.
-    """
-
-    purpose: str
-    outputs: Sequence[int]
-    perturbed: str = ""
-    changes: Mapping[str, Any] = field(default_factory=dict)
-
-
-@transaction.atomic
-def start_run(
-    judge: Judge,
-    criteria: Sequence[Criterion],
-    *,
-    fresh: bool = False,
-    budget: Decimal | None = None,
-    transport: str = Transport.LIVE,
-    attempt: Attempt | None = None,
-    apart: Apart | None = None,
-    pilot: int = 0,
-    trial: int = 0,
-    rest_of: int = 0,
-    goal_width: float | None = None,
-    goal_rival: Judge | None = None,
-) -> EvaluationRun:
-    """Make a run of a judge on criteria; workers are woken when the transaction ends.
-
-    Args:
-        fresh: judge everything again and ask again, where otherwise only missing scores are filled.
-        budget: in the currency of the judge's prices; the run pauses before it costs more.
-        transport: call by call, or through the endpoint's batch API.
-        attempt: what a search tries with the judge; by default it is what it is, on all outputs.
-        apart: what a study asks; its scores count nowhere else.
-        pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
-        trial: on how many items only, drawn at random; 0 for all.
-        rest_of: the id of a pilot or trial, whose items are left out.
-        goal_width: the run ends when rho is known within plus or minus this on its criteria.
-        goal_rival: it ends when it is known whether this other judge agrees better with people.
-
-    Raises:
-        RunError: nothing to judge, a judge that cannot run, one that is at it already, a budget
-            without prices, or a limit that is reached.
-        PromptError: a criterion's prompt cannot be sent.
-    """
-    Judge.objects.select_for_update().get(pk=judge.pk)
-    if not judge.can_run:
-        raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
-    evaluator = evaluator_for(judge, attempt.settings if attempt else None)
-    if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
-        raise RunError(f"{judge} or its endpoint is retired; restore it, or choose another judge.")
-    if evaluator.per_criterion and not criteria:
-        raise RunError("There is no criterion to judge on; add one or name one.")
-    if attempt is None:
-        check_limits(judge.project)
-    busy = None if attempt or apart else judge.runs.active().counting().first()
-    if busy:
-        raise RunError(
-            f"Run {busy.pk} of {judge} is still running; wait for it to finish or pause it."
-        )
-    if budget is not None and (judge.price_in is None or judge.price_out is None):
-        raise RunError(
-            f"A budget needs prices: give {judge} its prices for a million tokens in and out."
-        )
-    if budget is not None and transport == Transport.BATCH:
-        raise RunError("A budget cannot stop a batch that has been sent; use only one of the two.")
-    if goal_width is not None and goal_rival is not None:
-        raise RunError("A run ends at one goal: choose a width, or another judge to compare with.")
-    if goal_rival is not None and (
-        goal_rival == judge or goal_rival.project_id != judge.project_id
-    ):
-        raise RunError(f"{goal_rival} is not another judge of this project; choose one that is.")
-    if (goal_width or goal_rival) and transport == Transport.BATCH:
-        raise RunError(
-            "A goal cannot stop a batch that has been sent. Send call by call, or judge without a"
-            " goal."
-        )
-    if trial and transport == Transport.BATCH:
-        raise RunError("A trial is sent call by call, so that its replies come at once; send the"
-                       " rest in batches.")  # fmt: skip
-    if transport == Transport.BATCH and limits_money(judge.project):
-        raise RunError(
-            "What this project spends in a month is limited, and no limit can stop a batch that"
-            " has been sent; choose call by call."
-        )
-    if transport == Transport.BATCH and not evaluator.takes_batches:
-        raise RunError(f"{evaluator.title} cannot be sent in batches; it is asked call by call.")
-    problem = what_is_missing(judge.project, evaluator, criteria)
-    if problem:
-        raise RunError(problem)
-    run = EvaluationRun.objects.create(
-        project=judge.project,
-        judge=judge,
-        parameters=replace(
-            _set_apart(
-                _tried(run_parameters(judge, fresh=fresh, transport=transport), attempt), apart
-            ),
-            pilot=pilot,
-            trial=trial,
-            rest_of=rest_of,
-        ).as_json(),
-        search=attempt.search if attempt else None,
-        purpose=apart.purpose if apart else "",
-        software_version=__version__,
-        budget=budget,
-        goal_width=goal_width,
-        goal_rival=goal_rival,
-        transport=transport,
-    )
-    for criterion in criteria if evaluator.per_criterion else ():
-        # Composed once without steps, so that a bad placeholder is refused before anything is paid.
-        RunCriterion.objects.create(
-            run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
-        )
-    transaction.on_commit(lambda: wake_for_runs(run.project.slug))
-    if attempt is None:  # a search has a hundred
-        _log_on_commit(
-            "run started",
-            ids_of(run.pk),
-            transport=str(transport),
-            criteria=len(criteria),
-            fresh=fresh,
-            pilot=pilot,
-            trial=trial,
-            purpose=apart.purpose if apart else "",
-        )
-    return run
-
-
 def check_limits(project: Project) -> None:
     """Refuse a run that the project or its owner has no room for.
 
@@ -227,57 +72,6 @@ def check_limits(project: Project) -> None:
         raise RunError(str(error)) from None
 
 
-def start_rest(pilot: EvaluationRun, *, budget: Decimal | None = None) -> EvaluationRun:
-    """Start a run on what a pilot or a trial left out: same judge, criteria, and way to send.
-
-    Raises:
-        RunError, PromptError: as `start_run`, and for a run that is neither.
-    """
-    frozen = pilot.frozen
-    if not frozen.is_part:
-        raise RunError(f"Run {pilot.pk} judged all outputs, so nothing is left. Start a new run.")
-    return start_run(
-        pilot.judge,
-        pilot.judged_criteria(),
-        fresh=frozen.fresh,
-        budget=budget,
-        transport=pilot.transport,
-        rest_of=pilot.pk,
-    )
-
-
-def rest_of(pilot: EvaluationRun) -> EvaluationRun | None:
-    """The run on what a pilot or a trial left out, if there is one."""
-    if not pilot.frozen.is_part:
-        return None
-    return EvaluationRun.objects.filter(
-        project=pilot.project_id, parameters__rest_of=pilot.pk
-    ).first()
-
-
-def _tried(parameters: RunParameters, attempt: Attempt | None) -> RunParameters:
-    if attempt is None:
-        return parameters
-    return replace(
-        parameters,
-        settings=dict(attempt.settings),
-        outputs=tuple(attempt.outputs),
-        **attempt.changes,
-    )
-
-
-def _set_apart(parameters: RunParameters, apart: Apart | None) -> RunParameters:
-    if apart is None:
-        return parameters
-    return replace(
-        parameters,
-        fresh=True,
-        outputs=tuple(apart.outputs),
-        perturbed=apart.perturbed,
-        **apart.changes,
-    )
-
-
 def ids_of(run_id: int) -> dict[str, Any]:
     """The ids of a run for the log."""
     found = EvaluationRun.objects.filter(pk=run_id).values_list("project__slug", "judge_id").first()
@@ -285,7 +79,7 @@ def ids_of(run_id: int) -> dict[str, Any]:
     return {"run": run_id, "project": project, "judge": judge}
 
 
-def _log_on_commit(event: str, ids: dict[str, Any], **more: Any) -> None:
+def log_on_commit(event: str, ids: dict[str, Any], **more: Any) -> None:
     """Log what happened once it cannot be undone."""
     transaction.on_commit(lambda: log.info(event, **ids, **more))
 
@@ -311,30 +105,6 @@ def evaluator_for(judge: Judge, settings: Mapping[str, Any] | None = None) -> Ev
         return make_evaluator(judge.kind, judge.settings if settings is None else settings)
     except (EvaluatorError, SettingsError) as error:
         raise RunError(str(error)) from None
-
-
-def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
-    """Why a run would find nothing to do: texts or pairs that no document has; empty if it
-    would."""
-    documents = project.documents
-    empty: dict[Text, bool] = {
-        "references": not documents.exclude(references=[]).exists(),
-        "context": not documents.exclude(context="").exists(),
-        "source": not documents.exclude(source="").exists(),
-    }
-    lacking = [name for name in sorted(evaluator.needed()) if empty[name]]
-    if lacking:
-        return (
-            f"{evaluator.title} needs the {lacking[0]} of a document, and no document of this"
-            " project has one."
-        )
-    if evaluator.only_pairs_people_compared:
-        comparable = Q(criterion=None) | Q(criterion__in=criteria)
-        if not Preference.objects.filter(comparable, annotator__project=project).exists():
-            return (
-                "Nobody has compared two outputs on these criteria; set the judge's pairs to “all”."
-            )
-    return ""
 
 
 @transaction.atomic
@@ -381,7 +151,7 @@ def resume_run(
             resumed_at=timezone.now(),
             parameters=run.parameters | {"leaves_out_too_long": True},
         )
-        _log_on_commit("run resumed", ids)
+        log_on_commit("run resumed", ids)
         return close_if_finished(run.pk)
     run.state = RunState.RUNNING if prepared else RunState.PREPARING
     run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
@@ -405,7 +175,7 @@ def resume_run(
         ]
     )
     transaction.on_commit(lambda: wake_for_runs(run.project.slug))
-    _log_on_commit("run resumed", ids, retries_failed=retry_failed, by_itself=only_due)
+    log_on_commit("run resumed", ids, retries_failed=retry_failed, by_itself=only_due)
     return True
 
 
@@ -436,7 +206,7 @@ def _pause(
         state=RunState.PAUSED, message=storable(message), resumes_at=resumes_at
     )
     if paused:
-        _log_on_commit("run paused", ids, message=_opening(message), resumes_at=resumes_at)
+        log_on_commit("run paused", ids, message=_opening(message), resumes_at=resumes_at)
     return paused == 1
 
 
@@ -449,7 +219,7 @@ def cancel_run(run_id: int, message: str) -> bool:
         == 1
     )
     if cancelled:
-        _log_on_commit("run cancelled", ids)
+        log_on_commit("run cancelled", ids)
     return cancelled
 
 
@@ -479,7 +249,7 @@ def claim_preparation(run_id: int) -> int | None:
     waiting = EvaluationRun.objects.unattended().filter(pk=run_id, state=RunState.PREPARING)
     lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
     if lost.update(state=RunState.PAUSED, message=PREPARATION_LOST):
-        _log_on_commit("run paused", ids_of(run_id), message=_opening(PREPARATION_LOST))
+        log_on_commit("run paused", ids_of(run_id), message=_opening(PREPARATION_LOST))
         return None
     claimed = waiting.update(
         preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1
@@ -655,28 +425,10 @@ def _log_closed(run: EvaluationRun) -> None:
     if run.search_id is not None and run.state == RunState.DONE:
         return
     failed = {row["reason"]: row["count"] for row in run.items.failures_by_reason()}
-    _log_on_commit(
+    log_on_commit(
         "run finished" if run.state == RunState.DONE else "run paused",
         ids_of(run.pk),
         message=_opening(run.message),
         done=run.items.counts()[ItemState.DONE],
         failed=failed,
-    )
-
-
-def run_parameters(judge: Judge, *, fresh: bool, transport: str) -> RunParameters:
-    """All that is needed to repeat the run, beside its prompts."""
-    endpoint = judge.endpoint
-    declared = {name: getattr(judge, name) for name in JudgeSettings.model_fields}
-    return RunParameters(
-        kind=judge.kind,
-        settings=judge.settings,
-        base_url=endpoint.base_url if endpoint else "",
-        api_version=endpoint.api_version if endpoint else "",
-        model=judge.model,
-        length_parameter=judge.length_parameter,
-        transport=str(transport),
-        fresh=fresh,
-        fit=known_fit(endpoint, judge.model).fit,
-        **declared | {"temperature": judge.temperature if judge.sends_temperature else None},
     )

@@ -9,8 +9,9 @@ from django.db.models import Avg
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.judges import change_judge, draft_of
 from evaluations.judging.runs.estimate import RunEstimate, estimate_run
-from evaluations.judging.runs.lifecycle import RunError, cancel_run, evaluator_for, start_run
+from evaluations.judging.runs.lifecycle import RunError, cancel_run, evaluator_for
 from evaluations.judging.runs.pace import expected_seconds
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import EvaluationRun, ItemState, RunState, ScoringMode
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.advice import Advice, advise
@@ -120,7 +121,9 @@ def change_and_try(run: EvaluationRun, key: str) -> EvaluationRun:
     # The endpoint has answered this judge; what a probe found is used, but none is needed.
     judge = change_judge(run.judge, draft, probe=False)
     with transaction.atomic():
-        trial = start_run(judge, run.judged_criteria(), fresh=run.frozen.fresh, trial=TRIAL_ITEMS)
+        trial = start_run(
+            judge, run.judged_criteria(), RunRequest(fresh=run.frozen.fresh, trial=TRIAL_ITEMS)
+        )
         if run.state == RunState.PAUSED:
             cancel_run(run.pk, f"Replaced by run {trial.pk} of {judge}.")
     return trial

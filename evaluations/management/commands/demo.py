@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from evaluations.judging.runs.lifecycle import start_run
+from evaluations.judging.runs.starting import start_run
 from evaluations.local_llm import BUNDLED_NAME
 from evaluations.management.base import SiteCommand
 from evaluations.management.commands.serve import open_site, wait_until_interrupted

@@ -11,13 +11,8 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 
 from evaluations.corpus.removing import remove_criterion
-from evaluations.judging.runs.lifecycle import (
-    cancel_run,
-    pause_by_person,
-    resume_run,
-    start_rest,
-    start_run,
-)
+from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run
+from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
@@ -191,13 +186,15 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
     run = start_run(
         judge,
         chosen,
-        fresh=data.fresh,
-        budget=data.budget,
-        transport=data.transport,
-        pilot=data.pilot or 0,
-        trial=data.trial or 0,
-        goal_width=data.goal_width,
-        goal_rival=rival,
+        RunRequest(
+            fresh=data.fresh,
+            budget=data.budget,
+            transport=data.transport,
+            pilot=data.pilot or 0,
+            trial=data.trial or 0,
+            goal_width=data.goal_width,
+            goal_rival=rival,
+        ),
     )
     return Status(201, _run_out(run))
 
@@ -206,7 +203,7 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
 def make_rest(request: HttpRequest, slug: Path[str], pk: int, data: RestIn) -> Any:
     """Start a run on what a pilot or a trial left out."""
     pilot = _run(project_for(request, slug, change=True), pk)
-    return Status(201, _run_out(start_rest(pilot, budget=data.budget)))
+    return Status(201, _run_out(start_remainder(pilot, budget=data.budget)))
 
 
 @router.get("/runs/{int:pk}", response=RunOut)

@@ -13,12 +13,10 @@ from evaluations.judging.runs.lifecycle import (
     cancel_run,
     evaluator_of,
     pause_by_person,
-    rest_of,
     resume_run,
-    start_rest,
-    start_run,
     steps_written,
 )
+from evaluations.judging.runs.starting import RunRequest, remainder_run, start_remainder, start_run
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.judging.runs.waits import allowed_pace
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
@@ -70,17 +68,21 @@ def run_start(request: HttpRequest, project: Project) -> HttpResponse:
         )
         try:
             if "trial" in request.POST:
-                return redirect(start_run(judge, criteria, fresh=fresh, trial=TRIAL_ITEMS))
+                return redirect(
+                    start_run(judge, criteria, RunRequest(fresh=fresh, trial=TRIAL_ITEMS))
+                )
             if "estimate" not in request.POST:
                 run = start_run(
                     judge,
                     criteria,
-                    fresh=fresh,
-                    budget=data["budget"],
-                    transport=transport,
-                    pilot=form.pilot,
-                    goal_width=data["goal_width"],
-                    goal_rival=data["goal_rival"],
+                    RunRequest(
+                        fresh=fresh,
+                        budget=data["budget"],
+                        transport=transport,
+                        pilot=form.pilot,
+                        goal_width=data["goal_width"],
+                        goal_rival=data["goal_rival"],
+                    ),
                 )
                 return redirect(run)
             estimate = estimate_run(
@@ -115,7 +117,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "worker_alive": WorkerHeartbeat.objects.doing(RUNS, project=project.slug).exists(),
         "allowed": allowed_pace(run),
         "steps": steps_written(run),
-        "rest": rest_of(run),
+        "rest": remainder_run(run),
         "trial": trial_items(run) if run.frozen.trial else None,
         "estimate": _estimate(run),
         "unreadable": unreadable(run) if _is_to_be_decided(run) else None,
@@ -139,7 +141,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 def _estimate(run: EvaluationRun) -> RunEstimate | None:
     """What the rest of a trial would take; None for another run, and while it is being judged."""
-    if not run.frozen.trial or run.state != RunState.DONE or rest_of(run):
+    if not run.frozen.trial or run.state != RunState.DONE or remainder_run(run):
         return None
     try:
         return estimate_rest(run)
@@ -179,7 +181,7 @@ def run_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         messages.error(request, "The budget is not a valid amount.")
         return redirect(pilot)
     try:
-        return redirect(start_rest(pilot, budget=form.cleaned_data["budget"]))
+        return redirect(start_remainder(pilot, budget=form.cleaned_data["budget"]))
     except (RunError, PromptError) as error:
         messages.error(request, str(error))
         return redirect(pilot)

@@ -23,8 +23,8 @@ from assurance.improving.work import (
 )
 from benchmarks.planted import BEST, VAGUE
 from evaluations.corpus.locks.locking import lock_documents
-from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     Change,

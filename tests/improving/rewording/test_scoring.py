@@ -13,8 +13,8 @@ from assurance.improving.work import Limits
 from benchmarks.planted import BEST
 from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.explain import _request
-from evaluations.judging.runs.lifecycle import start_run
 from evaluations.judging.runs.shift import Shift
+from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
     CandidateOutput,

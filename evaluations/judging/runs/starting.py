@@ -1,0 +1,300 @@
+"""Start a run: what it is to do, why it may not, and its row with all that repeats it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from annotations.models import Preference
+from evaluations.judging.judges.findings import known_fit
+from evaluations.judging.judges.steps import prompt_parts
+from evaluations.judging.runs.lifecycle import (
+    RunError,
+    check_limits,
+    evaluator_for,
+    ids_of,
+    log_on_commit,
+)
+from evaluations.models import (
+    Criterion,
+    EvaluationRun,
+    Judge,
+    Project,
+    RunCriterion,
+    Search,
+    Transport,
+)
+from evaluations.models.run_parameters import RunParameters
+from evaluations.people.limits import limits_money
+from evaluations.people.waking import wake_for_runs
+from geval.evaluators.base import Evaluator, Text
+from geval.evaluators.judge_settings import JudgeSettings
+from geval_site.version import __version__
+
+
+@dataclass(frozen=True)
+class SearchAttempt:
+    """What a search tries: a judge with other settings, on some outputs (by their ids).
+
+    `settings` are its evaluator's, `changes` those of `RunParameters` that are others.
+    """
+
+    search: Search
+    settings: Mapping[str, Any]
+    outputs: Sequence[int]
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyRequest:
+    """What a study of a judge asks: its kind, on some outputs (by their ids), past what is stored.
+
+    `perturbed` names a change of what is asked (evaluators/perturbing.py), `changes` are the
+    settings of `RunParameters` that are others.
+    """
+
+    purpose: str
+    outputs: Sequence[int]
+    perturbed: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What a run is to do, beside judging all that its judge has not scored.
+
+    Attributes:
+        fresh: judge everything again and ask again.
+        budget: in the currency of the judge's prices; the run pauses before it costs more.
+        transport: call by call, or through the endpoint's batch API.
+        attempt: what a search tries with the judge; by default it is what it is, on all outputs.
+        study: what a study asks; its scores count nowhere else.
+        pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
+        trial: on how many items only, drawn at random; 0 for all.
+        rest_of: the id of a pilot or trial, whose items are left out.
+        goal_width: the run ends when rho is known within plus or minus this on its criteria.
+        goal_rival: it ends when it is known whether this other judge agrees better with people.
+    """
+
+    fresh: bool = False
+    budget: Decimal | None = None
+    transport: str = Transport.LIVE
+    attempt: SearchAttempt | None = None
+    study: StudyRequest | None = None
+    pilot: int = 0
+    trial: int = 0
+    rest_of: int = 0
+    goal_width: float | None = None
+    goal_rival: Judge | None = None
+
+    @property
+    def has_goal(self) -> bool:
+        return self.goal_width is not None or self.goal_rival is not None
+
+
+ALL_THAT_IS_MISSING = RunRequest()
+
+
+@transaction.atomic
+def start_run(
+    judge: Judge, criteria: Sequence[Criterion], request: RunRequest = ALL_THAT_IS_MISSING
+) -> EvaluationRun:
+    """Make a run of a judge on criteria; workers are woken when the transaction ends.
+
+    Raises:
+        RunError: nothing to judge, a judge that cannot run, one that is at it already, a budget
+            without prices, or a limit that is reached.
+        PromptError: a criterion's prompt cannot be sent.
+    """
+    # Two requests for one judge take turns, so that the second sees the first's run.
+    Judge.objects.select_for_update().get(pk=judge.pk)
+    if not judge.can_run:
+        raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
+    attempt, study = request.attempt, request.study
+    evaluator = evaluator_for(judge, attempt.settings if attempt else None)
+    for refusal in _refusals(judge, evaluator, criteria, request):
+        raise RunError(refusal)
+    run = EvaluationRun.objects.create(
+        project=judge.project,
+        judge=judge,
+        parameters=run_parameters(judge, request).as_json(),
+        search=attempt.search if attempt else None,
+        purpose=study.purpose if study else "",
+        software_version=__version__,
+        budget=request.budget,
+        goal_width=request.goal_width,
+        goal_rival=request.goal_rival,
+        transport=request.transport,
+    )
+    for criterion in criteria if evaluator.per_criterion else ():
+        # Composed once without steps, so that a bad placeholder is refused before anything is paid.
+        RunCriterion.objects.create(
+            run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
+        )
+    transaction.on_commit(lambda: wake_for_runs(run.project.slug))
+    if attempt is None:  # a search has a hundred
+        log_on_commit(
+            "run started",
+            ids_of(run.pk),
+            transport=str(request.transport),
+            criteria=len(criteria),
+            fresh=request.fresh,
+            pilot=request.pilot,
+            trial=request.trial,
+            purpose=run.purpose,
+        )
+    return run
+
+
+def _refusals(
+    judge: Judge, evaluator: Evaluator, criteria: Sequence[Criterion], request: RunRequest
+) -> Iterator[str]:
+    """Why a run is not started, what is quick to see first; each says what to do."""
+    if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
+        yield f"{judge} or its endpoint is retired; restore it, or choose another judge."
+    if evaluator.per_criterion and not criteria:
+        yield "There is no criterion to judge on; add one or name one."
+    if request.attempt is None:
+        check_limits(judge.project)
+    if not (request.attempt or request.study):
+        yield from _busy_with(judge)
+    if request.budget is not None and (judge.price_in is None or judge.price_out is None):
+        yield f"A budget needs prices: give {judge} its prices for a million tokens in and out."
+    yield from _wrong_goals(judge, request)
+    if request.transport == Transport.BATCH:
+        yield from _nothing_stops_batches(judge, evaluator, request)
+    if missing := what_is_missing(judge.project, evaluator, criteria):
+        yield missing
+
+
+def _busy_with(judge: Judge) -> Iterator[str]:
+    if busy := judge.runs.active().counting().first():
+        yield f"Run {busy.pk} of {judge} is still running; wait for it to finish or pause it."
+
+
+def _wrong_goals(judge: Judge, request: RunRequest) -> Iterator[str]:
+    rival = request.goal_rival
+    if request.goal_width is not None and rival is not None:
+        yield "A run ends at one goal: choose a width, or another judge to compare with."
+    if rival is not None and (rival == judge or rival.project_id != judge.project_id):
+        yield f"{rival} is not another judge of this project; choose one that is."
+
+
+def _nothing_stops_batches(
+    judge: Judge, evaluator: Evaluator, request: RunRequest
+) -> Iterator[str]:
+    if request.budget is not None:
+        yield "A budget cannot stop a batch that has been sent; use only one of the two."
+    if request.has_goal:
+        yield (
+            "A goal cannot stop a batch that has been sent. Send call by call, or judge without a"
+            " goal."
+        )
+    if request.trial:
+        yield (
+            "A trial is sent call by call, so that its replies come at once; send the rest in"
+            " batches."
+        )
+    if limits_money(judge.project):
+        yield (
+            "What this project spends in a month is limited, and no limit can stop a batch that"
+            " has been sent; choose call by call."
+        )
+    if not evaluator.takes_batches:
+        yield f"{evaluator.title} cannot be sent in batches; it is asked call by call."
+
+
+def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
+    """Why a run would find nothing to do: texts or pairs that no document has; empty if it
+    would."""
+    documents = project.documents
+    empty: dict[Text, bool] = {
+        "references": not documents.exclude(references=[]).exists(),
+        "context": not documents.exclude(context="").exists(),
+        "source": not documents.exclude(source="").exists(),
+    }
+    lacking = [name for name in sorted(evaluator.needed()) if empty[name]]
+    if lacking:
+        return (
+            f"{evaluator.title} needs the {lacking[0]} of a document, and no document of this"
+            " project has one."
+        )
+    if evaluator.only_pairs_people_compared:
+        comparable = Q(criterion=None) | Q(criterion__in=criteria)
+        if not Preference.objects.filter(comparable, annotator__project=project).exists():
+            return (
+                "Nobody has compared two outputs on these criteria; set the judge's pairs to “all”."
+            )
+    return ""
+
+
+def run_parameters(judge: Judge, request: RunRequest) -> RunParameters:
+    """All that is needed to repeat the run, beside its prompts."""
+    endpoint = judge.endpoint
+    declared = {name: getattr(judge, name) for name in JudgeSettings.model_fields}
+    parameters = RunParameters(
+        kind=judge.kind,
+        settings=judge.settings,
+        base_url=endpoint.base_url if endpoint else "",
+        api_version=endpoint.api_version if endpoint else "",
+        model=judge.model,
+        length_parameter=judge.length_parameter,
+        transport=str(request.transport),
+        fresh=request.fresh,
+        fit=known_fit(endpoint, judge.model).fit,
+        pilot=request.pilot,
+        trial=request.trial,
+        rest_of=request.rest_of,
+        **declared | {"temperature": judge.temperature if judge.sends_temperature else None},
+    )
+    return _with_study(_with_attempt(parameters, request.attempt), request.study)
+
+
+def start_remainder(pilot: EvaluationRun, *, budget: Decimal | None = None) -> EvaluationRun:
+    """Start a run on what a pilot or a trial left out: same judge, criteria, and way to send.
+
+    Raises:
+        RunError, PromptError: as `start_run`, and for a run that is neither.
+    """
+    frozen = pilot.frozen
+    if not frozen.is_part:
+        raise RunError(f"Run {pilot.pk} judged all outputs, so nothing is left. Start a new run.")
+    request = RunRequest(
+        fresh=frozen.fresh, budget=budget, transport=pilot.transport, rest_of=pilot.pk
+    )
+    return start_run(pilot.judge, pilot.judged_criteria(), request)
+
+
+def remainder_run(pilot: EvaluationRun) -> EvaluationRun | None:
+    """The run on what a pilot or a trial left out, if there is one."""
+    if not pilot.frozen.is_part:
+        return None
+    return EvaluationRun.objects.filter(
+        project=pilot.project_id, parameters__rest_of=pilot.pk
+    ).first()
+
+
+def _with_attempt(parameters: RunParameters, attempt: SearchAttempt | None) -> RunParameters:
+    if attempt is None:
+        return parameters
+    return replace(
+        parameters,
+        settings=dict(attempt.settings),
+        outputs=tuple(attempt.outputs),
+        **attempt.changes,
+    )
+
+
+def _with_study(parameters: RunParameters, study: StudyRequest | None) -> RunParameters:
+    if study is None:
+        return parameters
+    return replace(
+        parameters,
+        fresh=True,
+        outputs=tuple(study.outputs),
+        perturbed=study.perturbed,
+        **study.changes,
+    )
