@@ -1,5 +1,6 @@
 """One worker of four slots: how soon it is there, how soon it takes a run, how much it does and
-holds. Part of `make bench-queue`; the candidates in docs/architecture.md were measured with it.
+holds. Part of `make bench-queue`; the candidates in evaluations/judging/README.md were measured
+with it.
 
 `BROKER=redis://…` or `amqp://…` measures with that broker.
 """

@@ -158,8 +158,8 @@ CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = broker_options(
 )
 CELERY_TASK_IGNORE_RESULT = True
 # Calls to endpoints wait anyway, and what computes does so in processes of its own. Celery's own
-# processes share a pipe with brokers that are not asynchronous; docs/architecture.md has the
-# measurements.
+# processes share a pipe with brokers that are not asynchronous; measurements are in
+# evaluations/judging/README.md.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A worker holds only the message it processes, so that the next one wakes another worker.
