@@ -15,7 +15,7 @@ ROOMS = {
         "evaluations/judging/runs",
         "evaluations",
         "geval",
-    ),  # fmt: skip
+    ),
     "evaluations/corpus/README.md": ("evaluations", "evaluations/projects"),
     "evaluations/reports/README.md": ("evaluations", "geval"),
     "annotations/README.md": ("annotations",),
