@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots check nightly test test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser bench-judge bench-annotate bench-report bench-evaluators bench-load bench-pages bench-queries bench-queue bench-coverage bench-claims bench-improve bench-instrument bench-start bench-measure fuzz mutate
+.PHONY: help demo screenshots check nightly test test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -30,20 +30,7 @@ help:
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
 	@echo "make release-data   what tests keep of the version that is released, so that later ones migrate it"
 	@echo "make update   newer versions of all that the site is made of, with hashes, and what changed (ONLY=\"NAME …\": of these alone)"
-	@echo "make bench-judge   the judge engine compared with a bare loop, and at a rate limit (LARGE=1: also 160,000 items; LIMITS=1: only the rate limit)"
-	@echo "make bench-annotate   twenty annotators at once (LARGE=1: also with 1,600,000 outputs)"
-	@echo "make bench-report   the whole report on SummEval, compared with scipy and nlpstats, and on 100 times the data (LARGE=1: also huge and sparse corpora)"
-	@echo "make bench-evaluators   ROUGE and BLEU on one core and on all (LARGE=1: 160,000 outputs)"
-	@echo "make bench-load   loading 160,000 outputs and 1,920,000 ratings, compared with plain COPY"
-	@echo "make bench-pages  pages of a project with 160,000 outputs, ten requests at once; all pages of fifty people while a run begins"
-	@echo "make bench-queue  up to 50 workers on the queue of one run; twenty projects on six slots; one run alone (MINUTES=60: for an hour); what one worker takes"
-	@echo "make bench-coverage  how often intervals hold the true value, simulated (QUICK=1: fewer data sets)"
-	@echo "make bench-claims  how many claims judges get that read nothing, on eleven public criteria; the goal is none"
-	@echo "make bench-improve  panels learned from 20 documents of SummEval, and how often anything is proven where nothing is better"
-	@echo "make bench-instrument  predictions about a judge's replies, pass rates, drift and planted defects, held to what is observed or simulated"
-	@echo "make bench-start how long commands take to start, and what a web worker holds before its first request"
-	@echo "make bench-measure  whether weighted samples and intervals at any time keep their promises; fails where one does not"
-	@echo "make bench-queries  each query written in SQL beside the same one by Django's ORM"
+	@echo "make bench-NAME   a benchmark with figures, goals and ratios; NAME is one of: $(patsubst benchmarks/%.py,%,$(shell grep -l __main__ benchmarks/*.py))"
 	@echo "make fuzz     ten minutes of randomly generated API requests, forms and model replies, different each time"
 	@echo "make mutate   small changes to the code, one at a time, each of which the nearest tests should notice; fails below 90 % (SAMPLE=200: some of them, ONLY=\"PATTERN …\": those of files and functions)"
 	@echo "make browser as root on Debian: install Chromium for the browser tests"
@@ -198,44 +185,17 @@ browser:
 clean:
 	rm -rf $(VENV) .servers .updater .validators *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis docs_site .docs_pages
 
-bench-judge: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.judge $(if $(LARGE),--large) $(if $(LIMITS),--only-limits)
+# What bench-report compares with; its own requirements would replace ours.
+$(VENV)/.installed-nlpstats: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1
+	@touch $@
 
-bench-annotate: $(VENV)/.installed-dev
-	@$(BIN)/python -m benchmarks.annotate $(if $(LARGE),--large)
-
-bench-evaluators: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.evaluators $(if $(LARGE),--large)
-
-bench-load: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.load
-
-bench-pages: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.pages
-
-bench-start: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.start
-
-bench-claims: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.claims
-
-bench-improve: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.improve
-
-bench-instrument: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.instrument
-
-bench-measure: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.measure
-
-bench-queries: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.queries
-
-bench-queue: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.queue
-
-bench-coverage: $(VENV)/.installed
-	@$(BIN)/python -m benchmarks.coverage $(if $(QUICK),--quick)
+# `make bench-judge`: benchmarks/judge.py, which prints figures, goals and ratios, and fails where a
+# goal is missed that does not depend on the machine. LARGE=1 measures more, QUICK=1 less.
+BENCH_FLAGS = $(if $(LARGE),--large) $(if $(QUICK),--quick) $(if $(LIMITS),--only-limits)
+bench-report: $(VENV)/.installed-nlpstats
+bench-%: $(VENV)/.installed-dev
+	@$(BIN)/python -m benchmarks.$* $(BENCH_FLAGS)
 
 SAMPLE ?= 0
 ONLY ?= *
@@ -245,9 +205,3 @@ mutate: $(VENV)/.installed-dev
 fuzz: $(VENV)/.installed-dev
 	@end=$$(($$(date +%s) + 600)); while [ $$(date +%s) -lt $$end ]; do \
 		GEVAL_FUZZ_EXAMPLES=400 $(BIN)/python -m pytest -n auto --dist worksteal tests/fuzz || exit 1; done
-
-bench-report: $(VENV)/.installed-dev
-	@$(BIN)/python -m pip install --quiet --no-deps nlpstats==0.0.1
-	@$(BIN)/python -m benchmarks.report
-	@$(if $(LARGE),$(BIN)/python -m benchmarks.large_report)
-	@$(if $(LARGE),$(BIN)/python -m benchmarks.large_pages)

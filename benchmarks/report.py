@@ -5,6 +5,7 @@ to get them, an update after 16 new scores, and the same on 100 times as many do
 import argparse
 import itertools
 import statistics
+import subprocess
 import sys
 import time
 import warnings
@@ -186,6 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", action="store_true", help="print where the time goes")
     parser.add_argument("--quick", action="store_true", help="without 100 times the data")
+    parser.add_argument("--large", action="store_true", help="also huge and sparse corpora")
     options = parser.parse_args()
     if not BENCHMARK_DATA.exists():
         sys.exit("The benchmark data is not on this machine.")
@@ -254,6 +256,9 @@ def main() -> None:
         ]
         print(f"grows with size to the power of {exponents[0]:.2f} (time), {exponents[1]:.2f}"
               " (memory)")  # fmt: skip
+
+    for name in ("large_report", "large_pages") if options.large else ():
+        subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,6 @@ import os
 # mypy in an editor has no environment of ours.
 os.environ.setdefault("GEVAL_MODE", "local")
 
-from geval_site.settings import *  # noqa: E402, F403
+from geval_site.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -66,5 +66,8 @@ def test_make_targets_named_in_the_docs_exist() -> None:
         for name in re.findall(r"`make ([\w-]+)", text) + re.findall(r"^make ([\w-]+)", text, re.M)
     }
 
-    assert named
-    assert [name for name in named if not re.search(rf"^{name}:", makefile, re.M)] == []
+    benchmarks = {f"bench-{path.stem}" for path in (CHECKOUT / "benchmarks").glob("*.py")}
+
+    assert {"check", "bench-judge"} <= named
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.M)) | benchmarks
+    assert [name for name in named if name not in targets] == []
