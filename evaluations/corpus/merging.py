@@ -121,9 +121,9 @@ class Merge:
                ON CONFLICT (project_id, digest) DO NOTHING""",
             [self.project.pk],
         )
+        self._execute("ALTER TABLE stage_document ADD of bigint")
         self._execute(
-            """ALTER TABLE stage_document ADD of bigint;
-               UPDATE stage_document s SET of = c.id FROM evaluations_conversation c
+            """UPDATE stage_document s SET of = c.id FROM evaluations_conversation c
                WHERE c.project_id = %s AND c.digest = s.conversation""",
             [self.project.pk],
         )
@@ -144,7 +144,7 @@ class Merge:
             [self.project.pk],
             lambda doc_id, pk, column: (
                 column,
-                self._said(f"document {doc_id}", column, document=pk),
+                self._explain_difference(f"document {doc_id}", column, document=pk),
             ),
         )
         self._conflicts(
@@ -183,13 +183,13 @@ class Merge:
 
     def _merge_outputs(self, tally: Tally) -> None:
         load, replace = self.load, self.about.replace
+        self._execute("ALTER TABLE stage_output ADD document bigint")
         self._execute(
-            """ALTER TABLE stage_output ADD document bigint;
-               UPDATE stage_output s SET document = d.id FROM evaluations_document d
-               WHERE d.project_id = %s AND d.doc_id = s.doc_id;
-               ANALYZE stage_output""",
+            """UPDATE stage_output s SET document = d.id FROM evaluations_document d
+               WHERE d.project_id = %s AND d.doc_id = s.doc_id""",
             [self.project.pk],
         )
+        self._execute("ANALYZE stage_output")
         self._conflicts(
             f"""SELECT s.file, s.line, s.doc_id, y.name, o.id FROM stage_output s
                 JOIN evaluations_candidateoutput o ON o.document_id = s.document
@@ -199,7 +199,9 @@ class Merge:
             [],
             lambda doc_id, name, pk: (
                 "output",
-                self._said(f"system {name}'s output for document {doc_id}", "text", outputs=[pk]),
+                self._explain_difference(
+                    f"system {name}'s output for document {doc_id}", "text", outputs=[pk]
+                ),
             ),
         )
         if replace:
@@ -215,16 +217,16 @@ class Merge:
                ON CONFLICT (document_id, system_id) DO NOTHING"""
         )
         tally.unchanged = load.output_table.count - tally.created - tally.changed
+        self._execute(f"DROP TABLE IF EXISTS {OUTPUT_IDS}")
         self._execute(
-            f"""DROP TABLE IF EXISTS {OUTPUT_IDS};
-                CREATE TEMPORARY TABLE {OUTPUT_IDS} ON COMMIT DROP AS
-                    SELECT s.number, o.id FROM stage_output s JOIN evaluations_candidateoutput o
-                        ON o.document_id = s.document AND o.system_id = s.system;
-                CREATE INDEX ON {OUTPUT_IDS} (number);
-                ANALYZE {OUTPUT_IDS}"""
+            f"""CREATE TEMPORARY TABLE {OUTPUT_IDS} ON COMMIT DROP AS
+                SELECT s.number, o.id FROM stage_output s JOIN evaluations_candidateoutput o
+                    ON o.document_id = s.document AND o.system_id = s.system"""
         )
+        self._execute(f"CREATE INDEX ON {OUTPUT_IDS} (number)")
+        self._execute(f"ANALYZE {OUTPUT_IDS}")
 
-    def _said(
+    def _explain_difference(
         self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()
     ) -> str:
         """Why a different text is not loaded: replacing was not asked for, or is not possible."""
@@ -402,10 +404,9 @@ class Merge:
             )
             return [(self.load.file_names[number], *row) for number, *row in cursor.fetchall()]
 
-    def _execute(self, query: str, parameters: Sequence[Any] | None = None) -> int:
+    def _execute(self, statement: str, parameters: Sequence[Any] | None = None) -> int:
         with connection.cursor() as cursor:
-            for statement in query.split(";"):
-                cursor.execute(statement, parameters if parameters and "%s" in statement else None)
+            cursor.execute(statement, parameters)
             return int(cursor.rowcount)
 
     def _conflicts(self, query: str, parameters: Sequence[Any], explain: Any) -> None:
