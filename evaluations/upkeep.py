@@ -145,6 +145,8 @@ def _keep_looking(lane: Lane, leaving: threading.Event) -> None:
     jobs = [job for job in JOBS if job.lane is lane]
     if settings.ONLY_PROJECT:
         jobs = [job for job in jobs if job.of_project]
+    elif lane is Lane.REMOVE:
+        _forget_jobs()
     next_look = dict.fromkeys(jobs, 0.0)
     while not leaving.is_set():
         for job in jobs:
@@ -153,6 +155,13 @@ def _keep_looking(lane: Lane, leaving: threading.Event) -> None:
                 look_after(job)
         leaving.wait(LOOK_SECONDS)
     connection.close()
+
+
+def _forget_jobs() -> None:
+    """Remove rows of jobs that this site has no longer, such as those of an app that it left out:
+    nobody takes their turns, so they would be overdue for good."""
+    with contextlib.suppress(DatabaseError):
+        UpkeepJob.objects.exclude(name__in=[job.name for job in JOBS]).delete()
 
 
 def look_after(job: Job) -> bool:

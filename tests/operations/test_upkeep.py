@@ -191,6 +191,17 @@ def test_who_watches_the_site_sees_what_fails() -> None:
     assert "log" in advice.advice
 
 
+def test_jobs_that_the_site_has_no_longer_are_not_overdue(run_lanes: Callable[..., None]) -> None:
+    UpkeepJob.objects.create(name="searches", late_at=timezone.now() - timedelta(hours=1))
+    UpkeepJob.objects.create(name="runs")
+
+    run_lanes([a_job(lambda: None)])
+
+    wait_until(lambda: not UpkeepJob.objects.filter(name="searches").exists())
+    assert UpkeepJob.objects.get().name == "runs"
+    assert UpkeepJob.objects.troubles() == []
+
+
 def test_an_odd_row_keeps_no_other_waiting(lines: Lines) -> None:
     did: list[int] = []
 
