@@ -40,7 +40,7 @@ If you cannot judge a text, *skip* it and say why.
 """
 LOCAL_JUDGE = "G-Eval SmolLM2"
 LOCAL_STEPS = "1. Read the source text and the summary.\n2. Write one digit, such as 3."
-DATA = Path(__file__).parent / "demo_data"
+DATA = Path(__file__).parent.parent / "demo_data"
 SYSTEM_KINDS = {
     "human_writer": System.Kind.HUMAN,
     "large_llm": System.Kind.LLM,

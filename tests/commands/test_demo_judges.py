@@ -3,7 +3,7 @@ before."""
 
 import pytest
 
-from evaluations.management.demo import demo_judges
+from evaluations.management.demo import demo_judges, load_demo
 from evaluations.models import Judge, Project
 
 pytestmark = pytest.mark.django_db
@@ -39,3 +39,12 @@ def test_a_stand_in_that_listens_elsewhere_keeps_its_judges(project: Project) ->
         "http://127.0.0.1:8190/v1"
     }
     assert project.endpoints.count() == 1
+
+
+def test_the_demos_files_are_where_it_looks_and_load_once() -> None:
+    project, _ = load_demo()
+    outputs = project.systems.count() * project.documents.count()
+    load_demo()
+
+    assert outputs == 72
+    assert project.campaigns.count() == 2
