@@ -42,7 +42,9 @@ def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    judge = get_object_or_404(Judge.objects.select_related("endpoint"), project=project, pk=pk)
+    judge = get_object_or_404(
+        Judge.objects.select_related("endpoint", "project"), project=project, pk=pk
+    )
     findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
     # Wordings are shown by themselves, line by line.
     settings = {name: value for name, value in judge.settings.items() if name != "wording"}
