@@ -173,3 +173,19 @@ def test_static_files_are_compressed_in_both_ways(installed: Callable[[str], Pat
 
     assert folder / paths[PLOTLY] in gzipped
     assert gzipped <= by_brotli
+
+
+def test_a_plain_install_says_which_extras_it_lacks(
+    installed: Callable[[str], Path], folder: Path
+) -> None:
+    programs = installed(VERSIONS[0])
+    home = folder / "without-extras"
+    home.mkdir()
+
+    said = subprocess.run(
+        [programs / "geval-site", "evaluators"], cwd=home, capture_output=True, text=True,
+        env=outside() | {"GEVAL_DATA_DIR": str(home / "data")}, check=True,
+    ).stdout  # fmt: skip
+
+    lacks = [line.split()[0] for line in said.splitlines() if "geval-site[evaluators]" in line]
+    assert sorted(lacks) == ["bleu", "chrf", "meteor", "rouge"]
