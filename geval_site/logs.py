@@ -206,8 +206,13 @@ def _describe_foreign(_logger: WrappedLogger, _method: str, event: EventDict) ->
     """Take messages of exceptions, and paths that may contain tokens, out of others' messages."""
     record: logging.LogRecord = event["_record"]
     arguments = event.pop("positional_args", ())
-    if isinstance(arguments, tuple) and any(isinstance(one, BaseException) for one in arguments):
-        named = [kind_of(one) if isinstance(one, BaseException) else one for one in arguments]
+    if isinstance(arguments, tuple) and any(
+        isinstance(argument, BaseException) for argument in arguments
+    ):
+        named = [
+            kind_of(argument) if isinstance(argument, BaseException) else argument
+            for argument in arguments
+        ]
         event["event"] = str(record.msg) % tuple(named)
     if record.name == "celery.app.trace" and isinstance(getattr(record, "data", None), Mapping):
         task = record.data  # type: ignore[attr-defined]

@@ -226,7 +226,7 @@ def _seconds_per_rating(project_id: int) -> float | None:
 def _money_per_output(aim: CampaignGoal) -> Decimal | None:
     """What the judges' calls for one output cost, by their runs so far; None where nothing is
     known."""
-    judges: list[Judge] = [one for one in aim.sides if isinstance(one, Judge)]
+    judges: list[Judge] = [side for side in aim.sides if isinstance(side, Judge)]
     known = [cost_of(judge).money for judge in judges]
     costs = [money for money in known if money is not None]
     return sum(costs, Decimal(0)) / PER if costs else None

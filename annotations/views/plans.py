@@ -27,7 +27,7 @@ QUESTIONS = {
 def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
     """What a campaign takes, from what is rated in this project or in another one of the user."""
     others = other_pilots(project, request.user)
-    pilot = next((one for one in others if one.slug == request.GET.get("pilot")), project)
+    pilot = next((other for other in others if other.slug == request.GET.get("pilot")), project)
     form = PlanForm(request.GET, project=pilot)
     context = {
         "project": project,

@@ -161,12 +161,16 @@ def _checked(
     epsilon: Epsilon,
 ) -> list[Checked]:
     figures = figures_of(
-        judge, criterion, [one.figure for one in requirements], data=data, epsilon=epsilon
+        judge,
+        criterion,
+        [requirement.figure for requirement in requirements],
+        data=data,
+        epsilon=epsilon,
     )
     of_probes = OF_PROBES & figures.keys()
     if of_probes and (why_not := probes_outdated(judge, criterion)):
         figures |= dict.fromkeys(of_probes, Figure(None, why_not))
-    return [check(one, figures[one.figure]) for one in requirements]
+    return [check(requirement, figures[requirement.figure]) for requirement in requirements]
 
 
 def _per_document(criterion: Criterion, data: ReportData) -> float:

@@ -87,7 +87,7 @@ def _of_nulls(
     judge: JudgeResult, figure: Callable[[NullDraw], float | None]
 ) -> dict[str, list[float | None]]:
     """A figure of each judge that reads nothing, by its title and draw."""
-    return {null.title: [figure(one) for one in null.draws] for null in judge.analysis.nulls}
+    return {null.title: [figure(draw) for draw in null.draws] for null in judge.analysis.nulls}
 
 
 def _verdict(criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]) -> Figure:

@@ -190,7 +190,7 @@ def _judges(project: Project) -> QuerySet[Judge]:
 
 def _named(things: Sequence[Any], pk: str, otherwise: int | None) -> Any:
     """The one with an id, else the one with another id, else the first."""
-    by_id = {str(one.pk): one for one in things}
+    by_id = {str(thing.pk): thing for thing in things}
     return by_id.get(pk) or by_id.get(str(otherwise)) or next(iter(things), None)
 
 

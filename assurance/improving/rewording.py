@@ -300,7 +300,7 @@ class _Rewording:
         for part in components_to_update:
             records = reflective_dataset[part]
             cases = cases_of(
-                self.ground, [one["document"] for one in records], records[0]["scores"]
+                self.ground, [record["document"] for record in records], records[0]["scores"]
             )
             parent = self.rows[_key(candidate)]
             proposal = self.reflector.propose(parent, part, cases)
@@ -355,7 +355,7 @@ class _Rewording:
         if len(tried) < 2 or tried[0].number:
             return None
         documents = list(tried[0].on_selection)
-        values = np.array([[row.on_selection[one] for one in documents] for row in tried])
+        values = np.array([[row.on_selection[document] for document in documents] for row in tried])
         selected = select(values, seed=SEED)
         if selected.best == 0:
             return None

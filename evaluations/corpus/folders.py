@@ -27,7 +27,7 @@ def files_in(folder: Path) -> list[Path]:
     if (folder / STATE).is_file():
         listed = _json(folder / STATE).get("_data_files")
         files = listed if isinstance(listed, list) else []
-        names = [one.get("filename") for one in files if isinstance(one, dict)]
+        names = [file.get("filename") for file in files if isinstance(file, dict)]
         paths = [folder / name for name in names if isinstance(name, str)]
         if missing := [path for path in paths if not path.is_file()]:
             raise FolderError(f"{missing[0]} is missing, which {folder / STATE} names.")

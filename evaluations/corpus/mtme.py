@@ -41,7 +41,7 @@ class EvalSet:
         for system, texts in self.outputs.items():
             for at, text in enumerate(texts):
                 if text:
-                    named = (one[at] for one in self.references.values())
+                    named = (reference[at] for reference in self.references.values())
                     yield {
                         "doc_id": self.doc_ids[at],
                         "system_id": system,
@@ -73,7 +73,7 @@ class EvalSet:
         """The whole numbers around the scores of each human scorer: lowest, highest, step."""
         found = {}
         for name, scores in self.human.items():
-            given = [one for values in scores.values() for one in values if one is not None]
+            given = [value for values in scores.values() for value in values if value is not None]
             if given:
                 low, high = math.floor(min(given)), math.ceil(max(given))
                 found[name] = (float(low), float(max(high, low + 1)), 1.0)

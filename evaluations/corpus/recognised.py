@@ -73,7 +73,9 @@ def with_columns(found: RecognisedFile, said: Columns) -> RecognisedFile:
         if name not in said and target not in taken
     }
     columns |= {name: target for name, target in said.items() if target}
-    open_ = tuple(one for one in found.questions if not set(said) & columns_asked_about(one))
+    open_ = tuple(
+        question for question in found.questions if not set(said) & columns_asked_about(question)
+    )
     return replace(found, columns=columns, questions=open_)
 
 

@@ -282,7 +282,7 @@ class _Reading:
         if not name or name not in self.contents:
             return
         raters = dict.fromkeys(self.contents[name].filled)
-        judges = [one for one in raters if self.known.kind_of(one) == NameKind.JUDGE]
+        judges = [rater for rater in raters if self.known.kind_of(rater) == NameKind.JUDGE]
         if not judges:
             return
         verb = "is a judge" if len(judges) == 1 else "are judges"

@@ -73,11 +73,11 @@ def _standing(row: VerdictRow, criterion: CriterionResult) -> Standing:
     share = criterion.share_of_ceiling(row.best) if row.best else None
     judges = [one for one in row.forest if one.kind != "rater"]
     # The highest, where none is good enough to be called the best.
-    best = next((one for one in judges if one.is_best), judges[0] if judges else None)
+    best = next((judge for judge in judges if judge.is_best), judges[0] if judges else None)
     return Standing(
         row,
         best=best,
-        others=tuple(one.dot for one in judges if one.dot and one is not best),
+        others=tuple(judge.dot for judge in judges if judge.dot and judge is not best),
         rater=next((one for one in row.forest if one.kind == "rater"), None),
         share="–" if share is None else whole_percent(share),
     )

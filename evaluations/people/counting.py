@@ -27,7 +27,7 @@ def count_events(event: CountedEvent, counts: Mapping[str, int], *, judge: int =
 
 def count_items(judge: int, outcomes: Sequence[object]) -> None:
     """Count finished items of a judge: failed ones by their reason, the others without."""
-    reasons = (str(one.reason) if isinstance(one, Failure) else "" for one in outcomes)
+    reasons = (str(outcome.reason) if isinstance(outcome, Failure) else "" for outcome in outcomes)
     count_events(CountedEvent.ITEMS, Counter(reasons), judge=judge)
 
 

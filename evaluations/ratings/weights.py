@@ -96,9 +96,9 @@ def sampled(
     for criterion, human in humans.items():
         by_draw = [one for one in drawn.values() if criterion in one.criteria]
         by_top = [
-            one
-            for one in campaigns.values()
-            if one.probability is None and criterion in one.criteria
+            campaign
+            for campaign in campaigns.values()
+            if campaign.probability is None and criterion in campaign.criteria
         ]
         in_draws, in_tops, elsewhere = _whose(human, by_draw, by_top, outputs)
         probability = np.where(elsewhere, 1.0, 0.0)
@@ -237,7 +237,7 @@ def _whose(
     own = ratings.output.astype(np.int64) * max(1, len(annotators)) + ratings.rater
     asked = []
     for campaigns in (draws, tops):
-        rows = np.concatenate([one.asked for one in campaigns] or [np.empty((0, 2))])
+        rows = np.concatenate([campaign.asked for campaign in campaigns] or [np.empty((0, 2))])
         at_output, at_rater = positions(rows[:, 0], outputs), positions(rows[:, 1], annotators)
         known = (at_output >= 0) & (at_rater >= 0)
         keys = at_output[known] * np.int64(max(1, len(annotators))) + at_rater[known]

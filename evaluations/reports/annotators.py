@@ -107,7 +107,9 @@ class CriterionAnnotators:
     @property
     def with_competence_interval(self) -> list[AnnotatorNumbers]:
         """The annotators whose competence has an interval, the lowest first."""
-        found = [one for one in self.annotators if one.knows.interval.ends is not None]
+        found = [
+            annotator for annotator in self.annotators if annotator.knows.interval.ends is not None
+        ]
         return sorted(found, key=lambda one: one.knows.estimate.value or 0.0)
 
     @property
@@ -124,10 +126,10 @@ class CriterionAnnotators:
         """Why numbers that are there have no interval, in sentences, each once."""
         lacking = [
             (what, interval.reason)
-            for one in self.annotators
+            for annotator in self.annotators
             for what, estimate, interval in (
-                ("severity", one.severity.points, one.severity.points_interval),
-                ("competence", one.knows.estimate, one.knows.interval),
+                ("severity", annotator.severity.points, annotator.severity.points_interval),
+                ("competence", annotator.knows.estimate, annotator.knows.interval),
             )
             if estimate.value is not None and interval.ends is None and interval.reason
         ]
@@ -146,7 +148,11 @@ class AnnotatorsFound:
     def lead(self) -> str:
         """Who is furthest from an average annotator, and whose ratings follow least from the
         outputs, as far as intervals tell people apart."""
-        found = [(criterion, one) for criterion in self.criteria for one in criterion.annotators]
+        found = [
+            (criterion, annotator)
+            for criterion in self.criteria
+            for annotator in criterion.annotators
+        ]
         apart = [(c, one, one.severity.points.value or 0.0) for c, one in found if one.is_apart]
         said = ["No annotator is shown to be stricter or milder than the others."]
         if all(one.severity.points_interval.ends is None for _c, one in found):
@@ -165,10 +171,10 @@ class AnnotatorsFound:
     def _lowest_competence(self) -> str:
         """In a sentence; empty where no competence is known."""
         guessing = [
-            f"{one.name}'s on {criterion.criterion}"
+            f"{annotator.name}'s on {criterion.criterion}"
             for criterion in self.criteria
-            for one in criterion.annotators
-            if one.knows.interval.reason == NEVER_RIGHT
+            for annotator in criterion.annotators
+            if annotator.knows.interval.reason == NEVER_RIGHT
         ]
         if guessing:
             return f"No competence shows in these ratings: {', '.join(guessing)}."
@@ -184,7 +190,11 @@ class AnnotatorsFound:
             )
         if any(len(criterion.with_competence_interval) > 1 for criterion in self.criteria):
             return "Intervals overlap, so nobody's competence is shown to be the lowest."
-        if any(one.knows.estimate.value is not None for c in self.criteria for one in c.annotators):
+        if any(
+            annotator.knows.estimate.value is not None
+            for c in self.criteria
+            for annotator in c.annotators
+        ):
             return "There are too few ratings to say whose competence is lowest."
         return ""
 
@@ -314,7 +324,9 @@ def annotators_json(found: AnnotatorsFound) -> dict[str, Any]:
 def _criterion_json(found: CriterionAnnotators) -> dict[str, Any]:
     return {
         "outputs": found.outputs,
-        "annotators": {one.name: _annotator_json(one) for one in found.annotators},
+        "annotators": {
+            annotator.name: _annotator_json(annotator) for annotator in found.annotators
+        },
         "split_outputs": found.split,
         "least_clear": [
             {

@@ -99,7 +99,7 @@ def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
 
 def _drawn(criterion: CriterionResult) -> Iterator[float]:
     sides = [(criterion.ceiling, criterion.ceiling_interval)]
-    sides += [(one.shown(criterion.options), one.analysis.shown) for one in criterion.judges]
+    sides += [(judge.shown(criterion.options), judge.analysis.shown) for judge in criterion.judges]
     sides += [(null.correlation, null.interval) for null in criterion.nulls]
     for estimate, interval in sides:
         if estimate.value is not None:

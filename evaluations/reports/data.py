@@ -100,7 +100,7 @@ class ReportData:
 
     def kinds(self, kind: str) -> np.ndarray:
         """Shape (systems,), which systems are of a kind."""
-        return np.array([one == kind for one in self.system_kinds], dtype=bool)
+        return np.array([system_kind == kind for system_kind in self.system_kinds], dtype=bool)
 
     def name_of(self, output: int) -> tuple[str, str]:
         """An output's document and system."""

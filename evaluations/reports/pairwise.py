@@ -117,13 +117,13 @@ def _judge(
     names: Mapping[int, str],
 ) -> PairwiseJudge:
     points = [
-        0.5 if abs(one.value - 0.5) < SAME else float((one.value > 0.5) == (said > 0))
-        for one in verdicts
-        for said in preferred.get((one.document, one.first, one.second), ())
+        0.5 if abs(verdict.value - 0.5) < SAME else float((verdict.value > 0.5) == (said > 0))
+        for verdict in verdicts
+        for said in preferred.get((verdict.document, verdict.first, verdict.second), ())
         if said
     ]
-    lefts = [one.left for one in verdicts if one.left is not None]
-    systems = sorted({system for one in verdicts for system in (one.first, one.second)})
+    lefts = [verdict.left for verdict in verdicts if verdict.left is not None]
+    systems = sorted({system for verdict in verdicts for system in (verdict.first, verdict.second)})
     place = {system: index for index, system in enumerate(systems)}
     wins = np.zeros((len(systems), len(systems)))
     for one in verdicts:
@@ -142,7 +142,7 @@ def _judge(
         ),
         comparisons=len(points),
         left=float(np.mean(lefts)) if lefts else None,
-        tie=float(np.mean([one.tie for one in verdicts])),
+        tie=float(np.mean([verdict.tie for verdict in verdicts])),
         ranking=tuple(
             (names[system], own[system]) for system in sorted(own, key=lambda system: -own[system])
         ),

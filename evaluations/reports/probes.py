@@ -33,12 +33,12 @@ class Sensitivity:
     @property
     def says_anything(self) -> bool:
         """Whether there was enough to test."""
-        return any(one.found.p is not None for one in self.findings)
+        return any(finding.found.p is not None for finding in self.findings)
 
     @property
     def wrong(self) -> tuple[ShownFinding, ...]:
         """Those that say that something is wrong."""
-        return tuple(one for one in self.findings if one.found.is_found)
+        return tuple(finding for finding in self.findings if finding.found.is_found)
 
 
 @dataclass(frozen=True)

@@ -284,7 +284,11 @@ class CriterionResult:
         if self.best is not None or self.options.level != "summary" or self.outputs_in_document > 1:
             return None
         estimates = (one.correlations.estimates[self.options.coefficient] for one in self.ranked)
-        return "dataset" if any(one["dataset"].value is not None for one in estimates) else None
+        return (
+            "dataset"
+            if any(estimate["dataset"].value is not None for estimate in estimates)
+            else None
+        )
 
     @property
     def projections(self) -> tuple[Projection, ...]:
@@ -736,7 +740,7 @@ def _compared(
     parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
     compared = remembered_each(
         "compare_pairs",
-        [(*one, over) for one in parts],
+        [(*part, over) for part in parts],
         lambda missing: compare_pairs(
             outputs,
             human,
@@ -745,7 +749,7 @@ def _compared(
             over,
         ),
     )
-    williams = [remembered(williams_of, *one[:4]) for one in parts]
+    williams = [remembered(williams_of, *part[:4]) for part in parts]
     tests = {pair: one.test for pair, one in zip(pairs, compared, strict=True)}
     return Significance(
         coefficient,

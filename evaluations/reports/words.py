@@ -91,7 +91,7 @@ def _without_human_score(result: CriterionResult) -> str:
 
 
 def _too_early(result: CriterionResult) -> str:
-    most = max((one.correlations.documents for one in result.judges), default=0)
+    most = max((judge.correlations.documents for judge in result.judges), default=0)
     if not most or most >= INTERVAL_DOCUMENTS:
         return ""
     return (
@@ -360,7 +360,7 @@ def weights_note(report: Report) -> str:
         for name, one in report.weights.items()
     )
     note = f"{WEIGHTS} {found}"
-    if any(one.is_within_documents for one in report.weights.values()):
+    if any(weight.is_within_documents for weight in report.weights.values()):
         note += (
             " Outputs were drawn one by one, so a document's correlation depends on the few of its"
             " outputs that were rated. Look at the dataset level, or draw whole documents."

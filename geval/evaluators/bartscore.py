@@ -74,9 +74,9 @@ def score_directed(
 def directed(item: Item, direction: Direction) -> list[list[Given]]:
     """What is scored given what: one list per direction, with a pair for each reference."""
     texts = item.texts
-    references = [one for one in texts.references if one.strip()]
-    precision = [Given(one, texts.output, "reference", "output") for one in references]
-    recall = [Given(texts.output, one, "output", "reference") for one in references]
+    references = [reference for reference in texts.references if reference.strip()]
+    precision = [Given(reference, texts.output, "reference", "output") for reference in references]
+    recall = [Given(texts.output, reference, "output", "reference") for reference in references]
     return {
         "source_to_output": [[Given(texts.source, texts.output)]],
         "reference_to_output": [precision],

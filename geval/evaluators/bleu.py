@@ -63,4 +63,6 @@ class Bleu(LocalEvaluator):
     ) -> float:
         if how == "together":
             return float(self.metric.sentence_score(output, list(references)).score)
-        return reduced((self.metric.sentence_score(output, [one]).score for one in references), how)
+        return reduced(
+            (self.metric.sentence_score(output, [reference]).score for reference in references), how
+        )

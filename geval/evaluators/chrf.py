@@ -43,5 +43,7 @@ class Chrf(LocalEvaluator):
         return [Scored.plain(self._one(item.texts.output, item.texts.references)) for item in items]
 
     def _one(self, output: str, references: Sequence[str]) -> float:
-        scores = (float(self.metric.sentence_score(output, [one]).score) for one in references)
+        scores = (
+            float(self.metric.sentence_score(output, [reference]).score) for reference in references
+        )
         return reduced(scores, self.settings.references)

@@ -181,7 +181,7 @@ def _best_similarities(text: Encoded | Failure, other: Encoded | Failure) -> Any
 
 
 def _put_together(alignments: Sequence[Any], aspect: Aspect) -> Outcome:
-    failure = next((found for found in alignments if isinstance(found, Failure)), None)
+    failure = next((alignment for alignment in alignments if isinstance(alignment, Failure)), None)
     if failure:
         return failure
     means = [float(values.mean()) for values, _ in alignments]

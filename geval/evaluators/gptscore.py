@@ -345,14 +345,14 @@ class GptScore(LlmEvaluator):
         failure = self.missing_text(texts)
         if failure:
             return failure
-        references = [one for one in texts.references if one.strip()]
+        references = [reference for reference in texts.references if reference.strip()]
         directions = {
             "source_to_output": [[(texts.source, texts.output)]],
-            "reference_to_output": [[(one, texts.output) for one in references]],
-            "output_to_reference": [[(texts.output, one) for one in references]],
+            "reference_to_output": [[(reference, texts.output) for reference in references]],
+            "output_to_reference": [[(texts.output, reference) for reference in references]],
             "both": [
-                [(one, texts.output) for one in references],
-                [(texts.output, one) for one in references],
+                [(reference, texts.output) for reference in references],
+                [(texts.output, reference) for reference in references],
             ],
         }[self.settings.direction]
         return Likelihoods(

@@ -62,7 +62,10 @@ class Meteor(LocalEvaluator):
         return [
             Scored.plain(
                 reduced(
-                    (self._one(item.texts.output, one) for one in item.texts.references),
+                    (
+                        self._one(item.texts.output, reference)
+                        for reference in item.texts.references
+                    ),
                     self.settings.references,
                 )
             )

@@ -108,8 +108,8 @@ def _document(source: str, cases: Sequence[Case]) -> str:
 def _case(case: Case) -> str:
     rated = "none" if case.judge is None else f"{case.judge:.2f}"
     comments = "".join(
-        f"\n<comment>{html.escape(one.strip()[:500], quote=False)}</comment>"
-        for one in case.comments
+        f"\n<comment>{html.escape(comment.strip()[:500], quote=False)}</comment>"
+        for comment in case.comments
     )
     return (
         f'<text people="{case.people:.2f}" judge="{rated}">\n{_escaped(case.output)}\n</text>'

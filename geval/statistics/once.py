@@ -46,9 +46,9 @@ def once(compute: Callable[Inputs, Result]) -> Callable[Inputs, Result]:
 
 def _key(arguments: tuple[object, ...]) -> bytes:
     digest = hashlib.blake2b(digest_size=16)
-    for one in arguments:
-        if isinstance(one, np.ndarray):
-            digest.update(digest_of_array(one))
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            digest.update(digest_of_array(argument))
         else:
-            digest.update(repr(one).encode())
+            digest.update(repr(argument).encode())
     return digest.digest()

@@ -65,13 +65,15 @@ class Arms:
     @cached_property
     def centred(self) -> FloatArray:
         """Scores less the mean of their document; shape (arms, outputs)."""
-        return np.stack([_centred(self.outputs, one) for one in self.scores])
+        return np.stack([_centred(self.outputs, score) for score in self.scores])
 
     @cached_property
     def rho(self) -> FloatArray:
         """Spearman's rho of each arm in each document that people rank, 0 where it ties all
         outputs; shape (arms, documents)."""
-        return np.stack([ranked_by_document(self.outputs, self.human, one) for one in self.scores])
+        return np.stack(
+            [ranked_by_document(self.outputs, self.human, score) for score in self.scores]
+        )
 
     @cached_property
     def _products(self) -> tuple[FloatArray, FloatArray]:

@@ -86,8 +86,8 @@ def in_any(*probabilities: FloatArray) -> FloatArray:
     if not others:
         return first
     left_out = 1 - first
-    for one in others:
-        left_out = left_out * (1 - one)
+    for other in others:
+        left_out = left_out * (1 - other)
     return 1 - left_out
 
 

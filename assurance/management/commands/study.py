@@ -85,7 +85,7 @@ def lines_of(one: ShownStudy) -> list[str]:
             f" agreement {newest.agreement_evidence or 1:.3g}; {one.bound:g} is drift."
         )
     if one.is_done and study.kind == StudyKind.PROBES:
-        said += [_in_words(found) for found in sensitivity_of(study).findings]
+        said += [_in_words(finding) for finding in sensitivity_of(study).findings]
     if one.is_done and study.kind == StudyKind.AGAIN:
         said += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(one)]
     return said

@@ -50,7 +50,7 @@ def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpR
         "tab": "judges",
         "certificate": made,
         "seal": seal,
-        "sentences": [(one, in_words(one)) for one in made.requirements],
+        "sentences": [(requirement, in_words(requirement)) for requirement in made.requirements],
         "changed": changed,
         "bound": made.content["bound_to"],
         "bound_rows": bound_rows(made.content["bound_to"]),

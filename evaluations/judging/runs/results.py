@@ -139,7 +139,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
 
 def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:
     """One line for all of a stored batch; details may quote a reply, so only reasons are logged."""
-    reasons = Counter(str(one.reason) for one in outcomes if isinstance(one, Failure))
+    reasons = Counter(str(outcome.reason) for outcome in outcomes if isinstance(outcome, Failure))
     if reasons:
         transaction.on_commit(
             lambda: log.warning(

@@ -218,8 +218,8 @@ class Command(SiteCommand):
             self.stdout.write(f"  source: {_short(item.source)}")
             self.stdout.write(f"  output: {_short(item.output)}")
             given = ", ".join(
-                f"{one.criterion or 'every criterion'} {one.score:g} by {one.rater}"
-                for one in item.scores
+                f"{score.criterion or 'every criterion'} {score.score:g} by {score.rater}"
+                for score in item.scores
             )
             if given:
                 self.stdout.write(f"  {given}")

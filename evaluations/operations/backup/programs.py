@@ -235,7 +235,8 @@ def _version(folder: Path) -> int:
         return 0
     numbers = [re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", text) for text in said]
     return min(
-        int(found[1]) * NUMBER_OF_MAJOR + int(found[2] or 0) if found else 0 for found in numbers
+        int(number[1]) * NUMBER_OF_MAJOR + int(number[2] or 0) if number else 0
+        for number in numbers
     )
 
 

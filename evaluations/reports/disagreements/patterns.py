@@ -100,7 +100,7 @@ def _patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int)
     if large:
         groups = list(_groups(project, data, gaps, criterion))
         clusters = find_clusters(gaps.outputs, gaps.large, groups, words)
-    found = tuple(_pattern(one, data, gaps) for one in clusters)
+    found = tuple(_pattern(cluster, data, gaps) for cluster in clusters)
     return Patterns(large, found, _why_not(gaps), length_drawing(gaps, words, clusters))
 
 
@@ -226,7 +226,7 @@ def length_drawing(
         )
         for at, one in enumerate(bins)
     )
-    is_found = any(one.kind == "length" for one in clusters)
+    is_found = any(cluster.kind == "length" for cluster in clusters)
     ticks = ticks_at(axis, round_numbers(ends))
     return LengthDrawing(
         _title([one.gap.mean for one in bins]) if is_found else NO_TREND,

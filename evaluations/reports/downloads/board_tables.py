@@ -19,16 +19,22 @@ NOTE = (
 
 def standings_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
     """A row for each system, the best first."""
-    for one in board.standings:
-        interval = in_brackets(one.interval)
-        strength = ("–", "") if board.reason else (two_decimals(one.strength), interval)
-        yield one.system, *strength, str(one.wins), str(one.ties), str(one.losses)
+    for standing in board.standings:
+        interval = in_brackets(standing.interval)
+        strength = ("–", "") if board.reason else (two_decimals(standing.strength), interval)
+        yield (
+            standing.system,
+            *strength,
+            str(standing.wins),
+            str(standing.ties),
+            str(standing.losses),
+        )
 
 
 def agreement_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
     """A row for people with each other, and one for each judge with people."""
     for side in board.agreement:
-        cells = [part for found in side.setups for part in (_share(found), str(found.pairs))]
+        cells = [part for setup in side.setups for part in (_share(setup), str(setup.pairs))]
         yield side.words, *cells
 
 
@@ -72,14 +78,14 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
         "comparisons": board.comparisons,
         "leaderboard": [
             {
-                "system": one.system,
-                "strength": None if board.reason else one.strength,
-                "ci": ends_json(one.interval),
-                "won": one.wins,
-                "tied": one.ties,
-                "lost": one.losses,
+                "system": standing.system,
+                "strength": None if board.reason else standing.strength,
+                "ci": ends_json(standing.interval),
+                "won": standing.wins,
+                "tied": standing.ties,
+                "lost": standing.losses,
             }
-            for one in board.standings
+            for standing in board.standings
         ],
         **({"reason": board.reason} if board.reason else {}),
         "left_share": board.left_share,

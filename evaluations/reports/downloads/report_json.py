@@ -124,13 +124,13 @@ def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[st
         "significance": _significance_json(result.significance),
         "projections": [
             {
-                "half_width": one.half_width,
-                "more_documents": one.documents,
-                "more_ratings": one.ratings,
-                "promised_documents": one.promised_documents,
-                "promised_ratings": one.promised_ratings,
+                "half_width": projection.half_width,
+                "more_documents": projection.documents,
+                "more_ratings": projection.ratings,
+                "promised_documents": projection.promised_documents,
+                "promised_ratings": projection.promised_ratings,
             }
-            for one in result.projections
+            for projection in result.projections
         ],
     }
 

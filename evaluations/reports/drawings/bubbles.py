@@ -23,7 +23,7 @@ def bubbles(numbers: CriterionNumbers, judge: JudgeNumbers, address: Callable[..
         address: of the page with a bubble's outputs, by `human` and `score`; "" for no link.
     """
     across = (numbers.lowest, numbers.highest)
-    scores = [one.score for one in judge.bubbles]
+    scores = [bubble.score for bubble in judge.bubbles]
     up = across if judge.on_scale or not scores else _ends(scores)
     shapes = [*_ground(across, up, judge, numbers.human_label)]
     radii = _radii(judge.bubbles)
@@ -50,7 +50,8 @@ def bubbles(numbers: CriterionNumbers, judge: JudgeNumbers, address: Callable[..
         shapes=tuple(shapes),
         columns=("human score", "judge's score", "outputs"),
         rows=tuple(
-            (f"{one.human:.2f}", f"{one.score:.2f}", thin(one.outputs)) for one in judge.bubbles
+            (f"{bubble.human:.2f}", f"{bubble.score:.2f}", thin(bubble.outputs))
+            for bubble in judge.bubbles
         ),
     )
 

@@ -23,8 +23,8 @@ MOST_NAMED = 2
 
 def slopes(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
     """The drawing; equal means share a place, as in competitions."""
-    people = _places([one.human for one in judge.systems])
-    judged = _places([one.judge for one in judge.systems])
+    people = _places([system.human for system in judge.systems])
+    judged = _places([system.judge for system in judge.systems])
     rows = list(zip(judge.systems, people, judged, strict=True))
     rows.sort(key=lambda row: (row[1], row[0].system))
     shown = rows[:MOST_SYSTEMS]

@@ -110,7 +110,7 @@ class TwoJudges:
     @property
     def chosen(self) -> Shares | None:
         """The criterion whose outputs are listed."""
-        return next((one for one in self.shares if one.pk == self.view.criterion), None)
+        return next((share for share in self.shares if share.pk == self.view.criterion), None)
 
     @property
     def is_cut(self) -> bool:
@@ -193,7 +193,7 @@ def _differences(
     significance = {one.pk: one.significance for one in report.criteria}
     compared = [_compared_in(significance[pair.criterion], both) for pair in pairs]
     values = [pair.correlations for pair in pairs]
-    ends = [one[0] - one[1] for one in values if not np.isnan(one).any()]
+    ends = [value[0] - value[1] for value in values if not np.isnan(value).any()]
     ends += [end for interval, _p, _reason in compared for end in (interval.ends or ())]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     width = (high - low) or 0.2

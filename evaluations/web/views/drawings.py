@@ -111,7 +111,11 @@ def report_bubble(
     options, _errors = options_of(request.GET, project)
     numbers, of_judge = _numbers(project, options, criterion, judge)
     human, score = (_number(request.GET.get(name, "")) for name in ("human", "score"))
-    at = [one for one in of_judge.bubbles if f"{one.human:g} {one.score:g}" == f"{human} {score}"]
+    at = [
+        bubble
+        for bubble in of_judge.bubbles
+        if f"{bubble.human:g} {bubble.score:g}" == f"{human} {score}"
+    ]
     members = at[0].members if at else ()
     outputs = CandidateOutput.objects.of_project(project).select_related("document", "system")
     query = urlencode([*options.pairs, ("drawn", numbers.pk), ("by", of_judge.pk)])

@@ -100,7 +100,7 @@ def compared(
         (
             [item.texts.source]
             if against == "source"
-            else [one for one in item.texts.references if one.strip()]
+            else [reference for reference in item.texts.references if reference.strip()]
         )
         for item in items
     ]
