@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
-from evaluations.improving.arms import ImproveError
-from evaluations.improving.locking import lock_documents
-from evaluations.improving.work import request_search
 
+from assurance.improving.arms import ImproveError
+from assurance.improving.work import request_search
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
