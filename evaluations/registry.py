@@ -73,3 +73,23 @@ def extensions() -> list[Extension]:
     """What the installed apps add, in their order."""
     paths = (getattr(config, "extension", "") for config in apps.get_app_configs())
     return [import_string(path) for path in paths if path]
+
+
+def sensitivities(project: Project) -> list[Sensitivity]:
+    """What the newest probes of each judge and criterion have found."""
+    return [result for extension in extensions() for result in extension.sensitivities(project)]
+
+
+def instructed_judges(
+    project: Project, probed: Iterable[Sensitivity] | None = None
+) -> dict[tuple[int, int], Instructed]:
+    """For each (judge, criterion) of the judges that a text can address, what an instruction does.
+
+    Args:
+        probed: `sensitivities` of the project, where they are at hand; else they are computed.
+    """
+    return {
+        key: result
+        for extension in extensions()
+        for key, result in extension.instructed(project, probed).items()
+    }

@@ -1,11 +1,9 @@
 """What a report shows of probes: what moves judges' scores that should not. An optional app makes
 them (`registry.py`); without it there are none."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evaluations.models import Project, Study
-from evaluations.registry import extensions
+from evaluations.models import Study
 from geval.statistics.sensitivity import Finding
 from geval.texts.numbers import in_brackets, signed
 from geval.thresholds import PROBED_SHARE
@@ -76,23 +74,3 @@ class Instructed:
             return f"cannot say ({finding.reason})"
         shown = f"{signed(finding.value)} {in_brackets(finding.interval)}"
         return shown if finding.is_found else f"{shown}, not shown to be moved"
-
-
-def sensitivities(project: Project) -> list[Sensitivity]:
-    """What the newest probes of each judge and criterion have found."""
-    return [result for extension in extensions() for result in extension.sensitivities(project)]
-
-
-def instructed_judges(
-    project: Project, probed: Iterable[Sensitivity] | None = None
-) -> dict[tuple[int, int], Instructed]:
-    """For each (judge, criterion) of the judges that a text can address, what an instruction does.
-
-    Args:
-        probed: `sensitivities` of the project, where they are at hand; else they are computed.
-    """
-    return {
-        key: result
-        for extension in extensions()
-        for key, result in extension.instructed(project, probed).items()
-    }

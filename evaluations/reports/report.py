@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluations.models import Criterion, Judge, Project
+from evaluations.registry import instructed_judges
 from evaluations.reports.analysis import (
     SEED,
     Agreement,
@@ -29,7 +30,7 @@ from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards, with_seen
 from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.probes import Instructed, Sensitivity, instructed_judges
+from evaluations.reports.probes import Instructed, Sensitivity
 from evaluations.reports.searched import Searches, Seen, marked, marked_on, searches_behind
 from evaluations.reports.serving.memo import remembered, remembered_as, remembered_each
 from evaluations.reports.steps import OnStep, part_of, unseen
