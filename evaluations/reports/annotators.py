@@ -107,19 +107,19 @@ class CriterionAnnotators:
     @property
     def with_competence_interval(self) -> list[AnnotatorNumbers]:
         """The annotators whose competence has an interval, the lowest first."""
-        found = [
+        with_interval = [
             annotator for annotator in self.annotators if annotator.knows.interval.ends is not None
         ]
-        return sorted(found, key=lambda one: one.knows.estimate.value or 0.0)
+        return sorted(with_interval, key=lambda one: one.knows.estimate.value or 0.0)
 
     @property
     def least_competent(self) -> AnnotatorNumbers | None:
         """Who has the lowest competence, if that interval ends below all the others; None where
         intervals do not tell."""
-        found = self.with_competence_interval
-        ends = [one.knows.interval.ends or (0.0, 1.0) for one in found]
-        is_apart = len(found) > 1 and ends[0][1] < min(low for low, _high in ends[1:])
-        return found[0] if is_apart else None
+        annotators = self.with_competence_interval
+        ends = [a.knows.interval.ends or (0.0, 1.0) for a in annotators]
+        is_apart = len(annotators) > 1 and ends[0][1] < min(low for low, _high in ends[1:])
+        return annotators[0] if is_apart else None
 
     @property
     def without_interval(self) -> list[str]:
@@ -148,14 +148,14 @@ class AnnotatorsFound:
     def lead(self) -> str:
         """Who is furthest from an average annotator, and whose ratings follow least from the
         outputs, as far as intervals tell people apart."""
-        found = [
+        rated = [
             (criterion, annotator)
             for criterion in self.criteria
             for annotator in criterion.annotators
         ]
-        apart = [(c, one, one.severity.points.value or 0.0) for c, one in found if one.is_apart]
+        apart = [(c, one, one.severity.points.value or 0.0) for c, one in rated if one.is_apart]
         said = ["No annotator is shown to be stricter or milder than the others."]
-        if all(one.severity.points_interval.ends is None for _c, one in found):
+        if all(one.severity.points_interval.ends is None for _c, one in rated):
             said = ["There are too few ratings to say who is stricter or milder."]
         if apart:
             criterion, one, points = max(apart, key=lambda row: abs(row[2]))

@@ -117,10 +117,10 @@ def _judge(
     names: Mapping[int, str],
 ) -> PairwiseJudge:
     points = [
-        0.5 if abs(verdict.value - 0.5) < SAME else float((verdict.value > 0.5) == (said > 0))
+        0.5 if abs(verdict.value - 0.5) < SAME else float((verdict.value > 0.5) == (preference > 0))
         for verdict in verdicts
-        for said in preferred.get((verdict.document, verdict.first, verdict.second), ())
-        if said
+        for preference in preferred.get((verdict.document, verdict.first, verdict.second), ())
+        if preference
     ]
     lefts = [verdict.left for verdict in verdicts if verdict.left is not None]
     systems = sorted({system for verdict in verdicts for system in (verdict.first, verdict.second)})

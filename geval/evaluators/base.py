@@ -222,15 +222,15 @@ def read_settings(evaluator: type[Evaluator], given: Mapping[str, Any]) -> Setti
     try:
         return evaluator.Settings.model_validate(dict(given))
     except ValidationError as error:
-        known = ", ".join(evaluator.Settings.model_fields) or "none"
+        settings = ", ".join(evaluator.Settings.model_fields) or "none"
         raise SettingsError(
             {
-                ".".join(map(str, found["loc"])) or "settings": (
-                    f"{evaluator.title} has no such setting (there are: {known})."
-                    if found["type"] == "extra_forbidden"
-                    else f"{found['msg'].removeprefix('Value error, ')}."
+                ".".join(map(str, problem["loc"])) or "settings": (
+                    f"{evaluator.title} has no such setting (there are: {settings})."
+                    if problem["type"] == "extra_forbidden"
+                    else f"{problem['msg'].removeprefix('Value error, ')}."
                 )
-                for found in error.errors()
+                for problem in error.errors()
             }
         ) from None
 

@@ -100,8 +100,8 @@ def _patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int)
     if large:
         groups = list(_groups(project, data, gaps, criterion))
         clusters = find_clusters(gaps.outputs, gaps.large, groups, words)
-    found = tuple(_pattern(cluster, data, gaps) for cluster in clusters)
-    return Patterns(large, found, _why_not(gaps), length_drawing(gaps, words, clusters))
+    patterns = tuple(_pattern(cluster, data, gaps) for cluster in clusters)
+    return Patterns(large, patterns, _why_not(gaps), length_drawing(gaps, words, clusters))
 
 
 def _why_not(gaps: Gaps) -> str:
