@@ -4,9 +4,11 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.db import connections
 from django.db.models.signals import post_migrate
 
+from evaluations.corpus.limits import use_limits
 from geval_site.embedded.queue import install_queue
 
 
@@ -14,6 +16,7 @@ class EvaluationsConfig(AppConfig):
     name = "evaluations"
 
     def ready(self) -> None:
+        use_limits(lambda: settings.FILE_LIMITS)
         import_module("geval_site.checks")  # registered on import, which needs the models
         import_module("geval_site.query_log")
         import_module("evaluations.people.sign_in_log")

@@ -41,6 +41,13 @@ def whole(name: str, *, default: int, least: int = 0, env: Mapping[str, str] = o
     return number
 
 
+def megabytes(
+    name: str, *, default: int, least: int = 1, env: Mapping[str, str] = os.environ
+) -> int:
+    """A size in bytes, written in whole megabytes of 2**20; `default` is in bytes."""
+    return whole(name, default=default // 2**20, least=least, env=env) * 2**20
+
+
 def seconds(name: str, *, default: float, env: Mapping[str, str] = os.environ) -> float:
     """A duration; fractions are allowed."""
     value = text(name, env=env)

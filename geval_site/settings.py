@@ -14,6 +14,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from evaluations.corpus.limits import DEFAULT_LIMITS, FileLimits
 from geval_site import environment, logs
 from geval_site.databases import REPLICA, broker_options, database_settings
 from geval_site.datafolder import (
@@ -283,19 +284,27 @@ STORAGES = {
 
 # Requests a token, a user or an address may make, over all web processes.
 REQUEST_RATE = environment.rate("GEVAL_REQUEST_RATE", default="6000/m")
-UPLOAD_LIMIT_BYTES = environment.whole("GEVAL_UPLOAD_LIMIT_MB", default=1000, least=1) * 2**20
-UNPACKED_LIMIT_BYTES = environment.whole("GEVAL_UNPACKED_LIMIT_MB", default=4000, least=1) * 2**20
-FIELD_LIMIT_BYTES = environment.whole("GEVAL_FIELD_LIMIT_MB", default=20, least=1) * 2**20
-JSON_LIMIT_BYTES = environment.whole("GEVAL_JSON_LIMIT_MB", default=500, least=1) * 2**20
-JSON_DEPTH = environment.whole("GEVAL_JSON_DEPTH", default=50, least=3)
-COLUMN_LIMIT = environment.whole("GEVAL_COLUMN_LIMIT", default=1000, least=10)
-# Each file is read in a separate process with these limits on memory and processor time.
-READING_MEMORY_BYTES = environment.whole("GEVAL_READING_MEMORY_MB", default=256, least=64) * 2**20
-READING_SECONDS = environment.whole("GEVAL_READING_SECONDS", default=900, least=5)
+UPLOAD_LIMIT_BYTES = environment.megabytes("GEVAL_UPLOAD_LIMIT_MB", default=1000 * 2**20)
+# Each file is read in a separate process, within these limits on its memory and processor time too.
+FILE_LIMITS = FileLimits(
+    unpacked_bytes=environment.megabytes(
+        "GEVAL_UNPACKED_LIMIT_MB", default=DEFAULT_LIMITS.unpacked_bytes
+    ),
+    field_bytes=environment.megabytes("GEVAL_FIELD_LIMIT_MB", default=DEFAULT_LIMITS.field_bytes),
+    json_bytes=environment.megabytes("GEVAL_JSON_LIMIT_MB", default=DEFAULT_LIMITS.json_bytes),
+    json_depth=environment.whole("GEVAL_JSON_DEPTH", default=DEFAULT_LIMITS.json_depth, least=3),
+    columns=environment.whole("GEVAL_COLUMN_LIMIT", default=DEFAULT_LIMITS.columns, least=10),
+    rows=environment.whole("GEVAL_ROW_LIMIT", default=DEFAULT_LIMITS.rows, least=1),
+    reading_bytes=environment.megabytes(
+        "GEVAL_READING_MEMORY_MB", default=DEFAULT_LIMITS.reading_bytes, least=64
+    ),
+    reading_seconds=environment.whole(
+        "GEVAL_READING_SECONDS", default=DEFAULT_LIMITS.reading_seconds, least=5
+    ),
+)
 # A statement of a load that takes longer is ended, with an error that says so.
 LOAD_STATEMENT_SECONDS = environment.whole("GEVAL_LOAD_STATEMENT_SECONDS", default=600, least=1)
-ROW_LIMIT = environment.whole("GEVAL_ROW_LIMIT", default=10_000_000, least=1)
-ARCHIVE_LIMIT_BYTES = environment.whole("GEVAL_ARCHIVE_LIMIT_MB", default=4000, least=1) * 2**20
+ARCHIVE_LIMIT_BYTES = environment.megabytes("GEVAL_ARCHIVE_LIMIT_MB", default=4000 * 2**20)
 # The size limit of requests without uploads.
 BODY_LIMIT_BYTES = environment.whole("GEVAL_BODY_LIMIT_KB", default=2560, least=64) * 2**10
 # Pasted rows, in addition to the files of an upload.
@@ -339,8 +348,8 @@ USER_MONEY_PER_MONTH = environment.money("GEVAL_USER_MONEY_PER_MONTH", default="
 METRICS_TOKEN = environment.text("GEVAL_METRICS_TOKEN")
 
 # Size limits of an endpoint's reply and of a file of its batch API; more is an error of the call.
-REPLY_LIMIT_BYTES = environment.whole("GEVAL_REPLY_LIMIT_MB", default=8, least=1) * 2**20
-BATCH_LIMIT_BYTES = environment.whole("GEVAL_BATCH_LIMIT_MB", default=64, least=1) * 2**20
+REPLY_LIMIT_BYTES = environment.megabytes("GEVAL_REPLY_LIMIT_MB", default=8 * 2**20)
+BATCH_LIMIT_BYTES = environment.megabytes("GEVAL_BATCH_LIMIT_MB", default=64 * 2**20)
 
 # Endpoints in private networks: useful on your own machine, a security risk on a server.
 ALLOW_PRIVATE_ENDPOINTS = environment.flag("GEVAL_ALLOW_PRIVATE_ENDPOINTS", default=not PRODUCTION)

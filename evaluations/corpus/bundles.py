@@ -6,8 +6,8 @@ from collections.abc import Generator
 from pathlib import PurePosixPath
 
 import orjson
-from django.conf import settings
 
+from evaluations.corpus.limits import file_limits
 from evaluations.corpus.packed import PackedError, check_unpacked
 from evaluations.corpus.parquet import rows_of_stream
 
@@ -76,7 +76,7 @@ def _loaded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> object:
     Raises:
         PackedError: it is too large, or not JSON.
     """
-    most = settings.JSON_LIMIT_BYTES
+    most = file_limits().json_bytes
     try:
         with archive.open(info) as file:
             content = file.read(most + 1)

@@ -1,18 +1,52 @@
-"""Limit how wide a file may be, columns of a table or fields of an object, and how deeply JSON may
-be nested."""
+"""Limits of a file, because a few kilobytes can unpack to gigabytes: bytes, rows, columns, depth.
 
-from collections.abc import Mapping
+A site sets its own with `use_limits`; the variables that messages name are its settings.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
+MEGABYTE = 2**20
+
+
+@dataclass(frozen=True)
+class FileLimits:
+    """The largest file that is read: sizes in bytes, `json_bytes` those of one JSON value,
+    `reading_seconds` of processor time and `reading_bytes` of memory for a separate process."""
+
+    unpacked_bytes: int = 4000 * MEGABYTE
+    field_bytes: int = 20 * MEGABYTE
+    json_bytes: int = 500 * MEGABYTE
+    json_depth: int = 50
+    columns: int = 1000
+    rows: int = 10_000_000
+    reading_bytes: int = 256 * MEGABYTE
+    reading_seconds: int = 900
+
+
+DEFAULT_LIMITS = FileLimits()
+_limits_now: Callable[[], FileLimits] = lambda: DEFAULT_LIMITS  # noqa: E731 (replaced as a whole)
+
+
+def use_limits(limits_now: Callable[[], FileLimits]) -> None:
+    """Read files within these limits from now on; they are asked for each time."""
+    global _limits_now  # noqa: PLW0603 (one process reads files for one site)
+    _limits_now = limits_now
+
+
+def file_limits() -> FileLimits:
+    """The limits that hold now."""
+    return _limits_now()
 
 
 def too_many_columns(count: int) -> str:
     """Why a file with so many columns is not read, in words; empty if they are few enough."""
-    if count <= settings.COLUMN_LIMIT:
+    most = file_limits().columns
+    if count <= most:
         return ""
     return (
-        f"has {count:,} columns; the limit is {settings.COLUMN_LIMIT:,} (GEVAL_COLUMN_LIMIT); "
+        f"has {count:,} columns; the limit is {most:,} (GEVAL_COLUMN_LIMIT); "
         "leave out those you do not need"
     )
 
@@ -27,7 +61,7 @@ def too_many_fields(record: Mapping[str, Any]) -> str:
 
 def is_too_deep(value: Any) -> bool:
     """Whether lists and objects are nested more deeply than JSON may be here."""
-    most = settings.JSON_DEPTH
+    most = file_limits().json_depth
     depth, level = 0, [value]
     while depth <= most and (
         containers := [part for part in level if isinstance(part, dict | list)]
@@ -59,6 +93,6 @@ def has_more_names(value: Any, most: int) -> bool:
 def too_deep() -> str:
     """The same in words."""
     return (
-        f"the JSON is nested too deeply; the limit is {settings.JSON_DEPTH} levels"
+        f"the JSON is nested too deeply; the limit is {file_limits().json_depth} levels"
         " (GEVAL_JSON_DEPTH)"
     )

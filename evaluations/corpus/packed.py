@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import IO, Any
 
-from django.conf import settings
+from evaluations.corpus.limits import file_limits
 
 ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
 
@@ -39,7 +39,7 @@ def check_unpacked(size: int) -> None:
     Raises:
         PackedError: the file unpacks to too many bytes.
     """
-    most = settings.UNPACKED_LIMIT_BYTES
+    most = file_limits().unpacked_bytes
     if size > most:
         raise PackedError(
             f"unpacks to more than {most // 2**20:,} MB, which is the limit"

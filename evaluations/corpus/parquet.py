@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from django.conf import settings
-
-from evaluations.corpus.limits import too_many_columns
+from evaluations.corpus.limits import file_limits, too_many_columns
 from evaluations.corpus.packed import PackedError, check_unpacked
 from evaluations.corpus.rows import EXPECTED, FileErrors
 
@@ -141,9 +139,9 @@ def _arrow_rows(file: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
     for batch in batches:
         batch.validate(full=True)  # offsets of a damaged file may point anywhere
         rows += batch.num_rows
-        if rows > settings.ROW_LIMIT:
+        if rows > file_limits().rows:
             raise PackedError(
-                f"has more than {settings.ROW_LIMIT:,} rows, which is the limit"
+                f"has more than {file_limits().rows:,} rows, which is the limit"
                 " (GEVAL_ROW_LIMIT); split it"
             )
         decoded += _decoded_bytes(batch)
@@ -180,9 +178,9 @@ def _check_metadata(metadata: Any) -> None:
     """
     if said := too_many_columns(metadata.num_columns):
         raise PackedError(said)
-    if metadata.num_rows > settings.ROW_LIMIT:
+    if metadata.num_rows > file_limits().rows:
         raise PackedError(
-            f"has {metadata.num_rows:,} rows; the limit is {settings.ROW_LIMIT:,}"
+            f"has {metadata.num_rows:,} rows; the limit is {file_limits().rows:,}"
             " (GEVAL_ROW_LIMIT); split it"
         )
     if metadata.num_row_groups * metadata.num_columns > MOST_CHUNKS:
@@ -191,10 +189,10 @@ def _check_metadata(metadata: Any) -> None:
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for chunk in map(group.column, range(metadata.num_columns)):
             size += max(0, chunk.total_uncompressed_size)
-            if chunk.num_values > settings.ROW_LIMIT:
+            if chunk.num_values > file_limits().rows:
                 raise PackedError(
                     f"has {chunk.num_values:,} values in column {chunk.path_in_schema}; the limit"
-                    f" is {settings.ROW_LIMIT:,} (GEVAL_ROW_LIMIT); shorten the lists or split the"
+                    f" is {file_limits().rows:,} (GEVAL_ROW_LIMIT); shorten the lists or split the"
                     " file"
                 )
     check_unpacked(size)

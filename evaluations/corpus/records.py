@@ -16,10 +16,15 @@ from enum import StrEnum
 from typing import IO, Any
 
 import orjson
-from django.conf import settings
 
 from evaluations.corpus.fields import kind
-from evaluations.corpus.limits import is_too_deep, too_deep, too_many_columns, too_many_fields
+from evaluations.corpus.limits import (
+    file_limits,
+    is_too_deep,
+    too_deep,
+    too_many_columns,
+    too_many_fields,
+)
 from evaluations.corpus.packed import PackedError
 from evaluations.corpus.parquet import columnar_records, is_arrow, is_parquet
 from evaluations.corpus.rows import EXPECTED, FileErrors
@@ -134,7 +139,7 @@ def _as_objects(table: Table, *, blanks: bool) -> Iterator[tuple[int, Record]]:
 
 def _limited_lines(stream: IO[str]) -> Iterator[str]:
     """Lines, until one is longer than a record may be: a few kilobytes can unpack to gigabytes."""
-    most = 4 * settings.FIELD_LIMIT_BYTES
+    most = 4 * file_limits().field_bytes
     while line := stream.readline(most + 1):
         if len(line) > most:
             raise PackedError(
@@ -145,7 +150,7 @@ def _limited_lines(stream: IO[str]) -> Iterator[str]:
 
 
 def _whole(first: str, stream: IO[str]) -> str:
-    most = settings.JSON_LIMIT_BYTES
+    most = file_limits().json_bytes
     whole, size = io.StringIO(), 0
     whole.write(first)
     # If asked for everything at once, the stream would reserve memory for the largest possible
@@ -239,7 +244,7 @@ def _parsed(text: str, name: str, errors: FileErrors, message: str) -> Any:
 
 def _is_too_deep(value: Any, text: str) -> bool:
     # Only few records have enough brackets to be nested that deeply.
-    return text.count("[") + text.count("{") > settings.JSON_DEPTH and is_too_deep(value)
+    return text.count("[") + text.count("{") > file_limits().json_depth and is_too_deep(value)
 
 
 # Tables
@@ -248,7 +253,7 @@ def _is_too_deep(value: Any, text: str) -> bool:
 def _table(
     header_line: str, lines: Iterator[str], first_line: int, name: str, errors: FileErrors
 ) -> Table | None:
-    csv.field_size_limit(settings.FIELD_LIMIT_BYTES)
+    csv.field_size_limit(file_limits().field_bytes)
     delimiter = max(DELIMITERS, key=lambda mark: (header_line.count(mark), mark == ","))
     reader = csv.reader(itertools.chain([header_line], lines), delimiter=delimiter, strict=True)
     try:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import orjson
-from django.conf import settings
 from django.db import connection
 
 from annotations.models import Annotator
+from evaluations.corpus.limits import file_limits
 from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.replies import ReplyStage
 from evaluations.corpus.rows import (
@@ -47,7 +47,7 @@ class TooManyRowsError(Exception):
 
     def __init__(self, file: str, line: int) -> None:
         super().__init__(
-            f"more than {settings.ROW_LIMIT:,} rows, which is the limit (GEVAL_ROW_LIMIT); split"
+            f"more than {file_limits().rows:,} rows, which is the limit (GEVAL_ROW_LIMIT); split"
             " the files"
         )
         self.file = file
@@ -103,7 +103,7 @@ class RowStager:
         self.columns: dict[str, Columns] = {}
         self.errors = errors
         self.rows = 0
-        self.most_rows = settings.ROW_LIMIT
+        self.most_rows = file_limits().rows
         self.file_numbers: dict[str, int] = {}
         self.documents: dict[str, _Staged] = {}
         self.outputs: dict[tuple[str, str], _Staged] = {}

@@ -11,11 +11,11 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from django.conf import settings
 from django.db import transaction
 
 from evaluations.corpus.apart import read_apart
 from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
+from evaluations.corpus.limits import file_limits
 from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.load_overview import contents_of, criteria_of
 from evaluations.corpus.merging import Merge
@@ -71,7 +71,7 @@ def load_files(
         LoadError: at least one error; it lists the first ones, and nothing was written.
     """
     files = [replace(file, beside=_others(file, files)) for file in files]
-    errors = FileErrors(most=most_errors, field_limit=settings.FIELD_LIMIT_BYTES)
+    errors = FileErrors(most=most_errors, field_limit=file_limits().field_bytes)
     steps = Steps(watch)
     try:
         with transaction.atomic():

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import orjson
-from django.conf import settings
 
+from evaluations.corpus.limits import file_limits
 from evaluations.corpus.packed import PackedError
 
 PART_RECORDS = 5000
@@ -38,7 +38,7 @@ def zipped_records(path: Path, names: Sequence[str]) -> Iterator[ZippedRecords]:
 
 
 def _records(file: IO[bytes], name: str) -> Iterator[ZippedRecords]:
-    most = 6 * settings.FIELD_LIMIT_BYTES
+    most = 6 * file_limits().field_bytes
     records: list[Any] = []
     first, size = 1, 0
     while line := file.readline(most + 1):

@@ -12,6 +12,7 @@ import pytest
 
 from annotations.models import Rating
 from evaluations.corpus.conventions import conventional
+from evaluations.corpus.limits import FileLimits
 from evaluations.corpus.rows import LoadError
 from evaluations.models import CandidateOutput, Project
 
@@ -146,7 +147,7 @@ def test_a_zip_of_one_file_is_taken_and_one_of_two_is_not(project: Project, load
 def test_a_bomb_is_refused_before_it_is_unpacked(
     project: Project, load: Load, settings: Any, pack: Callable[[str], bytes]
 ) -> None:
-    settings.UNPACKED_LIMIT_BYTES = 2**20
+    settings.FILE_LIMITS = FileLimits(unpacked_bytes=2**20)
 
     with pytest.raises(LoadError) as refused:
         load(project, {"bomb.jsonl": pack(ROW + "\n" + " " * 2**23)})

@@ -14,6 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluations.corpus.apart import preview_apart, read_apart, reading
+from evaluations.corpus.limits import FileLimits
 from evaluations.corpus.packed import Counter
 from evaluations.corpus.readers import InputFile
 from evaluations.corpus.rows import FileDefaults, FileErrors, LoadOptions, OutputRow, Row
@@ -66,11 +67,7 @@ def read(path: Path) -> tuple[list[Row], FileErrors]:
 def test_a_hostile_file_is_refused_with_its_reason(
     tmp_path: Path, settings: Any, name: str, content: Callable[[], bytes], said: str
 ) -> None:
-    settings.ROW_LIMIT, settings.FIELD_LIMIT_BYTES, settings.UNPACKED_LIMIT_BYTES = (
-        1000,
-        2**20,
-        100 * 2**20,
-    )
+    settings.FILE_LIMITS = FileLimits(rows=1000, field_bytes=2**20, unpacked_bytes=100 * 2**20)
     path = tmp_path / name
     path.write_bytes(content())
 
@@ -84,7 +81,7 @@ def test_a_hostile_file_is_refused_with_its_reason(
 def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(
     tmp_path: Path, settings: Any
 ) -> None:
-    settings.READING_MEMORY_BYTES = 64 * 2**20
+    settings.FILE_LIMITS = FileLimits(reading_bytes=64 * 2**20)
     hostile, good = tmp_path / "list.json.gz", tmp_path / "good.jsonl"
     hostile.write_bytes(gzipped(b"{},\n" * 2**18, 30, before=b"[\n", after=b"{}]"))
     good.write_bytes(GOOD)

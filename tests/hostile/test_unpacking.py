@@ -16,6 +16,7 @@ import pytest
 from pyarrow import ipc
 
 from evaluations.corpus.apart import preview_apart, read_apart, reading
+from evaluations.corpus.limits import FileLimits
 from evaluations.corpus.preview import preview_file
 from evaluations.corpus.readers import InputFile, read_rows
 from evaluations.corpus.rows import FileDefaults, FileErrors
@@ -106,8 +107,7 @@ class Written:
 
 @pytest.fixture
 def limit(settings: Any) -> int:
-    settings.UNPACKED_LIMIT_BYTES = settings.JSON_LIMIT_BYTES = LIMIT
-    settings.FIELD_LIMIT_BYTES = 4 * 2**20
+    settings.FILE_LIMITS = FileLimits(unpacked_bytes=LIMIT, json_bytes=LIMIT, field_bytes=4 * 2**20)
     return LIMIT
 
 

@@ -14,6 +14,7 @@ from django.test import Client, override_settings
 from pyarrow import parquet
 
 from annotations.models import Rating
+from evaluations.corpus.limits import FileLimits
 from evaluations.models import (
     CandidateOutput,
     Document,
@@ -357,13 +358,13 @@ def test_empty_and_too_large_files_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("content", "settings", "said"),
+    ("content", "limits", "said"),
     [
-        (OUTPUTS, {"ROW_LIMIT": 5}, "more than 5 rows, which is the limit (GEVAL_ROW_LIMIT)"),
-        (OUTPUTS, {"FIELD_LIMIT_BYTES": 40}, "has a line of more than 0 MB"),
+        (OUTPUTS, {"rows": 5}, "more than 5 rows, which is the limit (GEVAL_ROW_LIMIT)"),
+        (OUTPUTS, {"field_bytes": 40}, "has a line of more than 0 MB"),
         (
             "doc_id,system_id,source,output\n" + "d,s," + "x" * 50 + ",o",
-            {"FIELD_LIMIT_BYTES": 40},
+            {"field_bytes": 40},
             "field larger than",
         ),
         (
@@ -371,18 +372,18 @@ def test_empty_and_too_large_files_are_refused(
             {},
             "nested too deeply; the limit is 50 levels (GEVAL_JSON_DEPTH)",
         ),
-        ('{"a": ' + "[" * 60 + "]" * 60 + "}", {"JSON_DEPTH": 70}, "which column is the output"),
+        ('{"a": ' + "[" * 60 + "]" * 60 + "}", {"json_depth": 70}, "which column is the output"),
         (
             "[\n" + OUTPUTS + "]",
-            {"JSON_LIMIT_BYTES": 100},
+            {"json_bytes": 100},
             "is one JSON value of more than 0 MB (GEVAL_JSON_LIMIT_MB)",
         ),
     ],
 )
 def test_limits_of_the_site_are_said(
-    client: Client, project: Project, content: str, settings: dict[str, int], said: str
+    client: Client, project: Project, content: str, limits: dict[str, int], said: str
 ) -> None:
-    with override_settings(**settings):
+    with override_settings(FILE_LIMITS=FileLimits(**limits)):
         page = choose(client, {"f": content})[1]
 
     assert said in page

@@ -9,8 +9,7 @@ import struct
 from dataclasses import dataclass
 from typing import IO, Any
 
-from django.conf import settings
-
+from evaluations.corpus.limits import FileLimits
 from evaluations.corpus.preview import Preview
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
@@ -18,17 +17,6 @@ from evaluations.corpus.rows import FileDefaults, FileError, Row
 from evaluations.corpus.zipped_records import ZippedRecords
 
 LENGTH = struct.Struct(">Q")
-# The settings that reading needs; the separate process knows no others.
-SETTINGS = (
-    "UNPACKED_LIMIT_BYTES",
-    "FIELD_LIMIT_BYTES",
-    "JSON_LIMIT_BYTES",
-    "JSON_DEPTH",
-    "COLUMN_LIMIT",
-    "ROW_LIMIT",
-    "READING_MEMORY_BYTES",
-    "READING_SECONDS",
-)
 
 
 @dataclass(frozen=True)
@@ -39,7 +27,7 @@ class Job:
 
     file: InputFile
     defaults: FileDefaults | None
-    settings: dict[str, Any]
+    limits: FileLimits
     seconds: int
     known: KnownNames | None = None
     lines: frozenset[int] = frozenset()
@@ -80,10 +68,6 @@ class Refused:
 
 
 Message = Part | Preview | FoundRecords | ZippedRecords | Refused | Ended
-
-
-def current_settings() -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in SETTINGS}
 
 
 def packed_message(message: Any) -> bytes:

@@ -18,8 +18,6 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from django.conf import settings
-
 from evaluations.corpus.apart.messages import (
     Ended,
     FoundRecords,
@@ -29,6 +27,7 @@ from evaluations.corpus.apart.messages import (
     next_message,
     packed_message,
 )
+from evaluations.corpus.limits import file_limits, use_limits
 from evaluations.corpus.opening import opens_with_arrow
 from evaluations.corpus.packed import UNREADABLE, Counter, PackedError, reason_unreadable
 from evaluations.corpus.parquet import load_arrow
@@ -74,10 +73,10 @@ def _do(job: Job, answers: IO[bytes]) -> None:
     """One job, at the end of which the process ends."""
     status = 1
     try:
-        settings.configure(**job.settings)
+        use_limits(lambda: job.limits)
         resource.setrlimit(resource.RLIMIT_CPU, (job.seconds, job.seconds + 1))
         # A second guard: whatever unpacks into a file counts for itself.
-        most = settings.UNPACKED_LIMIT_BYTES
+        most = file_limits().unpacked_bytes
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         _limit_memory()
         _import_for(job.file.path)
@@ -111,7 +110,7 @@ MEMORY = 9
 
 
 def _read(job: Job, answers: IO[bytes]) -> None:
-    counter, errors = Counter(), FileErrors(field_limit=settings.FIELD_LIMIT_BYTES, most=10_000)
+    counter, errors = Counter(), FileErrors(field_limit=file_limits().field_bytes, most=10_000)
     file = replace(job.file, counter=counter)
     errors.left_out = {file.name: file.left_out}
     assert job.defaults is not None
@@ -154,7 +153,7 @@ def _limit_memory() -> None:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:  # systems without it do not enforce this limit
         return
-    most = pages * resource.getpagesize() + settings.READING_MEMORY_BYTES
+    most = pages * resource.getpagesize() + file_limits().reading_bytes
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
@@ -175,7 +174,7 @@ def _why(status: int, job: Job) -> str:
         return ""
     # C++ code aborts when it gets no memory.
     if code in (MEMORY, -signal.SIGABRT):
-        return TOO_MUCH_MEMORY.format(job.settings["READING_MEMORY_BYTES"] // 2**20)
+        return TOO_MUCH_MEMORY.format(job.limits.reading_bytes // 2**20)
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return TOO_MUCH_TIME.format(job.seconds)
     return BROKEN.format(signal.Signals(-code).name if code < 0 else f"code {code}")

@@ -24,11 +24,11 @@ from evaluations.corpus.apart.messages import (
     Message,
     Part,
     Refused,
-    current_settings,
     packed_message,
     unpacked_message,
 )
 from evaluations.corpus.apart.process import BROKEN, OWN_FOLDER, TOO_MUCH_TIME
+from evaluations.corpus.limits import file_limits
 from evaluations.corpus.preview import Preview
 from evaluations.corpus.rater_names import KnownNames
 from evaluations.corpus.readers import InputFile
@@ -49,12 +49,12 @@ class ReadingError(Exception):
 
 def preview_apart(path: Path, name: str, known: KnownNames | None = None) -> Preview:
     """The first rows of a file, whatever it is; never an error. See `preview.preview_file`."""
-    seconds = min(PREVIEW_SECONDS, settings.READING_SECONDS)
+    seconds = min(PREVIEW_SECONDS, file_limits().reading_seconds)
     preview = None
     try:
         # The reading process runs in a separate folder.
         for message in _messages(
-            Job(InputFile(path.resolve(), name), None, current_settings(), seconds, known)
+            Job(InputFile(path.resolve(), name), None, file_limits(), seconds, known)
         ):
             if isinstance(message, Preview):
                 preview = message
@@ -67,7 +67,7 @@ def preview_apart(path: Path, name: str, known: KnownNames | None = None) -> Pre
 def records_apart(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
     """The cells of some lines of a file, by their columns; what cannot be read is left out."""
     plain = replace(file, path=file.path.resolve(), counter=None)
-    job = Job(plain, None, current_settings(), settings.READING_SECONDS, lines=lines)
+    job = Job(plain, None, file_limits(), file_limits().reading_seconds, lines=lines)
     try:
         for message in _messages(job):
             if isinstance(message, FoundRecords):
@@ -85,8 +85,8 @@ def read_apart(
     job = Job(
         replace(file, path=file.path.resolve(), counter=None),
         defaults,
-        current_settings(),
-        settings.READING_SECONDS,
+        file_limits(),
+        file_limits().reading_seconds,
     )
     begun = file.counter.count if file.counter else 0
     try:
@@ -113,7 +113,7 @@ def zip_apart(path: Path, names: Sequence[str]) -> Generator[ZippedRecords, None
         ReadingError: the zip is damaged, or takes too much memory or time; it says what and where.
     """
     file = InputFile(path.resolve(), path.name)
-    job = Job(file, None, current_settings(), settings.READING_SECONDS, members=tuple(names))
+    job = Job(file, None, file_limits(), file_limits().reading_seconds, members=tuple(names))
     with closing(_messages(job)) as messages:
         for message in messages:
             if isinstance(message, Refused):
