@@ -100,9 +100,9 @@ def _some_annotate(
 
 def load_summeval() -> Any:
     """The project `bench` with SummEval's outputs and criteria, and its annotators."""
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
     from evaluations.models import Project
+    from geval.files.readers import InputFile
 
     project = Project.objects.create(name="Bench", slug="bench")
     path = BENCHMARK_DATA / "summeval" / "outputs.jsonl.gz"

@@ -127,9 +127,9 @@ def files_of(dataset: str, folder: Path) -> Iterator[Path]:
 
 def loaded(dataset: str) -> "Project":
     """A project with a dataset."""
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
     from evaluations.models import Project
+    from geval.files.readers import InputFile
 
     project = Project.objects.create(name=dataset, slug=dataset.replace("_", "-"))
     with tempfile.TemporaryDirectory() as name:

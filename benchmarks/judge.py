@@ -158,8 +158,8 @@ def _flat_cost(project: object, *, large: bool) -> None:
 
 
 def _load(project: object) -> None:
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
+    from geval.files.readers import InputFile
 
     path = BENCHMARK_DATA / "summeval" / "outputs.jsonl.gz"
     if not path.exists():

@@ -71,9 +71,9 @@ def _load_here(slug: str, paths: list[str]) -> None:
     import django
 
     django.setup()
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
     from evaluations.models import Project
+    from geval.files.readers import InputFile
 
     project = Project.objects.create(slug=slug, name=slug)
     began = time.monotonic()

@@ -44,9 +44,9 @@ def _measure() -> None:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
     from evaluations.models import Project, Role
+    from geval.files.readers import InputFile
 
     small = Project.objects.create(slug="summeval", name="SummEval")
     names = ("outputs.jsonl.gz", "human_ratings.csv.gz", "llm_scores.csv.gz")

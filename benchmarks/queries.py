@@ -37,12 +37,12 @@ def ways() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     from annotations.models import Annotator, Assignment, Campaign, Seat
     from annotations.planning import assignment
     from annotations.planning.campaigns import open_campaign, seat_annotators
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
     from evaluations.management.demo import DATA
     from evaluations.models import Document, Membership, Project, Role
     from evaluations.pages import side_by_side
     from evaluations.people import access as people
+    from geval.files.readers import InputFile
     from geval_site import sessions
 
     user = User.objects.create_user("ada")

@@ -38,9 +38,9 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
 def load() -> Any:
     from django.db import connection
 
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
     from evaluations.models import Project
+    from geval.files.readers import InputFile
 
     project = Project.objects.create(name="SummEval", slug="summeval")
     folder = BENCHMARK_DATA / "summeval"

@@ -137,8 +137,8 @@ def cost_of(search: object, known: int) -> Cost:
 
 
 def _load(project: object, seed: int, definition: str) -> None:
-    from evaluations.corpus.readers import InputFile
     from evaluations.corpus.store import load_files
+    from geval.files.readers import InputFile
 
     with tempfile.TemporaryDirectory() as folder:
         inputs = []

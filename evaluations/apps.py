@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connections
 from django.db.models.signals import post_migrate
 
-from evaluations.corpus.limits import use_limits
+from geval.files.limits import use_limits
 from geval_site.embedded.queue import install_queue
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from evaluations.corpus.limits import DEFAULT_LIMITS, FileLimits
+from geval.files.limits import DEFAULT_LIMITS, FileLimits
 from geval_site import environment, logs
 from geval_site.databases import REPLICA, broker_options, database_settings
 from geval_site.datafolder import (

@@ -16,13 +16,13 @@ from django.db import connection
 from django.test import Client
 from kombu import pools
 
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadOptions, LoadResult, load_files
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.errands import neglected_errands, work_on_errand
 from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
+from geval.files.readers import InputFile
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from geval_site.celery import app as celery_app

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from django.db import connection
 
-from evaluations.corpus.load_contents import (
+from evaluations.corpus.row_staging import RowStager
+from geval.files.load_contents import (
     CriterionContents,
     ExampleItem,
     ExampleScore,
     LoadContents,
 )
-from evaluations.corpus.row_staging import RowStager
 from geval.scales import short
 
 EXAMPLES = 3

@@ -12,14 +12,14 @@ from evaluations.corpus.dependents import (
     count_dependents,
     describe_dependents,
 )
-from evaluations.corpus.mapping import column_of_rating
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
-from evaluations.corpus.rows import LoadOptions
 from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judging.judges.criteria import use_preset
 from evaluations.models import CandidateOutput
+from geval.files.mapping import column_of_rating
+from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for
 from geval.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for

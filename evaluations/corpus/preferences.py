@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.corpus.rows import PreferenceRow
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
+from geval.files.rows import PreferenceRow
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]
 COLUMNS = {

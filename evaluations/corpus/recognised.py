@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluations.corpus.apart import preview_apart
-from evaluations.corpus.mapping import SEVERAL, is_native, problems_of
-from evaluations.corpus.preview import Preview
-from evaluations.corpus.questions import UploadQuestion
-from evaluations.corpus.rater_names import KnownNames
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import Columns
-from evaluations.corpus.said import SaidError
 from evaluations.models import JudgeKind, Project, SavedColumns
+from geval.files.mapping import SEVERAL, is_native, problems_of
+from geval.files.preview import Preview
+from geval.files.questions import UploadQuestion
+from geval.files.rater_names import KnownNames
+from geval.files.readers import InputFile
+from geval.files.rows import Columns
+from geval.files.said import SaidError
 
 LONGEST_NAME = 90
 

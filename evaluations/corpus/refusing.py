@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evaluations.corpus.apart import records_apart
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.results import LoadResult
-from evaluations.corpus.rows import FileError, LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
+from geval.files.readers import InputFile
+from geval.files.rows import FileError, LoadError, LoadOptions
 from geval.texts.plain import storable
 from geval.texts.spreadsheets import csv_line
 

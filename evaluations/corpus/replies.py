@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 from django.db import connection
 
-from evaluations.corpus.rows import FileErrors, RepliesRow
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
+from geval.files.rows import FileErrors, RepliesRow
 from geval.llm.parsing import Failure, Rating, parse_rating
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_to_json

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.staging import Tally
+from geval.files.load_contents import LoadContents
 
 ONE = {
     "documents": "document",

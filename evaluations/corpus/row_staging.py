@@ -8,10 +8,14 @@ import orjson
 from django.db import connection
 
 from annotations.models import Annotator
-from evaluations.corpus.limits import file_limits
 from evaluations.corpus.preferences import PreferenceStage
 from evaluations.corpus.replies import ReplyStage
-from evaluations.corpus.rows import (
+from evaluations.corpus.staging import StagingTable
+from evaluations.corpus.stated import ProbabilityStage
+from evaluations.corpus.verdicts import VerdictStage
+from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
+from geval.files.limits import file_limits
+from geval.files.rows import (
     Columns,
     ConversationRow,
     FileErrors,
@@ -24,11 +28,7 @@ from evaluations.corpus.rows import (
     Row,
     ScoreRow,
 )
-from evaluations.corpus.seen_values import SeenValues
-from evaluations.corpus.staging import StagingTable
-from evaluations.corpus.stated import ProbabilityStage
-from evaluations.corpus.verdicts import VerdictStage
-from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
+from geval.files.seen_values import SeenValues
 from geval.scales import Scale
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "metadata", "conversation", "session_id")

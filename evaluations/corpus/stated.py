@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from django.db import connection
 
-from evaluations.corpus.rows import FileErrors
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
+from geval.files.rows import FileErrors
 
 DIFFER = (
     "the probability {:g} contradicts {:g} of another rating of the same output on this criterion;"

@@ -15,15 +15,20 @@ from django.db import transaction
 
 from evaluations.corpus.apart import read_apart
 from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
-from evaluations.corpus.limits import file_limits
-from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.load_overview import contents_of, criteria_of
 from evaluations.corpus.merging import Merge
-from evaluations.corpus.packed import stem_of
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.results import LoadResult, UnusedColumn
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
-from evaluations.corpus.rows import (
+from evaluations.corpus.staging import Tally
+from evaluations.models import Project
+from evaluations.models.noted_changes import note_change
+from evaluations.models.table_statistics import refresh_statistics
+from evaluations.people.limits import LimitError, check_storage
+from geval.files.limits import file_limits
+from geval.files.load_contents import LoadContents
+from geval.files.packed import stem_of
+from geval.files.readers import InputFile
+from geval.files.rows import (
     ConversationRow,
     FileDefaults,
     FileError,
@@ -33,11 +38,6 @@ from evaluations.corpus.rows import (
     OutputRow,
     Row,
 )
-from evaluations.corpus.staging import Tally
-from evaluations.models import Project
-from evaluations.models.noted_changes import note_change
-from evaluations.models.table_statistics import refresh_statistics
-from evaluations.people.limits import LimitError, check_storage
 
 LISTED_ERRORS = 100
 GROWING = (

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from django.db import connection
 
 from evaluations.corpus.preferences import WITH_IDS, Conflicts
-from evaluations.corpus.rows import PreferenceRow
 from evaluations.corpus.staging import StagingTable, Tally
+from geval.files.rows import PreferenceRow
 
 COLUMNS = {
     "file": "int",

@@ -8,7 +8,6 @@ from django.db import transaction
 
 from annotations.models import Campaign, CampaignKind, ItemOrder
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.judging.judges.judges import endpoint_at
 from evaluations.local_llm import BUNDLED_NAME
@@ -25,6 +24,7 @@ from evaluations.models import (
 )
 from geval.evaluators.base import new_settings
 from geval.evaluators.geval import GEval
+from geval.files.readers import InputFile
 from geval_site.demo_logins import PASSWORDS
 
 SLUG = "demo"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotations.models import Preference
-from evaluations.corpus.preference_rows import question_of
 from evaluations.models import Criterion, Judge, PairScore, Project
 from evaluations.models.query_arrays import positions
 from evaluations.reports.data import ReportData
 from evaluations.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges, verdicts_of
 from evaluations.reports.searched import marked
+from geval.files.preference_rows import question_of
 from geval.statistics.comparisons import (
     Agreed,
     ChoiceAgreement,

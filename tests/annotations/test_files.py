@@ -9,9 +9,9 @@ from django.test import Client
 from annotations.answering.submission import submit
 from annotations.models import Assignment, Campaign, Preference, Rating, Seat
 from annotations.planning.assignment import queue_of
-from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
+from geval.files.rows import LoadError
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from annotations.answering.submission import submit
 from annotations.models import Campaign, Inclusion, Rating, Seat, StatedProbability
 from annotations.planning.assignment import queue_of
-from evaluations.corpus.rows import LoadError
 from evaluations.models import CandidateOutput, Criterion, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
@@ -22,6 +21,7 @@ from evaluations.reports.downloads.tables import as_markdown, as_text
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import Report, build_report
 from evaluations.reports.words import chosen_note, weights_note
+from geval.files.rows import LoadError
 
 pytestmark = pytest.mark.django_db
 Rate = Callable[..., Campaign]

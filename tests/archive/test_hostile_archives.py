@@ -11,7 +11,6 @@ from django.db import transaction
 from pydantic import ValidationError as ShapeError
 
 from annotations.models import Rating
-from evaluations.corpus.limits import has_more_names
 from evaluations.models import Project
 from evaluations.projects.archive.checking import (
     MOST_NAMES,
@@ -25,6 +24,7 @@ from evaluations.projects.archive.shapes import SHAPES
 from evaluations.projects.archive.tables import TABLES
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
+from geval.files.limits import has_more_names
 from tests.archive.test_round_trip import archived, changed
 from tests.hostile_files import zip_of_many
 

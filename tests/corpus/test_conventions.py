@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from annotations.models import Rating
-from evaluations.corpus.conventions import conventional
-from evaluations.corpus.limits import FileLimits
-from evaluations.corpus.rows import LoadError
 from evaluations.models import CandidateOutput, Project
+from geval.files.conventions import conventional
+from geval.files.limits import FileLimits
+from geval.files.rows import LoadError
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., Any]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from evaluations.corpus.mapping import structure_of
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import CandidateOutput, Project
+from geval.files.mapping import structure_of
 
 pytestmark = pytest.mark.django_db
 SAMPLE = {

@@ -14,13 +14,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evaluations.corpus.apart import preview_apart, read_apart, reading
-from evaluations.corpus.limits import FileLimits
-from evaluations.corpus.packed import Counter
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import FileDefaults, FileErrors, LoadOptions, OutputRow, Row
 from evaluations.corpus.store import load_files
 from evaluations.corpus.uploads import loading
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
+from geval.files.limits import FileLimits
+from geval.files.packed import Counter
+from geval.files.readers import InputFile
+from geval.files.rows import FileDefaults, FileErrors, LoadOptions, OutputRow, Row
 from tests.conftest import OUTPUTS
 from tests.hostile_files import (
     broken_gzip,

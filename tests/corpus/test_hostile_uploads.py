@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotations.models import Rating
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
+from geval.files.readers import InputFile
+from geval.files.rows import LoadError
 from tests.made_up_files import HOSTILE, as_csv, as_jsonl, broken
 
 pytestmark = pytest.mark.django_db

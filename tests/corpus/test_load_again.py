@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from annotations.models import Rating
-from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Criterion, Document, Project, Score, System
+from geval.files.rows import LoadError
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Judge, Project
+from geval.files.rows import LoadError
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db

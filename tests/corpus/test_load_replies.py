@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evaluations.corpus.rows import LoadError
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, Score
 from evaluations.reports.report import build_report
+from geval.files.rows import LoadError
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., Any]

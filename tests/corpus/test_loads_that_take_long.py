@@ -9,10 +9,10 @@ import pytest
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import LoadError
 from evaluations.corpus.store import load_files
 from evaluations.models import CandidateOutput, Project
+from geval.files.readers import InputFile
+from geval.files.rows import LoadError
 from tests.conftest import OUTPUTS, wait_until
 from tests.processes import start_python
 

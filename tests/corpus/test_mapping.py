@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.corpus.mapping import (
+from geval.files.mapping import (
     TARGETS,
     flattened,
     guess_columns,

@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from evaluations.corpus.said import wider_scales
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
+from geval.files.said import wider_scales
 from geval.scales import guess_scale, narrower_scale
 
 OUTPUTS = "\n".join(

@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotations.models import Rating
-from evaluations.corpus.mtme import MtmeError, read_evalset, read_scores
 from evaluations.models import Project, Score
+from geval.files.mtme import MtmeError, read_evalset, read_scores
 
 SYSTEMS = ("A", "B", "refA")
 SEGMENTS = 12

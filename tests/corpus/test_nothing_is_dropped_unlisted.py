@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluations.corpus.results import LoadResult
-from evaluations.corpus.unused import MOST_NAMES, OTHERS
 from evaluations.corpus.uploads.loading import start_check
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
+from geval.files.unused import MOST_NAMES, OTHERS
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db(transaction=True)

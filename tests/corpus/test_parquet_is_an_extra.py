@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from evaluations.corpus.apart import process
-from evaluations.corpus.preview import preview_file
-from evaluations.corpus.readers import FileDefaults, InputFile, read_rows
-from evaluations.corpus.rows import FileErrors
+from geval.files.preview import preview_file
+from geval.files.readers import FileDefaults, InputFile, read_rows
+from geval.files.rows import FileErrors
 from tests.hostile_files import one_text_for_all_rows
 
 

@@ -9,8 +9,8 @@ import orjson
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evaluations.corpus.readers import InputFile, read_rows
-from evaluations.corpus.rows import FileDefaults, FileErrors, OutputRow, RatingRow
+from geval.files.readers import InputFile, read_rows
+from geval.files.rows import FileDefaults, FileErrors, OutputRow, RatingRow
 from geval.scales import FARTHEST
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=80)

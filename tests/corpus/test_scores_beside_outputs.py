@@ -34,7 +34,7 @@ def test_jsonl_with_our_columns_and_a_releases_scores_loses_none(
 def test_a_score_that_is_no_number_is_an_error_at_its_place(
     project: Project, load: Callable[..., Any]
 ) -> None:
-    from evaluations.corpus.rows import LoadError
+    from geval.files.rows import LoadError
 
     record = {
         "doc_id": "d1", "system_id": "a", "source": "A text.", "output": "Short.",

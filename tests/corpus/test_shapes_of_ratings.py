@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.corpus.cells import NUMBERED, CellColumn, cell_of
-from evaluations.corpus.mapping import problems_of
-from evaluations.corpus.questions import UploadQuestion
-from evaluations.corpus.rater_names import KnownNames, is_judge_like
-from evaluations.corpus.recognition import Recognition, recognise
+from geval.files.cells import NUMBERED, CellColumn, cell_of
+from geval.files.mapping import problems_of
+from geval.files.questions import UploadQuestion
+from geval.files.rater_names import KnownNames, is_judge_like
+from geval.files.recognition import Recognition, recognise
 
 TEXTS = {"doc_id": "doc_id", "system_id": "system_id", "source": "source", "output": "output"}
 FIRST_NAMES = ("Anna", "Bert", "Clara", "David", "Emma", "Felix")

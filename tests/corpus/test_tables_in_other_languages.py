@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotations.models import Rating
-from evaluations.corpus.contents import ColumnContent
-from evaluations.corpus.fields import written_number
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import load_files
 from evaluations.models import CandidateOutput, Project
+from geval.files.contents import ColumnContent
+from geval.files.fields import written_number
+from geval.files.readers import InputFile
 
 GERMAN = """Frage;Antwort;Modell;Verständlichkeit_Anna;Verständlichkeit_Bert
 Wie spät ist es?;Acht Uhr abends ist es.;bot-a;4,5;3,5

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.corpus.tools import TOOLS, held_by, tool_of
+from geval.files.tools import TOOLS, held_by, tool_of
 from tests.conftest import CHECKOUT
 from tests.corpus.tools.reading import outputs, read
 

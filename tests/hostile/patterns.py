@@ -28,7 +28,7 @@ LOCALS: dict[str, dict[str, Any]] = {
         "between": r"\s*(?:-|–|to|,)\s*",
         "step": rf"(?:\s+(?:in\s+)?steps?(?:\s+of)?\s+{_NUMBER})?",
     },
-    "evaluations.corpus.tools.system_columns": {"name_of": "gpt-4"},
+    "geval.files.tools.system_columns": {"name_of": "gpt-4"},
     "geval.llm.server_fit": {
         "pattern": "|".join(
             parameters_named.__globals__["_NAMES"].values(),

@@ -16,10 +16,10 @@ import pytest
 from pyarrow import ipc
 
 from evaluations.corpus.apart import preview_apart, read_apart, reading
-from evaluations.corpus.limits import FileLimits
-from evaluations.corpus.preview import preview_file
-from evaluations.corpus.readers import InputFile, read_rows
-from evaluations.corpus.rows import FileDefaults, FileErrors
+from geval.files.limits import FileLimits
+from geval.files.preview import preview_file
+from geval.files.readers import InputFile, read_rows
+from geval.files.rows import FileDefaults, FileErrors
 from tests.hostile.table import record
 from tests.hostile_files import one_text_for_all_rows, written
 

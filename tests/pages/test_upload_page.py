@@ -14,7 +14,6 @@ from django.test import Client, override_settings
 from pyarrow import parquet
 
 from annotations.models import Rating
-from evaluations.corpus.limits import FileLimits
 from evaluations.models import (
     CandidateOutput,
     Document,
@@ -24,6 +23,7 @@ from evaluations.models import (
     UploadPart,
     UploadState,
 )
+from geval.files.limits import FileLimits
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = pytest.mark.django_db

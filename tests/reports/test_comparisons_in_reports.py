@@ -12,9 +12,9 @@ from django.test import Client
 
 from annotations.models import Preference
 from evaluations.corpus.results import LoadResult
-from evaluations.corpus.rows import LoadError
 from evaluations.models import PairScore, Project
 from evaluations.reports.report import build_report
+from geval.files.rows import LoadError
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Load = Callable[..., LoadResult]

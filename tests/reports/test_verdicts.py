@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import Project
 from evaluations.reports.null_judges import NullDraw, NullJudge
@@ -15,6 +14,7 @@ from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, build_report
 from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from evaluations.reports.words import headline, in_a_sentence, reading
+from geval.files.readers import InputFile
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate

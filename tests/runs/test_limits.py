@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from evaluations.corpus.rows import LoadError
 from evaluations.judging.runs.lifecycle import RunError, resume_run
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
@@ -34,6 +33,7 @@ from evaluations.people.limits import (
     storage,
 )
 from evaluations.projects.archive.read import ArchiveError, read_archive
+from geval.files.rows import LoadError
 from geval.llm.calls import RetryPolicy
 from tests.archive.test_round_trip import archived
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.store import LoadOptions, LoadResult, load_files
 from evaluations.models import Project
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
+from geval.files.readers import InputFile
 
 pytestmark = pytest.mark.django_db
 EXACT = 1e-6

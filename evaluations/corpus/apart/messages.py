@@ -9,12 +9,12 @@ import struct
 from dataclasses import dataclass
 from typing import IO, Any
 
-from evaluations.corpus.limits import FileLimits
-from evaluations.corpus.preview import Preview
-from evaluations.corpus.rater_names import KnownNames
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import FileDefaults, FileError, Row
-from evaluations.corpus.zipped_records import ZippedRecords
+from geval.files.limits import FileLimits
+from geval.files.preview import Preview
+from geval.files.rater_names import KnownNames
+from geval.files.readers import InputFile
+from geval.files.rows import FileDefaults, FileError, Row
+from geval.files.zipped_records import ZippedRecords
 
 LENGTH = struct.Struct(">Q")
 

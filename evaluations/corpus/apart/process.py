@@ -27,14 +27,14 @@ from evaluations.corpus.apart.messages import (
     next_message,
     packed_message,
 )
-from evaluations.corpus.limits import file_limits, use_limits
-from evaluations.corpus.opening import opens_with_arrow
-from evaluations.corpus.packed import UNREADABLE, Counter, PackedError, reason_unreadable
-from evaluations.corpus.parquet import load_arrow
-from evaluations.corpus.preview import preview_file
-from evaluations.corpus.readers import cells_at, read_rows
-from evaluations.corpus.rows import FileErrors, Row, characters_of
-from evaluations.corpus.zipped_records import zipped_records
+from geval.files.limits import file_limits, use_limits
+from geval.files.opening import opens_with_arrow
+from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadable
+from geval.files.parquet import load_arrow
+from geval.files.preview import preview_file
+from geval.files.readers import cells_at, read_rows
+from geval.files.rows import FileErrors, Row, characters_of
+from geval.files.zipped_records import zipped_records
 
 PART_ROWS = 1000
 PART_CHARACTERS = 2**20

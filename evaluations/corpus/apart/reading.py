@@ -28,13 +28,13 @@ from evaluations.corpus.apart.messages import (
     unpacked_message,
 )
 from evaluations.corpus.apart.process import BROKEN, OWN_FOLDER, TOO_MUCH_TIME
-from evaluations.corpus.limits import file_limits
-from evaluations.corpus.preview import Preview
-from evaluations.corpus.rater_names import KnownNames
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import FileDefaults, FileErrors, Row
-from evaluations.corpus.zipped_records import ZippedRecords
 from geval.child_environment import passed_on
+from geval.files.limits import file_limits
+from geval.files.preview import Preview
+from geval.files.rater_names import KnownNames
+from geval.files.readers import InputFile
+from geval.files.rows import FileDefaults, FileErrors, Row
+from geval.files.zipped_records import ZippedRecords
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20

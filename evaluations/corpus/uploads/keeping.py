@@ -10,9 +10,6 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from evaluations.corpus.mapping import problems_of
-from evaluations.corpus.packed import Counter
-from evaluations.corpus.readers import InputFile
 from evaluations.corpus.recognised import (
     input_file,
     known_names,
@@ -20,6 +17,9 @@ from evaluations.corpus.recognised import (
     remember_columns,
 )
 from evaluations.models import Project, Upload, UploadFile, UploadPart
+from geval.files.mapping import problems_of
+from geval.files.packed import Counter
+from geval.files.readers import InputFile
 from geval.texts.plain import storable
 
 PART_BYTES = 2**20

@@ -9,16 +9,16 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluations.corpus.packed import Counter
 from evaluations.corpus.recognised import answered
 from evaluations.corpus.refusing import RefusedRow, load_rest, with_cells
-from evaluations.corpus.rows import Columns, LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.corpus.uploads.keeping import files_of, problems_with, remember
 from evaluations.corpus.uploads.progress import writing_progress
 from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.people.waking import wake_for_upload
+from geval.files.packed import Counter
+from geval.files.rows import Columns, LoadError, LoadOptions
 from geval_site.disk import FULL, is_disk_full
 
 # Smaller uploads are checked and loaded while the browser waits, without a worker.

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from django.db import connection, connections
 from django.utils import timezone
 
-from evaluations.corpus.packed import Counter
 from evaluations.models import Upload
+from geval.files.packed import Counter
 
 EVERY_SECONDS = 0.5
 

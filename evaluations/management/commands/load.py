@@ -11,10 +11,6 @@ import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from evaluations.corpus.folders import FolderError, files_in
-from evaluations.corpus.load_contents import LoadContents
-from evaluations.corpus.mapping import TARGETS
-from evaluations.corpus.questions import UploadQuestion
 from evaluations.corpus.recognised import (
     UnclearColumnsError,
     as_input,
@@ -22,17 +18,21 @@ from evaluations.corpus.recognised import (
     remember_said,
 )
 from evaluations.corpus.refusing import RefusedRow, load_rest, refused_csv
-from evaluations.corpus.rows import LoadError
-from evaluations.corpus.said import (
+from evaluations.corpus.store import LoadOptions, LoadResult
+from evaluations.management.base import SiteCommand
+from evaluations.management.projects import project_or_new
+from geval.files.folders import FolderError, files_in
+from geval.files.load_contents import LoadContents
+from geval.files.mapping import TARGETS
+from geval.files.questions import UploadQuestion
+from geval.files.rows import LoadError
+from geval.files.said import (
     SaidError,
     parsed_columns,
     parsed_scales,
     wider_scales,
     written_columns,
 )
-from evaluations.corpus.store import LoadOptions, LoadResult
-from evaluations.management.base import SiteCommand
-from evaluations.management.projects import project_or_new
 
 T = TypeVar("T")
 

@@ -9,12 +9,12 @@ from typing import Any
 import orjson
 from django.core.management.base import CommandError
 
-from evaluations.corpus.mtme import MtmeError, read_evalset
-from evaluations.corpus.readers import InputFile
-from evaluations.corpus.rows import LoadError, LoadOptions
 from evaluations.corpus.store import load_files
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
+from geval.files.mtme import MtmeError, read_evalset
+from geval.files.readers import InputFile
+from geval.files.rows import LoadError, LoadOptions
 from geval.texts.numbers import thin
 
 

@@ -16,7 +16,6 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as ShapeError
 
 from annotations.models import CampaignState, GoalKind
-from evaluations.corpus.limits import has_more_names, is_too_deep, too_deep
 from evaluations.models import Judge
 from evaluations.models.certificate_content import first_problem
 from evaluations.models.improving import (
@@ -38,6 +37,7 @@ from evaluations.projects.archive.tables import Table
 from geval.evaluators.base import EvaluatorError, SettingsError
 from geval.evaluators.formula import CriterionFormula
 from geval.evaluators.registry import make_evaluator
+from geval.files.limits import has_more_names, is_too_deep, too_deep
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.scales import is_number, problems_of_scale
 

@@ -19,7 +19,6 @@ from django.db import DatabaseError, connection, transaction
 
 from evaluations.corpus.apart import ReadingError, zip_apart
 from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
-from evaluations.corpus.packed import UNREADABLE
 from evaluations.models import Project
 from evaluations.models.noted_changes import note_change
 from evaluations.models.project import new_slug
@@ -28,6 +27,7 @@ from evaluations.people.limits import LimitError, check_storage
 from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
 from evaluations.projects.archive.tables import SHOWN_AS, TABLES, Ref, Table
 from evaluations.projects.archive.write import FORMAT, VERSION
+from geval.files.packed import UNREADABLE
 from geval_site.disk import is_disk_full
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.

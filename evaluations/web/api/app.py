@@ -11,8 +11,6 @@ from ninja.errors import ValidationError as RequestError
 from annotations.api import router as campaigns
 from evaluations.corpus.recognised import UnclearColumnsError
 from evaluations.corpus.removing import StillInUseError
-from evaluations.corpus.rows import LoadError
-from evaluations.corpus.said import SaidError, wider_scales, written_columns
 from evaluations.judging.judges.judges import ProbeNeededError
 from evaluations.judging.runs.errands import request_probe
 from evaluations.judging.runs.lifecycle import RunError
@@ -25,6 +23,8 @@ from evaluations.web.api.judges import router as judges
 from evaluations.web.api.problems import problem
 from evaluations.web.api.projects import router as projects
 from evaluations.web.api.runs import router as runs
+from geval.files.rows import LoadError
+from geval.files.said import SaidError, wider_scales, written_columns
 from geval.llm.errors import EndpointError
 from geval.llm.prompts import PromptError
 

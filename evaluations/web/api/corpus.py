@@ -14,10 +14,8 @@ from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
 
 from evaluations.corpus.families import keep_families
-from evaluations.corpus.load_contents import LoadContents
 from evaluations.corpus.recognised import as_input, recognised_files, remember_said
 from evaluations.corpus.removing import remove_document, remove_output
-from evaluations.corpus.said import parsed_columns, parsed_scales
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, System
 from evaluations.ratings.downloads import DOWNLOADS
@@ -26,6 +24,8 @@ from evaluations.reports.disagreements import causes as gap_causes
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
+from geval.files.load_contents import LoadContents
+from geval.files.said import parsed_columns, parsed_scales
 from geval.texts.turns import turns_as_json
 
 router = Router()

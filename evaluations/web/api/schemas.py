@@ -5,7 +5,7 @@ from typing import Any
 from ninja import Schema
 from pydantic import model_validator
 
-from evaluations.corpus.rows import is_text
+from geval.files.rows import is_text
 
 
 class In(Schema):

@@ -10,10 +10,10 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.forms.boundfield import BoundField
 
-from evaluations.corpus.cells import CellColumn, base_of, cell_of, is_target_with_names
-from evaluations.corpus.mapping import GROUPS, TARGETS, cell_column
-from evaluations.corpus.packed import stem_of
 from evaluations.models import Upload, UploadFile
+from geval.files.cells import CellColumn, base_of, cell_of, is_target_with_names
+from geval.files.mapping import GROUPS, TARGETS, cell_column
+from geval.files.packed import stem_of
 from geval.scales import parsed_scale, short
 from geval_site.program import command
 

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.corpus.mapping import kind_of
 from evaluations.corpus.refusing import RefusedRow, refused_csv
 from evaluations.corpus.results import describe_result, in_order
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
@@ -32,6 +31,7 @@ from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
 from evaluations.web.forms import ColumnsForm, ScalesForm, UploadForm, initial_options
 from evaluations.web.polling import STOP_POLLING
+from geval.files.mapping import kind_of
 from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
 from geval.texts.spreadsheets import csv_line

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from annotations.models import Rating
-from evaluations.corpus.readers import InputFile, read_rows
-from evaluations.corpus.rows import (
+from evaluations.corpus.store import LoadResult
+from evaluations.models import CandidateOutput, Project, Score
+from geval.files.readers import InputFile, read_rows
+from geval.files.rows import (
     FileDefaults,
     FileErrors,
     JudgeScoreRow,
@@ -15,8 +17,6 @@ from evaluations.corpus.rows import (
     RatingRow,
     Row,
 )
-from evaluations.corpus.store import LoadResult
-from evaluations.models import CandidateOutput, Project, Score
 
 # What the fixtures hold: two questions with an answer each.
 ASKED, ANSWERED = "When does the ferry leave?", "It leaves at 08:10."

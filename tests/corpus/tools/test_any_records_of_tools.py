@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluations.corpus.rows import OutputRow
+from geval.files.rows import OutputRow
 from tests.corpus.tools.reading import outputs, ratings, read, read_records, scores
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=40)

@@ -1,0 +1,1 @@
+"""Files of ratings, scores and texts: bytes become records, and records rows. Pure."""

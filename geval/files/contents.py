@@ -1,0 +1,107 @@
+"""What a column's values look like in a sample: texts, names, numbers, few values. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from geval.files.fields import written_number
+from geval.files.rater_names import words
+
+Rows = Sequence[Mapping[str, Any]]
+LONG_TEXT = 30
+LEAST_WORDS = 4
+LONGEST_NAME = 100
+HIGHEST_RATING = 10
+MOST_POINTS_OF_PERCENT = 21
+MOSTLY = 0.8
+# Columns of small numbers that are not ratings, whatever their values.
+NOT_RATINGS = words(
+    """
+    age alter batch count duration epoch hour id idx index iteration k laenge lange length line nr
+    num number nummer page rank round row run seconds seed sentences split step temperature time
+    tokens turn words year jahr zeit
+    """
+)
+
+
+@dataclass(frozen=True)
+class ColumnContent:
+    """A column in a sample of rows."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def filled(self) -> list[str]:
+        return [value for value in self.values if value]
+
+    @property
+    def mean_length(self) -> float:
+        filled = self.filled
+        return sum(map(len, filled)) / len(filled) if filled else 0.0
+
+    @property
+    def is_text(self) -> bool:
+        """Sentences rather than names: long with blanks between words, or of several words."""
+        filled = self.filled
+        counts = [len(value.split()) for value in filled]
+        if 2 * sum(count > 1 for count in counts) < len(filled) or not filled:
+            return False
+        return self.mean_length >= LONG_TEXT or sum(counts) >= LEAST_WORDS * len(filled)
+
+    @property
+    def asks(self) -> bool:
+        """Whether most of its texts are questions."""
+        filled = self.filled
+        return 2 * sum(value.rstrip().endswith("?") for value in filled) > len(filled)
+
+    @property
+    def is_name(self) -> bool:
+        """Short values, all of which may name something."""
+        filled = self.filled
+        return bool(filled) and all(
+            len(value) <= LONGEST_NAME and "\n" not in value for value in filled
+        )
+
+    @property
+    def numbers(self) -> list[float] | None:
+        """Its values as numbers, or None if many are not; a few may be errors, or “n/a”."""
+        found = [number for one in self.filled if (number := written_number(one)) is not None]
+        return found if found and len(found) >= MOSTLY * len(self.filled) else None
+
+    @property
+    def is_rating_like(self) -> bool:
+        """Numbers of which few are different, on a scale in common use; not counts or years."""
+        numbers = self.numbers
+        parts = re.split(r"[\s_\-./:()]+", self.name.lower())
+        if numbers is None or NOT_RATINGS & set(parts):
+            return False
+        different = sorted(set(numbers))
+        if len(numbers) > 3 and different == [different[0] + step for step in range(len(numbers))]:
+            return False  # it counts the rows
+        # A typing error may lie outside: a few values do not decide what the column is.
+        within = [value for value in numbers if 0 <= value <= HIGHEST_RATING]
+        if 10 * len(within) >= 9 * len(numbers) or len(within) >= len(numbers) - 1 > 2:
+            return True
+        within = [value for value in numbers if 0 <= value <= 100]
+        return len(within) == len(numbers) and len(different) <= MOST_POINTS_OF_PERCENT
+
+
+def contents_of(names: Sequence[str], rows: Rows) -> dict[str, ColumnContent]:
+    """The columns with plain values; those with lists and objects are left out."""
+    found = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        if not any(isinstance(value, dict | list | bool) for value in values):
+            written = tuple("" if value is None else str(value).strip() for value in values)
+            found[name] = ColumnContent(name, written)
+    return found
+
+
+def decides(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Whether equal values of the first always go with equal values of the second."""
+    seen: dict[Any, Any] = {}
+    return all(
+        seen.setdefault(one, other) == other for one, other in zip(first, second, strict=True)
+    )

@@ -1,0 +1,102 @@
+"""Convert records written by other tools of the field to our columns. Pure.
+
+Known: `input/output/reference` and similar names, `article/highlights` (CNN/DailyMail),
+`question/answer/context` (retrieval), chat messages, DeepEval's test cases (`actual_output`,
+`expected_output`), SummEval's own JSON (`decoded`, `model_id`, `expert_annotations`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.messages import turns_column
+
+# Our column -> its names in other tools; the first one present counts.
+NAMES = {
+    "doc_id": ("doc_id", "id", "example_id", "question_id", "uid"),
+    "system_id": ("system_id", "model_id", "model", "system", "provider", "generator"),
+    "source": ("source", "input", "article", "document", "question", "prompt", "query", "text"),
+    "output": (
+        "output",
+        "actual_output",
+        "decoded",
+        "prediction",
+        "generated",
+        "completion",
+        "response",
+        "answer",
+        "summary",
+    ),
+    "context": ("context", "retrieval_context", "contexts", "fact", "knowledge"),
+    "references": (
+        "references",
+        "reference",
+        "expected_output",
+        "expected",
+        "highlights",
+        "ideal",
+        "target",
+        "gold",
+    ),
+}
+REFERENCE_WRITER = "reference"
+EXPERTS = {"expert_annotations": "expert", "turker_annotations": "turker"}
+
+
+def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
+    """A record with our columns; unknown fields stay as they are, so that errors can name them.
+
+    Args:
+        system: who wrote the outputs if a record does not say.
+    """
+    if turns_column(record):
+        # Its texts are read with their turns.
+        return {"source": "", "output": "", **named(record, system=system)}
+    found = _found(record)
+    if found["output"] is None and found["references"] is not None:
+        # A data set of texts written by people: these are the outputs, and there is nothing to
+        # compare them with.
+        listed = found["references"]
+        found |= {
+            "output": listed[0] if isinstance(listed, list) and listed else listed,
+            "references": None,
+        }
+        found["system_id"] = found["system_id"] or REFERENCE_WRITER
+    return _complete(found, system)
+
+
+def named(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
+    """What a record has under our names or other tools', with nothing else read into it."""
+    return _complete(_found(record), system)
+
+
+def _found(record: Mapping[str, Any]) -> dict[str, Any]:
+    found = {column: _first(record, names) for column, names in NAMES.items()}
+    if isinstance(found["context"], list) and all(
+        isinstance(part, str) for part in found["context"]
+    ):
+        found["context"] = "\n\n".join(found["context"])
+    return found
+
+
+def _complete(found: Mapping[str, Any], system: str) -> dict[str, Any]:
+    """With the system of records that do not say which, without what is missing."""
+    whole = {**found, "system_id": found["system_id"] or system}
+    return {column: value for column, value in whole.items() if value is not None}
+
+
+def is_ours(record: Mapping[str, Any]) -> bool:
+    """Whether a record has our own names for what every output needs."""
+    return all(name in record for name in ("system_id", "source", "output"))
+
+
+def expert_ratings(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """SummEval's ratings within a record, as (annotator, criterion, score)."""
+    for column, who in EXPERTS.items():
+        listed = record.get(column)
+        for number, ratings in enumerate(listed if isinstance(listed, list) else (), start=1):
+            for criterion, score in ratings.items() if isinstance(ratings, dict) else ():
+                yield f"{who}-{number}", str(criterion), score
+
+
+def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((record[name] for name in names if record.get(name) not in (None, "")), None)

@@ -1,0 +1,235 @@
+"""Read outputs from a conversation: a reply, every turn of a role, or the session as a whole."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from geval.files.conventions import named
+from geval.files.fields import ID_LIMIT, Fields, Place
+from geval.files.messages import read_turns, turns_column
+from geval.files.rows import ConversationRow, FileDefaults, OutputRow
+from geval.texts.turns import ASSISTANT, USER, Turn, transcript, turns_as_json
+
+REPLY, SESSION = "reply", "session"
+SESSION_NAMES = ("session_id", "conversation_id", "thread_id")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A conversation as a record has it, with what names it."""
+
+    turns: tuple[Turn, ...]
+    system: str
+    doc_id: str | None
+    session: str
+    source: str
+    context: str
+    references: tuple[str, ...]
+    metadata: dict[str, str]
+    rate: str
+    output: str | None
+
+
+def conversation_rows(
+    record: Mapping[str, Any], place: Place, defaults: FileDefaults
+) -> Iterator[ConversationRow | OutputRow]:
+    """The turns of a record, and one output for each thing in it that is rated.
+
+    `rate` says what: `reply` (the last turn of the assistant, or `output` after all turns; the
+    default), `session`, one turn by its number, such as `#3`, or a role, each of whose turns
+    becomes a document of its own.
+    """
+    said = _read(record, place, defaults)
+    if not place.sound:
+        return
+    if said.rate == REPLY:
+        rows = _reply(said, place)
+    elif said.rate == SESSION:
+        rows = _session(said, place)
+    elif said.rate.startswith("#"):
+        rows = _turn(said, place)
+    else:
+        rows = _turns_of_role(said, place)
+    yield from rows
+
+
+def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Said:
+    column = turns_column(record)
+    found = named(record, system=defaults.system)
+    fields = Fields(found, place)
+    sessions = [name for name in SESSION_NAMES if record.get(name) not in (None, "")]
+    rate = defaults.rate or record.get("rate") or REPLY
+    if not isinstance(rate, str):
+        place.error("rate", "expected reply, session, #3 or a role such as assistant")
+        rate = REPLY
+    return Said(
+        turns=read_turns(record[column], column, place),
+        system=fields.identifier("system_id"),
+        doc_id=fields.identifier("doc_id") if "doc_id" in found else None,
+        session=Fields(record, place).identifier(sessions[0]) if sessions else "",
+        source=fields.text("source"),
+        context=fields.text("context"),
+        references=fields.texts("references"),
+        metadata=Fields(record, place).metadata(),
+        rate=rate.strip().lower(),
+        output=fields.text("output") if "output" in found else None,
+    )
+
+
+def _reply(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """The last thing that the assistant said, after all that was said before it."""
+    if said.output is not None:
+        history, reply = said.turns, Turn(ASSISTANT, said.output)
+    else:
+        roles = [turn.role for turn in said.turns]
+        if ASSISTANT not in roles:
+            place.error(
+                "rate", f"no turn has the role assistant to be rated; the roles are {_names(said)}"
+            )
+            return
+        last = len(roles) - 1 - roles[::-1].index(ASSISTANT)
+        history, reply = said.turns[:last], said.turns[last]
+    if history:
+        yield _conversation(history, place)
+    yield OutputRow(
+        place.line,
+        said.doc_id,
+        said.system,
+        said.source or transcript(history),
+        reply.body,
+        said.context,
+        said.references,
+        said.metadata,
+        conversation=_digest(history) if history else "",
+        turns_before=len(history),
+        session=said.session,
+        turns=_apart_from(history, reply),
+    )
+
+
+def _session(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """The whole session of a system; the task is its source."""
+    asked = next((turn.text for turn in said.turns if turn.role == USER), "")
+    yield OutputRow(
+        place.line,
+        said.doc_id or said.session or None,
+        said.system,
+        said.source or asked,
+        transcript(said.turns),
+        said.context,
+        said.references,
+        said.metadata,
+        turns=_stored(said.turns),
+    )
+
+
+def _turn(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """One turn, after those before it and before those that came later."""
+    index = _index(said, place)
+    if index is None:
+        return
+    yield _conversation(said.turns, place)
+    turn, before = said.turns[index], said.turns[:index]
+    yield OutputRow(
+        place.line,
+        said.doc_id,
+        said.system,
+        said.source or transcript(_answered(before, turn.role)),
+        turn.body,
+        said.context,
+        said.references,
+        said.metadata,
+        conversation=_digest(said.turns),
+        turns_before=index,
+        session=said.session,
+        turns=_apart_from(before, turn),
+    )
+
+
+def _index(said: Said, place: Place) -> int | None:
+    """Where the turn stands whose number in the file is to be rated; None, with an error, if it is
+    not there."""
+    written = said.rate.removeprefix("#")
+    number = int(written) if written.isdecimal() and len(written) < 10 else 0
+    numbers = [turn.number for turn in said.turns]
+    if number in numbers:  # of several turns in one message, the one that it ends with
+        return len(numbers) - 1 - numbers[::-1].index(number)
+    before = [own for own in numbers if own < number]
+    if 0 < number < max(numbers, default=0) and before:
+        place.error(
+            "rate",
+            f"message {said.rate} is the result of a tool, which is shown with its call in turn"
+            f" #{before[-1]}; rate that turn or another one",
+        )
+        return None
+    last = f"turns are #{numbers[0]} to #{numbers[-1]}" if numbers else "there are no turns"
+    place.error("rate", f"there is no turn {said.rate}; {last}")
+    return None
+
+
+def _apart_from(before: Sequence[Turn], turn: Turn) -> str:
+    """A rated turn as it is stored; "" for a plain reply, which its text says."""
+    if before and turn.is_plain and turn.role == ASSISTANT:
+        return ""
+    return _stored([replace(turn, number=0)])
+
+
+def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+    """Every turn of a role, each a document of the session; its source is what it answers."""
+    session = said.session or said.doc_id or ""
+    rated = [index for index, turn in enumerate(said.turns) if turn.role == said.rate]
+    if not session:
+        place.error("session_id", "name the session; its turns are documents NAME#1, NAME#2, …")
+    if not rated:
+        place.error("rate", f"no turn has the role {said.rate}; the roles are {_names(said)}")
+    if len(session) + len(str(max((turn.number for turn in said.turns), default=0))) >= ID_LIMIT:
+        place.error("session_id", "is too long for the names of its turns; shorten it")
+    if not place.sound:
+        return
+    yield _conversation(said.turns, place)
+    digest = _digest(said.turns)
+    for index in rated:
+        turn = said.turns[index]
+        yield OutputRow(
+            place.line,
+            f"{session}#{turn.number}",
+            said.system,
+            transcript(_answered(said.turns[:index], said.rate)),
+            turn.body,
+            said.context,
+            said.references,
+            said.metadata,
+            conversation=digest,
+            turns_before=index,
+            session=session,
+            turns=_apart_from(said.turns[:index], turn),
+        )
+
+
+def _answered(before: Sequence[Turn], role: str) -> Sequence[Turn]:
+    """What a turn answers: all since the others began to speak."""
+    others = [index for index, turn in enumerate(before) if turn.role != role]
+    begin = others[-1] if others else 0
+    while begin and before[begin - 1].role != role:
+        begin -= 1
+    return before[begin:]
+
+
+def _names(said: Said) -> str:
+    return ", ".join(sorted({turn.role for turn in said.turns}))
+
+
+def _conversation(turns: Sequence[Turn], place: Place) -> ConversationRow:
+    return ConversationRow(place.line, _digest(turns), _stored(turns))
+
+
+def _stored(turns: Sequence[Turn]) -> str:
+    return orjson.dumps(turns_as_json(turns)).decode()
+
+
+def _digest(turns: Sequence[Turn]) -> str:
+    """Of what was said alone: numbers do not make another conversation."""
+    return hashlib.sha256(orjson.dumps([turn.as_json() for turn in turns])).hexdigest()

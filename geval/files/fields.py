@@ -1,0 +1,186 @@
+"""Check a record's fields; errors are collected with their place and what to do. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from geval.files.rows import FileErrors, is_text
+from geval.scales import is_number
+
+ID_LIMIT = 200
+CRITERION_LIMIT = 100
+METADATA_LIMIT = 1000
+# Not three digits after it, unless a zero is before: 1,234 may be a thousand.
+DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
+
+
+class Place:
+    """A line of a file, and where its errors are collected; `sound` until one is added."""
+
+    def __init__(self, file: str, line: int, errors: FileErrors) -> None:
+        self.file = file
+        self.line = line
+        self.errors = errors
+        self.sound = True
+
+    def error(self, column: str, message: str) -> None:
+        self.sound = False
+        self.errors.add(self.file, self.line, column, message)
+
+    def limited(self, value: str, limit: int, column: str) -> str:
+        """A text of limited length."""
+        if len(value) > limit:
+            self.error(column, f"{len(value)} characters; the limit is {limit}")
+        return self.clean(value, column)
+
+    def clean(self, value: str, column: str) -> str:
+        """A text that the database can store, no longer than the site allows."""
+        if len(value) > self.errors.field_limit:
+            most = self.errors.field_limit // 2**20
+            self.error(
+                column,
+                f"longer than {most:,} MB, which is the limit (GEVAL_FIELD_LIMIT_MB); shorten it",
+            )
+        elif "\0" in value:
+            self.error(column, "contains a NUL character, which cannot be stored; remove it")
+        elif not is_text(value):
+            self.error(column, "is not valid UTF-8 text; save the file as UTF-8")
+        return value
+
+
+class Fields:
+    """A record of a file, read field by field; errors name the line and the field."""
+
+    def __init__(self, record: Mapping[str, Any], place: Place) -> None:
+        self.record = record
+        self.place = place
+
+    def identifier(self, column: str) -> str:
+        """A short text or whole number that names something."""
+        value = self.record.get(column)
+        if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+            found = "nothing" if value is None or value == "" else shown(value)
+            self.place.error(
+                column, f"expected a short text or whole number that names it, found {found}"
+            )
+            return ""
+        return self.place.limited(str(value).strip(), ID_LIMIT, column)
+
+    def text(self, column: str, *, required: bool = False, may_be_blank: bool = False) -> str:
+        value = self.record.get(column)
+        if value is None and not required:
+            return ""
+        if not isinstance(value, str):
+            self.place.error(
+                column, f"expected a text, found {'nothing' if value is None else kind(value)}"
+            )
+            return ""
+        if required and not may_be_blank and not value.strip():
+            self.place.error(column, "expected a text, found nothing")
+        return self.place.clean(value, column)
+
+    def texts(self, *columns: str) -> tuple[str, ...]:
+        """One text or a list of texts, in the first of these columns that exists."""
+        value = next((self.record[column] for column in columns if column in self.record), None)
+        if value is None or value == "":
+            return ()
+        listed = [value] if isinstance(value, str) else value
+        if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+            self.place.error(columns[-1], f"expected a list of texts, found {kind(value)}")
+            return ()
+        return tuple(self.place.clean(text, columns[-1]) for text in listed)
+
+    def numbers(self, column: str) -> Iterator[tuple[str, float]]:
+        """An object of names and finite numbers."""
+        value = self.record.get(column)
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            self.place.error(
+                column, f"expected an object of criterion and number, found {kind(value)}"
+            )
+            return
+        for name, given in value.items():
+            found = number_of(given)
+            if found is None:
+                self.place.error(f"{column}.{name}", f"expected a number, found {shown(given)}")
+            else:
+                yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), found
+
+    def metadata(self) -> dict[str, str]:
+        """Other information about a document: an object `metadata` of short values, or fields
+        `metadata.NAME`."""
+        given = self.record.get("metadata")
+        if given is not None and not isinstance(given, dict):
+            self.place.error("metadata", f"expected an object, found {kind(given)}")
+            return {}
+        dotted = {
+            name[9:]: self.record[name] for name in self.record if name.startswith("metadata.")
+        }
+        found = {}
+        for name, value in {**(given or {}), **dotted}.items():
+            if value is None or value == "":
+                continue
+            if isinstance(value, dict | list):
+                self.place.error(
+                    f"metadata.{name}", f"expected a text or number, found {kind(value)}"
+                )
+                continue
+            written = str(value).lower() if isinstance(value, bool) else str(value)
+            found[self.place.limited(str(name).strip(), ID_LIMIT, "metadata")] = self.place.limited(
+                written, METADATA_LIMIT, f"metadata.{name}"
+            )
+        return found
+
+
+def number_of(value: Any) -> float | None:
+    """A JSON value as a finite number, or None; true and false are not numbers."""
+    is_one = isinstance(value, int | float) and not isinstance(value, bool) and is_number(value)
+    return float(value) if is_one else None
+
+
+def written_number(text: str) -> float | None:
+    """A finite number as written in a table, with a decimal point or comma.
+
+    Unlike `float()`, refuses "1_000", "nan" and "inf"; and "1,234", which is a thousand to some and
+    little more than one to others.
+    """
+    if "," in text:
+        if not DECIMAL_COMMA.fullmatch(text.strip()):
+            return None
+        text = text.replace(",", ".")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if is_number(value) and "_" not in text else None
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it, cut where it is long."""
+    text = str(value) if not isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def as_text(value: Any) -> str:
+    """A value of a record as a cell of a table shows it: texts as they are, all else as JSON."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    try:
+        return orjson.dumps(value, default=str).decode()
+    except orjson.JSONEncodeError:  # a lone surrogate, or a number with hundreds of digits
+        return str(value)
+
+
+def kind(value: Any) -> str:
+    """What a JSON value is, in words."""
+    names = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        type(None): "nothing",
+    }
+    return names.get(type(value), "a number")

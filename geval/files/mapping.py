@@ -1,0 +1,294 @@
+"""Match a file's columns with ours, by names and first rows; users can change it. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from geval.files.cells import NUMBERED, CellColumn, base_of, cell_of
+from geval.files.conventions import NAMES, is_ours
+from geval.files.fields import written_number
+from geval.files.messages import turns_column
+from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
+from geval.files.rows import Columns
+from geval.files.tools import tool_of
+
+TARGETS = {
+    "doc_id": "document's name",
+    "source": "source text",
+    "context": "context",
+    "references": "reference, or a list of them",
+    "session_id": "session that the document is a turn of",
+    "metadata": "metadata of the document",
+    "system_id": "system's name",
+    "output": "output",
+    "criterion": "criterion's name",
+    "score": "score on that criterion",
+    "annotator": "annotator's name",
+    "judge": "judge's name",
+    "ratings": "ratings",
+    "scores": "scores of a judge",
+    "system_a": "first system",
+    "system_b": "second system",
+    "winner": "winner of the two",
+    "strength": "strength of the preference",
+    "shown_first": "which was shown first",
+    "turn": "turn of a conversation",
+}
+GROUPS = {
+    "Document": ("doc_id", "source", "context", "references", "session_id", "metadata"),
+    "Output": ("system_id", "output"),
+    "Ratings and scores": ("criterion", "score", "annotator", "judge", "ratings", "scores"),
+    "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
+}
+SEVERAL = frozenset({"metadata", "ratings", "scores"})
+SCORES = {
+    "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
+    "system_id": NAMES["system_id"],
+    "criterion": ("criterion", "dimension", "aspect", "quality", "criteria"),
+    "score": ("score", "rating", "value"),
+    "annotator": (
+        "annotator",
+        "rater",
+        "annotator_id",
+        "rater_id",
+        "worker",
+        "worker_id",
+        "evaluator",
+    ),
+    "judge": ("judge", "metric", "judge_model"),
+}
+PREFERENCES = {
+    "doc_id": DOCUMENT,
+    "system_a": (*FIRST, "first"),
+    "system_b": (*SECOND, "second"),
+    "annotator": (*ANNOTATOR, *SCORES["annotator"]),
+    "criterion": SCORES["criterion"],
+    "winner": ("winner", "preference", "choice"),
+    "strength": ("strength",),
+    "shown_first": ("shown_first",),
+    "turn": ("turn",),
+}
+# Records that are more than columns; the readers recognize them as they are.
+STRUCTURED = {
+    "all_responses": "raw replies of a judge, as in the G-Eval release",
+    "system_output": "an object of the G-Eval or UniEval release",
+    "expert_annotations": "SummEval's own JSON, with its ratings",
+}
+LONGEST_METADATA = 200
+
+
+def structure_of(record: Mapping[str, Any]) -> str:
+    """What kind of nested record this is; empty for a record of plain columns."""
+    if not is_ours(record) and (tool := tool_of(record)):
+        return tool.title
+    if record and all(isinstance(value, dict) for value in record.values()):
+        return "preferences by annotator"
+    if "key" in record and "winner" in record:
+        return "comparisons named as MT-bench does"
+    if turns_column(record):
+        return "a conversation"
+    return next((said for name, said in STRUCTURED.items() if name in record), "")
+
+
+def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record with fields of nested objects as columns `outer.inner`; one level deep."""
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, dict):
+            flat.update({f"{name}.{inner}": part for inner, part in value.items()})
+        else:
+            flat[name] = value
+    return flat
+
+
+def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What each column seems to be; unrecognized columns are left out.
+
+    Args:
+        rows: the first rows, by column.
+    """
+    plain = plain_names(names)
+    has = set(plain.values())
+    if has & set(PREFERENCES["winner"]) and has & set(PREFERENCES["system_a"]):
+        return _named(plain, PREFERENCES)
+    if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
+        return _named(plain, SCORES)
+    found = _named(plain, {**NAMES, "session_id": ("session_id",)})
+    if "output" not in found.values():
+        # Texts written by people, with nothing to compare them with: these are the outputs.
+        found |= {name: "output" for name, target in found.items() if target == "references"}
+    rater = _named(
+        {n: p for n, p in plain.items() if n not in found}, {"annotator": SCORES["annotator"]}
+    )
+    for name in names:
+        short = plain[name].rpartition(".")[0]
+        if name in found or name in rater:
+            continue
+        if short in ("ratings", "metadata"):
+            found[name] = short
+        elif _all_short(name, rows):
+            found[name] = "ratings" if rater and _all_numbers(name, rows) else "metadata"
+    return found | (rater if "ratings" in found.values() else dict.fromkeys(rater, "metadata"))
+
+
+def plain_names(names: Sequence[str]) -> dict[str, str]:
+    """Columns by name, each in the spelling in which known names are listed."""
+    return {name: re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in names}
+
+
+def _named(plain: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for target, aliases in known.items():
+        for alias in aliases:
+            name = next(
+                (name for name, written in plain.items() if written == alias and name not in found),
+                None,
+            )
+            if name is not None:
+                found[name] = target
+                break
+    return found
+
+
+def _all_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    values = [row.get(name) for row in rows]
+    return any(value not in (None, "") for value in values) and all(
+        not isinstance(value, dict | list) and len(str(value)) <= LONGEST_METADATA
+        for value in values
+    )
+
+
+def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    values = [row.get(name) for row in rows if row.get(name) not in (None, "")]
+    return all(written_number(str(value)) is not None for value in values)
+
+
+def kind_of(columns: Columns) -> str:
+    """What rows with these columns are; empty if they cannot be loaded."""
+    targets = set(map(base_of, columns.values()))
+    cells = targets & {"ratings", "scores"}
+    if "winner" in targets:
+        return "preferences"
+    if "score" in targets and "output" not in targets:
+        return (
+            "scores of judges" if "judge" in targets and "annotator" not in targets else "ratings"
+        )
+    if "output" in targets:
+        return " with ".join(["outputs", *([IN_CELLS[len(cells), min(cells)]] if cells else [])])
+    return f"{IN_CELLS[len(cells), min(cells)]} in columns" if cells else ""
+
+
+IN_CELLS = {
+    (1, "ratings"): "ratings",
+    (1, "scores"): "scores of judges",
+    (2, "ratings"): "ratings and scores of judges",
+}
+
+
+def cell_column(name: str, target: str) -> CellColumn | None:
+    """Who rated what in a column; None if its cells are no ratings or scores."""
+    if target == "ratings":
+        return CellColumn(name.removeprefix("ratings."), "")
+    return cell_of(target)
+
+
+def column_of_rating(columns: Columns, criterion: str, rater: str) -> str:
+    """The column that a rater's ratings of a criterion are in; our name of it if there is none."""
+    for name, target in columns.items():
+        cell = cell_column(name, target)
+        if (
+            cell
+            and cell.criterion.lower() in (criterion.lower(), "")
+            and (cell.rater in (rater, "") or cell.rater == NUMBERED)
+        ):
+            return name
+    return next((name for name, target in columns.items() if target == "score"), "score")
+
+
+def shown_target(target: str) -> str:
+    """A meaning as pages and messages say it."""
+    return TARGETS.get(base_of(target), target)
+
+
+def problems_of(columns: Columns) -> list[str]:
+    """Why these columns cannot be loaded, in sentences; empty if they can."""
+    targets = [base_of(target) for target in columns.values()]
+    said = [
+        f"Two columns are the {TARGETS[target]}: choose one."
+        for target in dict.fromkeys(targets)
+        if target not in SEVERAL and targets.count(target) > 1
+    ]
+    cells = [cell for one in columns.items() if (cell := cell_column(*one)) is not None]
+    said += [
+        f"Two columns are the ratings of {cell.criterion or 'each row'} by"
+        f" {cell.rater or 'the same rater'}: choose one, or name their raters."
+        for cell, count in Counter(cells).items()
+        if count > 1
+    ]
+    if any(not cell.criterion for cell in cells) and "criterion" not in targets:
+        said.append("Say which criterion was rated in each column of ratings.")
+    kind = kind_of(columns)
+    if not kind:
+        return [
+            *said,
+            (
+                "Say which column is the output, the score or the winner; there is nothing to load"
+                " otherwise."
+            ),
+        ]
+    needed = {
+        "preferences": ("doc_id", "system_a", "system_b", "annotator"),
+        "ratings": ("doc_id", "system_id", "criterion", "annotator"),
+        "scores of judges": ("doc_id", "system_id", "criterion", "judge"),
+        "outputs": ("source",),
+        "outputs with ratings": ("source",),
+    }.get(kind, ("doc_id", "system_id"))
+    said += [
+        f"No column is the {TARGETS[target]}, which {kind} need."
+        for target in needed
+        if target not in targets
+    ]
+    if "doc_id" in needed and not {"doc_id", "source", "output"} & set(targets):
+        said.append(
+            "If columns hold the source and the output, say which: then no document's name is"
+            " needed."
+        )
+    if "annotator" in targets and "judge" in targets and kind != "preferences":
+        said.append("A row belongs to an annotator or to a judge: choose one of the two columns.")
+    return said
+
+
+def is_native(columns: Columns) -> bool:
+    """Whether readers recognize these columns by their names."""
+    return all(
+        target == name
+        or name in NAMES.get(target, ())
+        or (target == "metadata" and name.startswith("metadata."))
+        for name, target in columns.items()
+    )
+
+
+def renamed(record: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
+    """A record with our columns, and only those."""
+    flat = flattened(record)
+    return {
+        _our_name(name, target): flat[name]
+        for name, target in columns.items()
+        if flat.get(name) is not None
+    }
+
+
+def renamed_header(header: Sequence[str], columns: Columns) -> tuple[str, ...]:
+    """A table's header with our columns; the others get names that no reader uses."""
+    return tuple(
+        _our_name(name, columns[name]) if name in columns else f"(left out {number})"
+        for number, name in enumerate(header)
+    )
+
+
+def _our_name(name: str, target: str) -> str:
+    if cell_of(target):
+        return target
+    target = base_of(target)
+    return f"{target}.{name.removeprefix(f'{target}.')}" if target in SEVERAL else target

@@ -1,0 +1,178 @@
+"""Read outputs from records in our columns, other tools' columns, or releases' formats."""
+
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.conventions import conventional, expert_ratings, is_ours
+from geval.files.conversation_records import conversation_rows
+from geval.files.fields import CRITERION_LIMIT, Fields, Place, kind, number_of, shown
+from geval.files.messages import turns_column
+from geval.files.rows import (
+    FileDefaults,
+    JudgeScoreRow,
+    OutputRow,
+    RatingRow,
+    RepliesRow,
+    Row,
+)
+from geval.files.score_records import wide_scores
+from geval.files.unused import peek
+
+HUMAN_MEAN = "human mean"
+STATED = ("scores", "predict_scores")
+
+
+def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    """An output in our columns or in another tool's, with the ratings in the same record."""
+    if turns_column(record):
+        yield from _of_conversation(record, place, defaults)
+        return
+    given, record = record, _in_our_columns(record, defaults)
+    fields = Fields(record, place)
+    doc_id = fields.identifier("doc_id") if "doc_id" in record else None
+    system = fields.identifier("system_id")
+    source = fields.text("source", required=True)
+    output = fields.text("output", required=True, may_be_blank=True)
+    context = fields.text("context")
+    references = fields.texts("references")
+    metadata = Fields(given, place).metadata()
+    session = Fields(given, place).identifier("session_id") if given.get("session_id") else ""
+    if not place.sound:
+        return
+    yield OutputRow(
+        place.line,
+        doc_id,
+        system,
+        source,
+        output,
+        context,
+        references,
+        metadata,
+        session=session,
+    )
+    yield from _ratings_beside(given, place, defaults, (doc_id, system, source))
+
+
+def _of_conversation(
+    record: Mapping[str, Any], place: Place, defaults: FileDefaults
+) -> Iterator[Row]:
+    """What is rated of a conversation; ratings in its record are about its only output."""
+    outputs = []
+    for row in conversation_rows(record, place, defaults):
+        if isinstance(row, OutputRow):
+            outputs.append((row.doc_id, row.system_id, row.source))
+        yield row
+    if len(outputs) == 1:
+        yield from _ratings_beside(record, place, defaults, outputs[0])
+
+
+def _ratings_beside(
+    given: Mapping[str, Any],
+    place: Place,
+    defaults: FileDefaults,
+    output: tuple[str | None, str, str],
+) -> Iterator[Row]:
+    """What people and judges gave to an output, in its own record."""
+    doc_id, system, source = output
+    yield from wide_scores(given, place, defaults, doc_id=doc_id, system=system, source=source)
+    objects = {name for name in STATED if isinstance(peek(given, name), Mapping)}
+    numbers = {name: dict(Fields(given, place).numbers(name)) for name in objects}
+    if place.sound:
+        yield from _stated_scores(numbers, place.line, defaults, output)
+    for annotator, criterion, score in expert_ratings(given):
+        value = number_of(score)
+        if value is None:
+            place.error(f"{annotator}.{criterion}", f"expected a number, found {shown(score)}")
+        else:
+            yield RatingRow(
+                place.line,
+                doc_id,
+                system,
+                criterion,
+                annotator,
+                value,
+                "expert_annotations",
+                source,
+            )
+
+
+def _in_our_columns(record: Mapping[str, Any], defaults: FileDefaults) -> Mapping[str, Any]:
+    """Another tool's record with our columns; an unknown record unchanged, so that errors name our
+    columns."""
+    if is_ours(record):
+        return record
+    found = conventional(record, system=defaults.system)
+    return found if "source" in found and "output" in found else ChainMap(record, {"doc_id": None})  # type: ignore[arg-type]
+
+
+def release_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    """One object of the G-Eval or UniEval release: an output, its human means, and perhaps a
+    judge's scores."""
+    fields = Fields(record, place)
+    doc_id = fields.identifier("doc_id") if record.get("doc_id") is not None else None
+    system = fields.identifier("system_id")
+    source = fields.text("source", required=True)
+    output = fields.text("system_output", required=True, may_be_blank=True)
+    context = fields.text("context")
+    references = fields.texts("reference", "references")
+    numbers = {column: dict(fields.numbers(column)) for column in STATED}
+    if not place.sound:
+        return
+    yield OutputRow(place.line, doc_id, system, source, output, context, references)
+    yield from _stated_scores(numbers, place.line, defaults, (doc_id, system, source))
+
+
+def _stated_scores(
+    numbers: Mapping[str, Mapping[str, float]],
+    line: int,
+    defaults: FileDefaults,
+    output: tuple[str | None, str, str],
+) -> Iterator[Row]:
+    """What a release says of an output: people's mean in `scores`, and perhaps a judge's in
+    `predict_scores`, by criterion."""
+    doc_id, system, source = output
+    for criterion, score in numbers.get("scores", {}).items():
+        column = f"scores.{criterion}"
+        yield RatingRow(
+            line, doc_id, system, criterion, HUMAN_MEAN, score, column, source, is_mean=True
+        )
+    for criterion, score in numbers.get("predict_scores", {}).items():
+        column = f"predict_scores.{criterion}"
+        yield JudgeScoreRow(line, doc_id, system, criterion, defaults.judge, score, column, source)
+
+
+def replies_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    """One object of the G-Eval release's results: a judge's raw replies about an output, with or
+    without its texts."""
+    fields = Fields(record, place)
+    if "system_output" in record:
+        yield from release_rows(record, place, defaults)
+    is_named = record.get("doc_id") is not None
+    doc_id = fields.identifier("doc_id") if is_named else None
+    source = "" if is_named else fields.text("source", required=True)
+    system = fields.identifier("system_id")
+    scores = peek(record, "scores")
+    only = next(iter(scores), "") if isinstance(scores, dict) and len(scores) == 1 else ""
+    criterion = str(record.get("criterion") or defaults.criterion or only).strip()
+    if not criterion:
+        place.error(
+            "criterion",
+            "the replies do not name the criterion they rate; give the criterion's name when you "
+            "load them",
+        )
+    place.limited(criterion, CRITERION_LIMIT, "criterion")
+    replies = record["all_responses"]
+    if (
+        not isinstance(replies, list)
+        or not all(isinstance(reply, str) for reply in replies)
+        or not replies
+    ):
+        place.error(
+            "all_responses", f"expected a list of texts, found {kind(replies)} or nothing in it"
+        )
+    elif place.sound:
+        cleaned = tuple(place.clean(reply, "all_responses") for reply in replies)
+        if place.sound:
+            judge = str(record.get("judge") or defaults.judge)
+            yield RepliesRow(place.line, doc_id, system, criterion, judge, cleaned, source)

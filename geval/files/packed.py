@@ -1,0 +1,96 @@
+"""What opening plain, gzip and zip files shares: limits on their unpacked size, and errors."""
+
+import gzip
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+from geval.files.limits import file_limits
+
+ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
+
+
+class PackedError(ValueError):
+    """A compressed file that cannot be read; the message says why and what to do."""
+
+
+UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error,
+    lzma.LZMAError, OSError, ValueError,
+)  # fmt: skip
+
+
+def reason_unreadable(error: Exception) -> str:
+    """What one of UNREADABLE means, for the person who uploads."""
+    if isinstance(error, PackedError):
+        return str(error)
+    if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+        return f"cannot be read: {error.strerror or error}"
+    return f"the compressed data is damaged ({error}); compress the file again"
+
+
+def check_unpacked(size: int) -> None:
+    """Refuse a file that unpacks to more than the site allows.
+
+    Raises:
+        PackedError: the file unpacks to too many bytes.
+    """
+    most = file_limits().unpacked_bytes
+    if size > most:
+        raise PackedError(
+            f"unpacks to more than {most // 2**20:,} MB, which is the limit"
+            " (GEVAL_UNPACKED_LIMIT_MB); split it"
+        )
+
+
+class LimitedStream(io.RawIOBase):
+    """Unpacked bytes, up to the site's limit: a few kilobytes can unpack to gigabytes."""
+
+    def __init__(self, stream: Any, raw: IO[bytes]) -> None:
+        self.stream = stream
+        self.raw = raw
+        self.read_so_far = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.stream.read(len(buffer))
+        self.read_so_far += len(data)
+        check_unpacked(self.read_so_far)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self.stream.close()
+        self.raw.close()
+        super().close()
+
+
+class Counter:
+    """How many bytes of some files have been read, before unpacking."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class CountedFile(io.FileIO):
+    """A file that counts the bytes read from it, wherever it is read."""
+
+    def __init__(self, path: Path, counter: Counter) -> None:
+        super().__init__(path, "rb")
+        self.counter = counter
+
+    def readinto(self, buffer: Any) -> int:
+        read = super().readinto(buffer) or 0
+        self.counter.count += read
+        return read
+
+
+def stem_of(name: str) -> str:
+    """A file's name without folders and extensions, as a default for missing names."""
+    return name.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zip").rsplit(".", 1)[0]

@@ -1,0 +1,160 @@
+"""Read preferences from uploaded files: our own columns, and MT-bench's format. Pure.
+
+Ours: `doc_id, system_a, system_b, winner, annotator`, perhaps with `criterion`, `strength` and
+`shown_first`. MT-bench's: `question` (or `question_id`), `model_a`, `model_b`, `turn`, `winner`,
+`judge`; or all of it in one `key`, `question__model_a__model_b__turn`. Each turn after the first is
+a separate document, named `question__turn`.
+
+Whose they are: a person's named in `annotator`, or a judge's named in our column `judge`. MT-bench
+names people and models in `judge`, models with their prompt as `["gpt-4", "pair"]`; a plain name
+there is a person's.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from geval.files.rows import FileErrors, PreferenceRow, is_text
+
+DOCUMENT = ("doc_id", "question", "question_id")
+FIRST = ("system_a", "model_a")
+SECOND = ("system_b", "model_b")
+ANNOTATOR = ("annotator", "judge")
+FIRST_WINS = ("a", "model_a", "system_a", "a wins")
+SECOND_WINS = ("b", "model_b", "system_b", "b wins")
+SEPARATOR = "__"
+LIMIT = 200
+
+
+def is_preference(columns: Collection[str]) -> bool:
+    """Whether a header or a record describes comparisons."""
+    return "winner" in columns and ("key" in columns or any(name in columns for name in FIRST))
+
+
+def is_preference_map(record: Mapping[str, Any]) -> bool:
+    """Whether a record is a whole file of the form {annotator: {key: winner}}."""
+    return bool(record) and all(
+        isinstance(value, dict) and value and all(SEPARATOR in key for key in value)
+        for value in record.values()
+    )
+
+
+def preferences_of_map(
+    record: Mapping[str, Any], line: int, name: str, errors: FileErrors
+) -> Iterator[PreferenceRow]:
+    for annotator, choices in record.items():
+        for key, winner in choices.items():
+            fields = {"annotator": annotator, "key": key, "winner": winner}
+            yield from read_preference(fields, line, name, errors)
+
+
+def read_preference(
+    record: Mapping[str, Any], line: int, name: str, errors: FileErrors
+) -> Iterator[PreferenceRow]:
+    """The comparison in a record; its errors are collected."""
+    before = errors.total
+    document, first, second, turn = _compared(record, line, name, errors)
+    annotator = _named(record, ANNOTATOR, "annotator", line, name, errors)
+    by_judge = _is_by_judge(record)
+    criterion = _text(record.get("criterion"))
+    value = _value(record, first, second, line, name, errors)
+    if first and first == second:
+        errors.add(name, line, "system_b", f"{first} is compared with itself")
+    shown_first = _text(record.get("shown_first")).lower()
+    if shown_first not in ("", "a", "b"):
+        errors.add(
+            name, line, "shown_first", f"expected a, b or nothing, found {shown_first[:40]!r}"
+        )
+    for column, text in (
+        ("doc_id", document),
+        ("system_a", first),
+        ("system_b", second),
+        ("criterion", criterion),
+    ):
+        if len(text) > LIMIT:
+            errors.add(name, line, column, f"{len(text)} characters; the limit is {LIMIT}")
+        elif "\0" in text or not is_text(text):
+            errors.add(
+                name,
+                line,
+                column,
+                "is not valid UTF-8 text, or contains a NUL character; save the file as UTF-8",
+            )
+    if errors.total == before:
+        left = None if not shown_first else shown_first == "a"
+        yield PreferenceRow(
+            line, document, first, second, criterion, annotator, value, left, turn, by_judge
+        )
+
+
+def _is_by_judge(record: Mapping[str, Any]) -> bool:
+    if _text(record.get("annotator")) or not record.get("judge"):
+        return False
+    return FIRST[0] in record or isinstance(record["judge"], list)
+
+
+def question_of(doc_id: str) -> str:
+    """The question that a document is a turn of; the document itself where it is none."""
+    question, separator, turn = doc_id.rpartition(SEPARATOR)
+    return question if separator and question and turn.isdecimal() else doc_id
+
+
+def _compared(
+    record: Mapping[str, Any], line: int, name: str, errors: FileErrors
+) -> tuple[str, str, str, str]:
+    key = _text(record.get("key"))
+    if key:
+        parts = key.split(SEPARATOR)
+        if len(parts) == 4 and all(parts):
+            return parts[0], parts[1], parts[2], parts[3]
+        errors.add(
+            name, line, "key", f"expected question__model_a__model_b__turn, found {key[:80]!r}"
+        )
+        return "", "", "", ""
+    document = _named(record, DOCUMENT, "doc_id", line, name, errors)
+    first = _named(record, FIRST, "system_a", line, name, errors)
+    second = _named(record, SECOND, "system_b", line, name, errors)
+    return document, first, second, _text(record.get("turn"))
+
+
+def _value(
+    record: Mapping[str, Any], first: str, second: str, line: int, name: str, errors: FileErrors
+) -> int:
+    """Positive if the first output is preferred; 2 with a strength of 2."""
+    winner = _text(record.get("winner"))
+    strength = _text(record.get("strength")) or "1"
+    if strength not in ("0", "1", "2"):
+        errors.add(name, line, "strength", f"expected 1 or 2, found {strength[:40]!r}")
+        return 0
+    size = 2 if strength == "2" else 1
+    if winner == first or winner.lower() in FIRST_WINS:
+        return size
+    if winner == second or winner.lower() in SECOND_WINS:
+        return -size
+    if winner.lower().startswith("tie"):
+        return 0
+    errors.add(
+        name, line, "winner", f"expected a, b, tie or the winner's name, found {winner[:60]!r}"
+    )
+    return 0
+
+
+def _named(
+    record: Mapping[str, Any],
+    columns: tuple[str, ...],
+    column: str,
+    line: int,
+    name: str,
+    errors: FileErrors,
+) -> str:
+    for known in columns:
+        text = _text(record.get(known))
+        if text:
+            return text
+    errors.add(name, line, column, "expected a name, found nothing")
+    return ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):  # MT-bench sometimes names a judge as ["gpt-4", "pair"]
+        return " ".join(map(str, value)).strip()
+    return "" if value is None or isinstance(value, bool | dict) else str(value).strip()

@@ -1,0 +1,171 @@
+"""Preview a file before it is loaded: its format, columns and their meaning, first rows."""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from geval.files.fields import as_text
+from geval.files.mapping import flattened, structure_of
+from geval.files.messages import turns_column
+from geval.files.opening import open_packed
+from geval.files.packed import UNREADABLE, reason_unreadable
+from geval.files.parquet import is_parquet, max_decoded_size
+from geval.files.questions import UploadQuestion
+from geval.files.rater_names import KnownNames
+from geval.files.recognition import recognise
+from geval.files.records import Objects, Table, records_of
+from geval.files.rows import FileErrors
+from geval.texts.plain import storable
+
+ROWS = 50
+# More rows are looked at while they are short, to see which values repeat.
+MOST_ROWS = 1000
+MOST_CHARACTERS = 2 * 2**20
+MOST_CELLS = 100_000
+SHOWN_ROWS = 3
+SHOWN_CHARACTERS = 200
+MOST_COLUMNS = 60
+LARGE_BYTES = 10 * 2**20
+LARGE_PARQUET_BYTES = 64 * 2**20
+CUT_CHARACTERS = 2000
+CUT_PARTS = 50
+
+
+@dataclass(frozen=True)
+class PreviewColumn:
+    """A column with its values in the first rows, shortened if they are long."""
+
+    name: str
+    guess: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A file's first rows. `structure` names its records if they are more than columns.
+
+    `further` is the guess for columns that are not shown, in a wide file; `questions` are to be
+    answered first. `error` says why there is nothing to show. `is_large` if it unpacks to more than
+    should be read while somebody waits, however small the file itself is.
+    """
+
+    format: str
+    columns: tuple[PreviewColumn, ...] = ()
+    structure: str = ""
+    error: str = ""
+    is_large: bool = False
+    questions: tuple[UploadQuestion, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def guess(self) -> dict[str, str]:
+        shown = {column.name: column.guess for column in self.columns if column.guess}
+        return shown | dict(self.further)
+
+
+def preview_file(path: Path, name: str, known: KnownNames | None = None) -> Preview:
+    """The first rows of a file, whatever it is; never an error.
+
+    Args:
+        known: what the project already has, by which columns are recognised.
+    """
+    preview = _preview(path, name, known)
+    return preview if preview.error else replace(preview, is_large=_is_large(path))
+
+
+def _is_large(path: Path) -> bool:
+    try:
+        with open_packed(path) as raw:
+            if is_parquet(raw):
+                return max_decoded_size(raw) > LARGE_PARQUET_BYTES
+            return len(raw.read(LARGE_BYTES + 1)) > LARGE_BYTES
+    except UNREADABLE:  # errors after the first rows are reported when all rows are read
+        return False
+
+
+def _preview(path: Path, name: str, known: KnownNames | None) -> Preview:
+    errors = FileErrors(most=1)
+    try:
+        with open_packed(path) as raw:
+            records = records_of(raw, name, errors)
+            if isinstance(records, Table):
+                header = records.header
+                rows: list[Mapping[str, Any]] = _sample(
+                    dict(zip(header, map(_cut, line), strict=True)) for _, line in records.lines
+                )
+                return _of_columns(str(records.format), header, rows, known)
+            if isinstance(records, Objects):
+                found = _sample(_cut(record) for _, record in records.lines)
+                if found:
+                    return _of_objects(str(records.format), found, known)
+    except UNREADABLE as error:
+        return Preview("", error=reason_unreadable(error))
+    return Preview("", error=str(errors.listed[0]) if errors.listed else "This file is empty.")
+
+
+def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first rows: some, and more as long as they are short."""
+    found, characters = [], 0
+    for row in itertools.islice(rows, MOST_ROWS):
+        found.append(row)
+        characters += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(found) >= ROWS and (
+            characters > MOST_CHARACTERS or len(found) * len(row) > MOST_CELLS
+        ):
+            break
+    return found
+
+
+def _of_objects(
+    format_: str, records: list[Mapping[str, Any]], known: KnownNames | None
+) -> Preview:
+    # A file of texts may have conversations further down.
+    talks = next(filter(turns_column, records), records[0])
+    if structure := structure_of(records[0]) or structure_of(talks):
+        names = tuple(dict.fromkeys(name for row in records for name in row))
+        return Preview(format_, _columns(names, records, {}), structure)
+    rows = [flattened(record) for record in records]
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    return _of_columns(format_, names, rows, known)
+
+
+def _of_columns(
+    format_: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], known: KnownNames | None
+) -> Preview:
+    # A name that cannot be stored as it is could not be distinguished from others later.
+    usable = [name for name in names if storable(name) == name]
+    found = recognise(usable, rows, known)
+    hidden = {name: found.columns[name] for name in names[MOST_COLUMNS:] if name in found.columns}
+    columns = _columns(names, rows, found.columns)
+    return Preview(format_, columns, questions=found.questions, further=hidden)
+
+
+def _columns(
+    names: Sequence[str], rows: Sequence[Mapping[str, Any]], guess: Mapping[str, str]
+) -> tuple[PreviewColumn, ...]:
+    return tuple(
+        PreviewColumn(
+            storable(name),
+            guess.get(name, ""),
+            tuple(_shown(row.get(name)) for row in rows[:SHOWN_ROWS]),
+        )
+        for name in names[:MOST_COLUMNS]
+    )
+
+
+def _shown(value: Any) -> str:
+    written = storable(as_text(value))
+    return written if len(written) <= SHOWN_CHARACTERS else f"{written[: SHOWN_CHARACTERS - 1]}…"
+
+
+def _cut(value: Any) -> Any:
+    """The part of a value that a preview needs: some rows together could have gigabytes of text."""
+    if isinstance(value, str):
+        return value[:CUT_CHARACTERS]
+    if isinstance(value, list):
+        return [_cut(part) for part in value[:CUT_PARTS]]
+    if isinstance(value, dict):
+        return {name[:CUT_CHARACTERS]: _cut(part) for name, part in value.items()}
+    return value

@@ -1,0 +1,288 @@
+"""Read from the names of rating columns who rated what: `Coherence_Anna`, `gpt-4o (fluency)`. Pure.
+
+A name is decided by what its parts are known to be, then by the names beside it. What stays
+unclear becomes a question; nothing is decided without evidence.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from geval.files.cells import NUMBERED, CellColumn
+from geval.files.questions import UploadAnswer, UploadQuestion, listed
+from geval.files.rater_names import (
+    KnownNames,
+    NameKind,
+    folded,
+    is_mean,
+    without_noise,
+)
+
+SEPARATORS = re.compile(r"[\s_\-:./|]+|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
+# A longer name says nothing: a file may hold anything, and its names are split at each place.
+LONGEST_NAME = 200
+_PART, _GAP = rf".{{1,{LONGEST_NAME}}}?", r"\s{0,9}"
+IN_BRACKETS = re.compile(rf"({_PART}){_GAP}[(\[]{_GAP}([^()\[\]]{{1,200}}?){_GAP}[)\]]")
+BY = re.compile(
+    rf"({_PART})[\s_]{{1,9}}(?:by|von|par|por|from)[\s_]{{1,9}}(.{{1,200}})", re.IGNORECASE
+)
+OVERALL = "overall"
+RATERS = (NameKind.PERSON, NameKind.JUDGE)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """A name in two parts, and which characters are between them."""
+
+    left: str
+    right: str
+    mark: str
+
+
+@dataclass
+class RatingColumns:
+    """The columns that were understood (None: a mean, which is left out), and what to ask."""
+
+    decided: dict[str, CellColumn | None] = field(default_factory=dict)
+    questions: list[UploadQuestion] = field(default_factory=list)
+
+
+def read_rating_columns(
+    names: Sequence[str], known: KnownNames, *, has_rater: bool = False, has_criterion: bool = False
+) -> RatingColumns:
+    """Who rated what in columns of numbers.
+
+    Args:
+        has_rater: another column names each row's rater, so that these are criteria.
+        has_criterion: another column names each row's criterion, so that these are raters.
+    """
+    found = RatingColumns()
+    for name in names:
+        if (cell := _by_known_names(name, known)) is not None:
+            found.decided[name] = cell
+    _by_neighbours(names, known, found)
+    _leave_out_means(names, found)
+    unclear = [name for name in names if name not in found.decided]
+    if has_rater:
+        found.decided |= {name: CellColumn(without_noise(name), "") for name in unclear}
+    elif has_criterion:
+        found.decided |= {name: _rated_by(without_noise(name), "", known) for name in unclear}
+    elif unclear:
+        _decide_or_ask(unclear, known, found)
+    _name_the_criterion(found, known, has_criterion=has_criterion)
+    return found
+
+
+def _by_known_names(name: str, known: KnownNames) -> CellColumn | None:
+    """A column whose parts are known: a criterion and a rater, or one of them alone."""
+    whole = without_noise(name)
+    if known.kind_of(whole) == NameKind.CRITERION:
+        return CellColumn(whole, "")
+    for split in _splits(name):
+        kinds = known.kind_of(split.left), known.kind_of(split.right)
+        if kinds[0] == NameKind.CRITERION and kinds[1] in RATERS:
+            return _rated_by(split.right, split.left, known)
+        if kinds[1] == NameKind.CRITERION and kinds[0] in RATERS:
+            return _rated_by(split.left, split.right, known)
+    return _rated_by(whole, "", known) if known.kind_of(whole) in RATERS else None
+
+
+def _by_neighbours(names: Sequence[str], known: KnownNames, found: RatingColumns) -> None:
+    """`Coherence_Q7` is as `Coherence_Anna` beside it, and `Anna_Depth` as `Anna_Coherence`."""
+    criteria = {folded(cell.criterion) for cell in _cells(found) if cell.criterion and cell.rater}
+    raters = {folded(cell.rater) for cell in _cells(found) if cell.criterion and cell.rater}
+    for name in names:
+        for split in _splits(name) if name not in found.decided else ():
+            left, right = folded(split.left), folded(split.right)
+            if is_mean(split.left) or is_mean(split.right):
+                continue
+            if left in criteria or right in raters:
+                found.decided[name] = _rated_by(split.right, split.left, known)
+                break
+            if right in criteria or left in raters:
+                found.decided[name] = _rated_by(split.left, split.right, known)
+                break
+
+
+def _leave_out_means(names: Iterable[str], found: RatingColumns) -> None:
+    """A mean of the columns beside it is not another rater's."""
+    criteria = {folded(cell.criterion) for cell in _cells(found)}
+    raters = any(cell.rater for cell in _cells(found))
+    for name in names:
+        parts = [(split.left, split.right) for split in _splits(name)]
+        is_theirs = is_mean(name) or any(
+            (is_mean(one) and folded(other) in criteria)
+            or (is_mean(other) and folded(one) in criteria)
+            for one, other in parts
+        )
+        if is_theirs and raters:
+            found.decided[name] = None
+
+
+def _decide_or_ask(unclear: list[str], known: KnownNames, found: RatingColumns) -> None:
+    grid = _grid(unclear)
+    if grid is None:
+        found.questions.append(_about_single_names(unclear, known))
+        return
+    lefts = [known.kind_of(split.left) for split in grid.values()]
+    rights = [known.kind_of(split.right) for split in grid.values()]
+    criterion_first = NameKind.CRITERION in lefts or any(kind in RATERS for kind in rights)
+    rater_first = NameKind.CRITERION in rights or any(kind in RATERS for kind in lefts)
+    different = [
+        len({folded(getattr(s, side)) for s in grid.values()}) for side in ("left", "right")
+    ]
+    # Full in both directions, such as two criteria by two raters; or raters that are known.
+    is_full = min(different) > 1 or (criterion_first and any(kind in RATERS for kind in rights))
+    if is_full and criterion_first != rater_first:
+        found.decided |= _as_grid(grid, known, criterion_first=criterion_first)
+    else:
+        found.questions.append(_about_grid(grid, known))
+
+
+def _grid(names: Sequence[str]) -> dict[str, _Split] | None:
+    """The same way to split all names so that parts repeat, or None."""
+    if len(names) < 2:
+        return None
+    options = [{split.mark: split for split in reversed(list(_splits(name)))} for name in names]
+    for mark in options[0]:
+        if not all(mark in option for option in options):
+            continue
+        grid = {name: option[mark] for name, option in zip(names, options, strict=True)}
+        lefts = {folded(split.left) for split in grid.values()}
+        rights = {folded(split.right) for split in grid.values()}
+        if len(lefts) * len(rights) == len(names) and min(len(lefts), len(rights)) < len(names):
+            return grid
+        if len(lefts) < len(names) and len(rights) < len(names):
+            return grid
+    return None
+
+
+def _about_grid(grid: dict[str, _Split], known: KnownNames) -> UploadQuestion:
+    first, second = (
+        _as_grid(grid, known, criterion_first=True),
+        _as_grid(grid, known, criterion_first=False),
+    )
+    apart = {name: CellColumn(name, "") for name in grid}
+    return UploadQuestion(
+        f"What do the parts of {listed(grid)} name?",
+        (
+            _choice("First the criterion, then the rater", first),
+            _choice("First the rater, then the criterion", second),
+            _choice("Each column is a criterion of its own", apart),
+            UploadAnswer(
+                "They are not ratings", "nothing is read from them", dict.fromkeys(grid, "")
+            ),
+        ),
+    )
+
+
+def _about_single_names(names: Sequence[str], known: KnownNames) -> UploadQuestion:
+    criteria = {name: CellColumn(without_noise(name), "") for name in names}
+    raters = {name: _rated_by(without_noise(name), OVERALL, known) for name in names}
+    verb = "contains" if len(names) == 1 else "contain"
+    return UploadQuestion(
+        f"What {'does' if len(names) == 1 else 'do'} {listed(names)} {verb.rstrip('s')}?",
+        (
+            _choice("Ratings, one criterion per column", criteria),
+            _choice("Ratings, one rater per column", raters),
+            UploadAnswer("No ratings", "kept as metadata of the documents",
+                   dict.fromkeys(names, "metadata")),
+        ),
+    )  # fmt: skip
+
+
+def _name_the_criterion(found: RatingColumns, known: KnownNames, *, has_criterion: bool) -> None:
+    """Ask what was rated in columns that name only raters."""
+    nameless = {name: cell for name, cell in found.decided.items() if cell and not cell.criterion}
+    if not nameless or has_criterion:
+        return
+    criteria = list(dict.fromkeys(cell.criterion for cell in _cells(found) if cell.criterion))
+    options = [*criteria, *known.criteria, OVERALL]
+    choices = []
+    for criterion in list(dict.fromkeys(options))[:5]:
+        cells = {name: replace(cell, criterion=criterion) for name, cell in nameless.items()}
+        choices.append(_choice(f"The criterion {criterion}", cells))
+    apart = {name: CellColumn(name, "") for name in nameless}
+    choices.append(_choice("These are criteria, not raters", apart))
+    left_out = dict.fromkeys(nameless, "")
+    choices.append(UploadAnswer("They are not ratings", "nothing is read from them", left_out))
+    who = listed(cell.rater for cell in nameless.values())
+    found.questions.append(UploadQuestion(f"Which criterion did {who} rate?", tuple(choices)))
+    for name in nameless:
+        del found.decided[name]
+
+
+def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> UploadQuestion:
+    """Several rows of an output, of which no column says who rated."""
+    numbered = {name: replace(cell, rater=NUMBERED) for name, cell in columns.items()}
+    return UploadQuestion(
+        f"Outputs have up to {most} rows, and no column names a rater. Whose are they?",
+        (
+            UploadAnswer(
+                "Each row is by another rater",
+                f"raters “rater 1” to “rater {most}”, in the order of the rows",
+                {name: cell.target for name, cell in numbered.items()},
+            ),
+            UploadAnswer(
+                "All are by the same rater",
+                "rows that contradict each other are errors",
+                {name: cell.target for name, cell in columns.items()},
+            ),
+        ),
+    )
+
+
+def _choice(label: str, cells: dict[str, CellColumn]) -> UploadAnswer:
+    return UploadAnswer(label, what_cells_give(cells.values()),
+                  {name: cell.target for name, cell in cells.items()})  # fmt: skip
+
+
+def what_cells_give(cells: Iterable[CellColumn]) -> str:
+    """Which criteria, raters and judges some columns give, in words."""
+    listed_cells = list(cells)
+    criteria = dict.fromkeys(cell.criterion for cell in listed_cells if cell.criterion)
+    people = dict.fromkeys(c.rater for c in listed_cells if c.rater and not c.by_judge)
+    judges = dict.fromkeys(c.rater for c in listed_cells if c.rater and c.by_judge)
+    said = []
+    for word, names in (("criteri", criteria), ("rater", people), ("judge", judges)):
+        if names:
+            one, several = ("on", "a") if word == "criteri" else ("", "s")
+            said.append(f"{len(names)} {word}{one if len(names) == 1 else several}"
+                        f" ({', '.join(names)})")  # fmt: skip
+    if any(not cell.rater for cell in listed_cells) and not people and not judges:
+        said.append("1 rater")
+    return ", ".join(said)
+
+
+def _as_grid(
+    grid: dict[str, _Split], known: KnownNames, *, criterion_first: bool
+) -> dict[str, CellColumn]:
+    return {
+        name: _rated_by(split.right, split.left, known)
+        if criterion_first
+        else _rated_by(split.left, split.right, known)
+        for name, split in grid.items()
+    }
+
+
+def _rated_by(rater: str, criterion: str, known: KnownNames) -> CellColumn:
+    rater, criterion = without_noise(rater), without_noise(criterion) if criterion else ""
+    return CellColumn(criterion, rater, by_judge=known.kind_of(rater) == NameKind.JUDGE)
+
+
+def _cells(found: RatingColumns) -> Iterator[CellColumn]:
+    return (cell for cell in found.decided.values() if cell is not None)
+
+
+def _splits(name: str) -> Iterator[_Split]:
+    """A name in two parts, at each place where it may be meant."""
+    if len(name) > LONGEST_NAME:
+        return
+    for pattern, mark in ((IN_BRACKETS, "()"), (BY, "by")):
+        if match := pattern.fullmatch(name.strip()):
+            yield _Split(without_noise(match[1].strip()), without_noise(match[2].strip()), mark)
+    for number, match in enumerate(SEPARATORS.finditer(name)):
+        left = without_noise(name[: match.start()].strip())
+        right = without_noise(name[match.end() :].strip())
+        if left and right:
+            yield _Split(left, right, f"{match[0].strip() or ' '}{number}")

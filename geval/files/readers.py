@@ -1,0 +1,321 @@
+"""Convert a file's records to rows, by their columns; errors are collected with their place.
+
+Known: outputs, ratings (a column `annotator`), scores (a column `judge`), preferences (a column
+`winner`), raw replies (`all_responses`), and the objects of the G-Eval and UniEval releases
+(`system_output`).
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from geval.files.cells import judges_in
+from geval.files.conventions import conventional, is_ours
+from geval.files.fields import Place, as_text
+from geval.files.mapping import flattened, renamed, renamed_header
+from geval.files.messages import turns_column
+from geval.files.opening import open_packed
+from geval.files.output_records import output_rows, release_rows, replies_rows
+from geval.files.packed import UNREADABLE, Counter, reason_unreadable
+from geval.files.preference_rows import (
+    is_preference,
+    is_preference_map,
+    preferences_of_map,
+    read_preference,
+)
+from geval.files.records import Format, Objects, Table, records_of
+from geval.files.requests_beside import RequestsBeside
+from geval.files.rows import (
+    EXPECTED,
+    Columns,
+    FileDefaults,
+    FileErrors,
+    JudgeScoreRow,
+    RatingRow,
+    Row,
+)
+from geval.files.score_records import (
+    PROBABILITY,
+    SCORE_COLUMNS,
+    is_wide,
+    score_reader,
+    score_rows,
+    wide_rows,
+)
+from geval.files.tools import Tool, tool_of
+from geval.files.tools.parts import Reading
+from geval.files.unused import WatchedRecord, holds_something
+
+OUTPUT_COLUMNS = ("doc_id", "system_id", "source", "output")
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file to load, and the name to call it by in messages.
+
+    `columns` says what its columns are, unless their names say it; `counter` counts the bytes read.
+    `corrections` replace cells, by line and column; lines that are `left_out` are not read.
+    `named` is what is known of columns that readers recognise by themselves, for messages. `beside`
+    are the other files of the load, in which what belongs to its records may be found.
+    """
+
+    path: Path
+    name: str
+    columns: Columns = field(default_factory=dict)
+    counter: Counter | None = None
+    corrections: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    left_out: frozenset[int] = frozenset()
+    named: Columns = field(default_factory=dict)
+    beside: tuple[Path, ...] = ()
+
+
+def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) -> Iterator[Row]:
+    """All rows of a file; unreadable ones are added to `errors` and left out.
+
+    Args:
+        defaults: used if the file does not say whose `predict_scores` or replies it contains, and
+            on which criterion.
+    """
+    judges = judges_in(file.columns)
+    try:
+        with open_packed(file.path, file.counter) as raw:
+            records = records_of(raw, file.name, errors)
+            rows: Iterator[Row] = iter(())
+            if isinstance(records, Objects):
+                rows = _object_rows(edited_objects(records, file), file, errors, defaults)
+            elif records is not None:
+                rows = _table_rows(edited_table(records, file), file, errors, defaults)
+            yield from _with_scores_of(judges, rows) if judges else rows
+    except UNREADABLE as error:
+        errors.add(file.name, 0, "", reason_unreadable(error))
+
+
+def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
+    """The cells of some lines, by their columns in the file, with corrections."""
+    found: dict[int, dict[str, str]] = {}
+    errors = FileErrors(most=0)
+    try:
+        with open_packed(file.path) as raw:
+            records = records_of(raw, file.name, errors)
+            if isinstance(records, Table):
+                table = edited_table(records, file)
+                for line, values in table.lines:
+                    if line in lines:
+                        found[line] = dict(zip(table.header, values, strict=True))
+            elif records is not None:
+                for line, record in edited_objects(records, file).lines:
+                    if line in lines:
+                        found[line] = {
+                            name: as_text(value) for name, value in flattened(record).items()
+                        }
+    except UNREADABLE:
+        pass
+    return found
+
+
+def edited_table(table: Table, file: InputFile) -> Table:
+    """A table with corrected cells, without the lines that are left out."""
+    if not file.corrections and not file.left_out:
+        return table
+    places = {name: index for index, name in enumerate(table.header)}
+
+    def lines() -> Iterator[tuple[int, list[str]]]:
+        for line, values in table.lines:
+            for name, value in file.corrections.get(line, {}).items():
+                if name in places:
+                    values[places[name]] = value
+            if line not in file.left_out:
+                yield line, values
+
+    return replace(table, lines=lines())
+
+
+def edited_objects(objects: Objects, file: InputFile) -> Objects:
+    """The same for a file of objects; `outer.inner` is a field of a nested one."""
+    if not file.corrections and not file.left_out:
+        return objects
+
+    def lines() -> Iterator[tuple[int, Mapping[str, Any]]]:
+        for line, record in objects.lines:
+            if line not in file.left_out:
+                yield line, _corrected(record, file.corrections.get(line, {}))
+
+    return replace(objects, lines=lines())
+
+
+def _corrected(record: Mapping[str, Any], cells: Mapping[str, str]) -> Mapping[str, Any]:
+    found = dict(record)
+    for name, value in cells.items():
+        outer, _, inner = name.partition(".")
+        if name not in found and isinstance(found.get(outer), dict):
+            found[outer] = found[outer] | {inner: value}
+        else:
+            found[name] = value
+    return found
+
+
+def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Row]:
+    """Rows in which what these raters gave are scores of judges."""
+    for row in rows:
+        if isinstance(row, RatingRow) and row.rater in judges:
+            yield JudgeScoreRow(
+                row.line, row.doc_id, row.system_id, row.criterion, row.rater, row.score,
+                row.column, row.source,
+            )  # fmt: skip
+        else:
+            yield row
+
+
+def _object_rows(
+    records: Objects, file: InputFile, errors: FileErrors, defaults: FileDefaults
+) -> Iterator[Row]:
+    requests = RequestsBeside(file.beside)
+    for line, found in records.lines:
+        plain = renamed(found, file.columns) if file.columns else found
+        place = Place(file.name, line, errors)
+        if not is_ours(plain) and (tool := tool_of(plain)):
+            yield from _rows_of_tool(tool, requests.put_into(plain), place, defaults)
+            continue
+        if records.format == Format.OBJECT and not is_preference_map(plain):
+            place.error("", f"one object that spans several lines; {EXPECTED}")
+            continue
+        if is_preference_map(plain):
+            yield from preferences_of_map(plain, line, file.name, errors)
+            continue
+        record = WatchedRecord(plain)
+        if is_preference(record):
+            yield from read_preference(record, line, file.name, errors)
+        elif "all_responses" in record:
+            yield from replies_rows(record, place, defaults)
+        elif "score" in record and "output" not in record:
+            yield from score_rows(record, place)
+        elif "system_output" in record:
+            yield from release_rows(record, place, defaults)
+        else:
+            yield from _output_or_wide(record, place, defaults)
+        if file.columns:
+            _note_unmapped(flattened(found), file, errors)
+        _note_unread(record, file, errors)
+
+
+def _rows_of_tool(
+    tool: Tool, record: Mapping[str, Any], place: Place, defaults: FileDefaults
+) -> Iterator[Row]:
+    """What another tool's record holds; what its reader leaves is listed as not used."""
+    reading = Reading(record, place)
+    for found in tool.read(reading.root):
+        if not place.sound:
+            return
+        texts = {} if turns_column(found) else {"source": None, "output": None}
+        columns = texts | {name: value for name, value in found.items() if value is not None}
+        for name in ("doc_id", "system_id", "session_id"):
+            if columns.get(name) == "":
+                del columns[name]
+        ours = WatchedRecord({"system_id": defaults.system, **columns})
+        yield from output_rows(ours, place, defaults)
+        for name in ours.unread():
+            place.errors.unused.add(place.file, name)
+    for name in reading.unread():
+        place.errors.unused.add(place.file, name)
+
+
+def _note_unread(record: WatchedRecord, file: InputFile, errors: FileErrors) -> None:
+    """Count the fields that no reader used."""
+    for name in record.unread():
+        errors.unused.add(file.name, name)
+
+
+def _note_unmapped(record: Mapping[str, Any], file: InputFile, errors: FileErrors) -> None:
+    """Count the columns that were said to be nothing."""
+    for name, value in record.items():
+        if name not in file.columns and holds_something(value):
+            errors.unused.add(file.name, name)
+
+
+def _output_or_wide(record: WatchedRecord, place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    if is_wide(record) and "output" not in conventional(record.record, system="x"):
+        yield from wide_rows(record, place, defaults)
+    else:
+        yield from output_rows(record, place, defaults)
+
+
+def _table_rows(
+    table: Table, file: InputFile, errors: FileErrors, defaults: FileDefaults
+) -> Iterator[Row]:
+    header = renamed_header(table.header, file.columns) if file.columns else table.header
+    if is_preference(header):
+        for line, values in table.lines:
+            record = WatchedRecord(dict(zip(header, values, strict=True)))
+            yield from read_preference(record, line, file.name, errors)
+            _note_unread_of_table(record, header, table.header, file, errors)
+        return
+    rater = next((column for column in ("annotator", "judge") if column in header), None)
+    if rater and "score" in header:
+        rater_columns: tuple[str, ...] = (*SCORE_COLUMNS, rater)
+    elif rater and not is_wide(header) and "output" not in header:
+        rater_columns = (*SCORE_COLUMNS, rater)
+    else:
+        rater_columns = ()
+    missing = [column for column in rater_columns or _wanted(header) if column not in header]
+    if missing:
+        found = ", ".join(table.header[:12])
+        errors.add(
+            file.name,
+            table.header_line,
+            ", ".join(missing),
+            f"missing in the header ({found}); {EXPECTED}",
+        )
+    elif rater_columns and rater:
+        read = score_reader(header, rater, file.name, errors)
+        unused = [
+            (index, table.header[index])
+            for index, name in enumerate(header)
+            if name not in (*rater_columns, *([PROBABILITY] if rater == "annotator" else []))
+        ]
+        for line, values in table.lines:
+            yield from read(values, line)
+            for index, name in unused:
+                if values[index].strip():
+                    errors.unused.add(file.name, name)
+    else:
+        for line, values in table.lines:
+            place = Place(file.name, line, errors)
+            record = WatchedRecord(_with_references(dict(zip(header, values, strict=True)), place))
+            if place.sound:
+                yield from _output_or_wide(record, place, defaults)
+                _note_unread_of_table(record, header, table.header, file, errors)
+
+
+def _note_unread_of_table(
+    record: WatchedRecord,
+    header: Sequence[str],
+    written: Sequence[str],
+    file: InputFile,
+    errors: FileErrors,
+) -> None:
+    """Count unused columns by the names that they have in the file."""
+    for name in record.unread():
+        errors.unused.add(file.name, written[header.index(name)])
+
+
+def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that a table without a rater's column needs; none if they have another tool's
+    names."""
+    known = conventional(dict.fromkeys(header, "x"), system="x")
+    if "source" in known and "output" in known:
+        return ()
+    return ("doc_id", "system_id") if is_wide(header) else OUTPUT_COLUMNS
+
+
+def _with_references(record: dict[str, Any], place: Place) -> dict[str, Any]:
+    """A table's record; several references are written in one field as a JSON list."""
+    references = record.get("references", "").strip()
+    if references.startswith("["):
+        try:
+            record["references"] = orjson.loads(references)
+        except orjson.JSONDecodeError as error:
+            place.error("references", f"begins with [ but is not a JSON list ({error})")
+    return record

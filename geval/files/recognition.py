@@ -1,0 +1,377 @@
+"""Recognise what a file's columns are: by their names, then by their contents. Pure.
+
+What is known by name is taken first (`mapping.guess_columns`). Columns in other languages are
+recognised by what their values do: a source repeats for each system, a system's name decides which
+output a source has, a document's name goes with one source. Numbers on a scale are read by
+`rating_columns`. Where two readings remain, a question says what each would give.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geval.files.cells import CellColumn, cell_of, people_and_judges
+from geval.files.contents import ColumnContent, Rows, contents_of, decides
+from geval.files.mapping import SCORES, cell_column, guess_columns, kind_of, plain_names
+from geval.files.questions import UploadAnswer, UploadQuestion, listed
+from geval.files.rater_names import KnownNames, NameKind
+from geval.files.rating_columns import about_repeated_rows, read_rating_columns
+
+LONGEST_COLUMN_NAME = 100
+MOST_CHOICES = 4
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What each column seems to be (others are left out), and what to ask before it is certain."""
+
+    columns: dict[str, str]
+    questions: tuple[UploadQuestion, ...] = ()
+
+
+def recognise(names: Sequence[str], rows: Rows, known: KnownNames | None = None) -> Recognition:
+    """What the columns of a file are.
+
+    Args:
+        rows: a sample, by column.
+        known: what the project already has.
+    """
+    guess = guess_columns(names, rows)
+    if kind_of(guess) == "preferences":
+        return Recognition(guess)
+    short = [name for name in names if len(name) <= LONGEST_COLUMN_NAME]
+    return _Reading(guess, contents_of(short, rows), known or KnownNames()).recognition()
+
+
+class _Reading:
+    """The columns of one file while they are read."""
+
+    def __init__(
+        self, guess: dict[str, str], contents: dict[str, ColumnContent], known: KnownNames
+    ) -> None:
+        self.guess = guess
+        self.contents = contents
+        self.known = known
+        self.questions: list[UploadQuestion] = []
+
+    def recognition(self) -> Recognition:
+        if kind_of(self.guess) in ("ratings", "scores of judges"):
+            self._read_long_ratings()
+        else:
+            self._read_texts()
+            self._read_names()
+            self._read_raters()
+            self._read_ratings()
+            self._ask_about_repeated_rows()
+        self._ask_about_judges_among_raters()
+        self._leave_out_what_varies_within_a_document()
+        return Recognition(self.guess, tuple(self.questions))
+
+    # Ratings
+
+    def _read_long_ratings(self) -> None:
+        """One rating per row. Without a column of raters, somebody has to say whose they are."""
+        if self._column("annotator") or self._column("judge") or not self._column("criterion"):
+            return
+        score = self._column("score")
+        cells = {score: CellColumn("", "")}
+        by_judge = CellColumn("", "", by_judge=True)
+        most = self._rows_per_output(self._column("criterion"))
+        question = about_repeated_rows(cells, most) if most > 1 else None
+        choices = question.choices if question else (
+            UploadAnswer("By one person", "one rater, who is named under Defaults",
+                   {score: cells[score].target}),
+            UploadAnswer("By one judge", "a judge, who is named under Defaults",
+                   {score: by_judge.target}),
+        )  # fmt: skip
+        text = question.text if question else f"Whose are the scores in {listed([score])}?"
+        self.questions.append(UploadQuestion(text, choices))
+
+    def _read_ratings(self) -> None:
+        """Columns of numbers that nobody named: who rated what in them."""
+        taken = {
+            name
+            for name, target in self.guess.items()
+            if target not in ("metadata", "ratings")
+            or name.startswith(("ratings.", "metadata."))
+            or cell_of(name)
+        }
+        numbers = [name for name in self._numbers() if name not in taken]
+        for name, target in list(self.guess.items()):
+            if target == "ratings" and name not in taken and name not in numbers:
+                self._set(name, "metadata")
+        has_rater = bool(self._column("annotator") or self._rater_by_name())
+        known = [n for n in numbers if self.known.kind_of(n) != NameKind.UNKNOWN]
+        if not numbers or self._looks_like_a_key(numbers, known):
+            return
+        read = read_rating_columns(
+            numbers,
+            self.known,
+            has_rater=has_rater,
+            has_criterion=bool(self._column("criterion")),
+        )
+        for name, cell in read.decided.items():
+            self._set(name, cell.target if cell else "")
+        for question in read.questions:
+            for name in question.choices[0].columns:
+                self._set(name, "")
+        self.questions += read.questions
+
+    def _numbers(self) -> list[str]:
+        return [name for name, content in self.contents.items() if content.is_rating_like]
+
+    def _looks_like_a_key(self, numbers: list[str], known: list[str]) -> bool:
+        """Whether a lone column of numbers with no telling name may number the rows."""
+        if len(numbers) > 1 or known:
+            return False
+        values = self.contents[numbers[0]].values
+        return decides(values, range(len(values)))
+
+    def _rater_by_name(self) -> str:
+        """A column that is named as raters are, and was not needed as such yet."""
+        for name, plain in plain_names(list(self.contents)).items():
+            free = self.guess.get(name, "metadata") == "metadata"
+            if free and plain in SCORES["annotator"] and self.contents[name].is_name:
+                return name
+        return ""
+
+    # Texts
+
+    def _read_texts(self) -> None:
+        """Which text is the source, and which the output."""
+        source, output = self._column("source"), self._column("output")
+        texts = [n for n in self._free() if self.contents[n].is_text]
+        if (source and output) or not texts:
+            return
+        if source or output:
+            missing = "output" if source else "source"
+            if len(texts) == 1:
+                self._set(texts[0], missing)
+            else:
+                self._ask_which_text(missing, texts)
+            return
+        if len(texts) == 1:
+            return
+        order = self._source_first(texts)
+        if order and len(texts) == 2:
+            self._set(order[0], "source")
+            self._set(order[1], "output")
+        elif order:
+            self._set(order[0], "source")
+            self._ask_which_text("output", order[1:])
+        else:
+            self._ask_which_is_the_source(texts[:2])
+
+    def _source_first(self, texts: list[str]) -> list[str]:
+        """The texts with the source first, if it is clear: it repeats, or it asks."""
+        different = {name: len(set(self.contents[name].values)) for name in texts}
+        by_number = sorted(texts, key=different.__getitem__)
+        if different[by_number[0]] < different[by_number[1]]:
+            return by_number
+        marked = [name for name in texts if self.contents[name].asks]
+        if len(marked) == 1:
+            return [*marked, *(name for name in texts if name != marked[0])]
+        return []
+
+    def _ask_which_text(self, missing: str, texts: list[str]) -> None:
+        what = "output" if missing == "output" else "source text"
+        self.questions.append(
+            UploadQuestion(
+                f"Which column is the {what}?",
+                tuple(
+                    UploadAnswer(f"“{name}”", f"such as “{self._example(name)}”", {name: missing})
+                    for name in texts[:MOST_CHOICES]
+                ),
+            )
+        )
+        for name in texts:
+            self._set(name, "")
+
+    def _ask_which_is_the_source(self, texts: list[str]) -> None:
+        one, other = texts
+        self.questions.append(
+            UploadQuestion(
+                f"Which was written from which, {listed([one])} or {listed([other])}?",
+                tuple(
+                    UploadAnswer(
+                        f"“{b}” was written from “{a}”",
+                        f"source “{self._example(a)}”, output “{self._example(b)}”",
+                        {a: "source", b: "output"},
+                    )
+                    for a, b in ((one, other), (other, one))
+                ),
+            )
+        )
+        for name in texts:
+            self._set(name, "")
+
+    def _example(self, name: str) -> str:
+        value = next(iter(self.contents[name].filled), "")
+        return value if len(value) <= 60 else f"{value[:57]}…"
+
+    # Names
+
+    def _read_names(self) -> None:
+        """Which short columns name the document and the system."""
+        text, output = self._column("source"), self._column("output")
+        sources = self.contents[text].values if text in self.contents else ()
+        if not self._column("doc_id") and len(set(sources)) > 1:
+            for name in self._free_names():
+                values = self.contents[name].values
+                if decides(values, sources) and decides(sources, values):
+                    self._set(name, "doc_id")
+                    break
+        document = self._column("doc_id") or text
+        if not document or self._column("system_id"):
+            return
+        candidates = [name for name in self._free_names() if self._names_systems(
+            name, document, output)]  # fmt: skip
+        if len(candidates) == 1:
+            self._set(candidates[0], "system_id")
+        elif len(candidates) > 1:
+            choices = tuple(
+                UploadAnswer(f"“{name}”", f"systems {listed(self.contents[name].filled)}",
+                       {name: "system_id"})
+                for name in candidates[:MOST_CHOICES]
+            )  # fmt: skip
+            self.questions.append(UploadQuestion("Which column names the system?", choices))
+
+    def _names_systems(self, name: str, document: str, output: str) -> bool:
+        """Whether its few names tell the outputs of a document apart."""
+        values, documents = self.contents[name].values, self.contents[document].values
+        if self.contents[name].is_rating_like:
+            return False
+        if "" in values or len(set(values)) > max(1, len(values) // 2) or len(values) < 2:
+            return False
+        pairs = list(zip(documents, values, strict=True))
+        if output:
+            outputs = self.contents[output].values
+            return decides(pairs, outputs) and not decides(documents, outputs)
+        return len(set(pairs)) == len(pairs) and not decides(documents, values)
+
+    # Raters
+
+    def _read_raters(self) -> None:
+        """Which column names the rater, if an output has several rows."""
+        if self._column("annotator") or self._column("judge") or not self._numbers():
+            return
+        if name := self._rater_by_name():
+            self._set(name, "annotator")
+            return
+        if self._rows_per_output() < 2:
+            return
+        for name in self._free_names():
+            outputs = list(zip(self._output_keys(), self.contents[name].values, strict=True))
+            known = sum(
+                self.known.kind_of(value) in (NameKind.PERSON, NameKind.JUDGE)
+                for value in set(self.contents[name].values)
+            )
+            if "" not in self.contents[name].values and known and len(set(outputs)) == len(outputs):
+                self._set(name, "annotator")
+                return
+
+    def _ask_about_repeated_rows(self) -> None:
+        cells = self._cells_without_rater()
+        most = self._rows_per_output()
+        if cells and most > 1 and not self._column("annotator") and not self._column("judge"):
+            self.questions.append(about_repeated_rows(cells, most))
+
+    def _ask_about_judges_among_raters(self) -> None:
+        """Names such as gpt-4o in a column of raters: scores of judges, or of people?"""
+        name = self._column("annotator")
+        if not name or name not in self.contents:
+            return
+        raters = dict.fromkeys(self.contents[name].filled)
+        judges = [rater for rater in raters if self.known.kind_of(rater) == NameKind.JUDGE]
+        if not judges:
+            return
+        verb = "is a judge" if len(judges) == 1 else "are judges"
+        person = "is a person" if len(judges) == 1 else "are people"
+        self.questions.append(
+            UploadQuestion(
+                f"Among the raters in “{name}” are {listed(judges)}. Who are they?",
+                (
+                    UploadAnswer(f"{listed(judges)} {verb}", "scores; the other rows are ratings",
+                           {name: people_and_judges(judges)}),
+                    UploadAnswer(f"{listed(judges)} {person}", "ratings by people in all rows",
+                           {name: "annotator"}),
+                ),
+            )
+        )  # fmt: skip
+
+    def _leave_out_what_varies_within_a_document(self) -> None:
+        """Metadata belongs to a document, and has one value in it."""
+        document = self._column("doc_id") or self._column("source")
+        if document not in self.contents:
+            return
+        documents = self.contents[document].values
+        for name, target in list(self.guess.items()):
+            if target == "metadata" and name in self.contents:
+                given = [
+                    (doc, value)
+                    for doc, value in zip(documents, self.contents[name].values, strict=True)
+                    if value
+                ]
+                if not decides(*zip(*given, strict=True)) if given else False:
+                    self._set(name, "")
+
+    # What is known so far
+
+    def _column(self, target: str) -> str:
+        return next((name for name, found in self.guess.items() if found == target), "")
+
+    def _set(self, name: str, target: str) -> None:
+        if target:
+            self.guess[name] = target
+        else:
+            self.guess.pop(name, None)
+
+    def _unclear(self) -> set[str]:
+        return {n for question in self.questions for c in question.choices for n in c.columns}
+
+    def _free(self) -> list[str]:
+        """Columns that have no meaning yet, or are kept as metadata only for want of one."""
+        unclear = self._unclear()
+        return [
+            name
+            for name in self.contents
+            if self.guess.get(name, "metadata") == "metadata"
+            and not name.startswith("metadata.")
+            and name not in unclear
+        ]
+
+    def _free_names(self) -> list[str]:
+        """Short columns whose names do not say that people or judges rated in them."""
+        return [
+            name
+            for name in self._free()
+            if self.contents[name].is_name
+            and not (self.contents[name].is_rating_like and self._is_named_as_rating(name))
+        ]
+
+    def _is_named_as_rating(self, name: str) -> bool:
+        return bool(read_rating_columns([name], self.known).decided) or bool(
+            self.known.kind_of(name)
+        )
+
+    def _cells_without_rater(self) -> dict[str, CellColumn]:
+        found = {name: cell_column(name, target) for name, target in self.guess.items()}
+        return {
+            name: cell for name, cell in found.items()
+            if cell and not cell.rater and not cell.by_judge
+        }  # fmt: skip
+
+    def _values(self, names: Sequence[str]) -> list[tuple[str, ...]]:
+        return list(zip(*(self.contents[name].values for name in names), strict=True))
+
+    def _output_keys(self, *more: str) -> list[tuple[str, ...]]:
+        """What tells the outputs of the sample apart, by row."""
+        document = self._column("doc_id") or self._column("source")
+        system = self._column("system_id")
+        names = [one for one in (document, system, *more) if one in self.contents]
+        if not system and (output := self._column("output")) in self.contents:
+            names.append(output)
+        return self._values(names) if document in self.contents else []
+
+    def _rows_per_output(self, *more: str) -> int:
+        return max(Counter(self._output_keys(*more)).values(), default=0)

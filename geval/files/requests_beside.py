@@ -1,0 +1,42 @@
+"""Find the requests that results of a batch answer, in the other files of a load."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from geval.files.opening import open_packed
+from geval.files.packed import UNREADABLE
+from geval.files.records import Objects, records_of
+from geval.files.rows import FileErrors
+from geval.files.tools.batches import REQUEST, is_request, is_result
+
+
+class RequestsBeside:
+    """Requests by their `custom_id`; files are read when the first result asks for one."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = files
+
+    def put_into(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A result with the request that it answers; any other record as it is."""
+        if not is_result(record):
+            return record
+        name = record["custom_id"]
+        found = self._by_name.get(name) if isinstance(name, str) else None
+        return record if found is None else {**record, REQUEST: found}
+
+    @cached_property
+    def _by_name(self) -> dict[str, Mapping[str, Any]]:
+        found: dict[str, Mapping[str, Any]] = {}
+        for path in self.files:
+            with suppress(*UNREADABLE), open_packed(path) as raw:
+                records = records_of(raw, path.name, FileErrors(most=0))
+                if not isinstance(records, Objects):
+                    continue
+                for _, record in records.lines:
+                    if not is_request(record):
+                        break  # a file of something else
+                    found[str(record["custom_id"])] = record
+        return found

@@ -1,0 +1,72 @@
+"""What somebody says of files in writing, on the command line or in a request: the meaning of
+columns as `THEIRS=OURS`, and scales as `CRITERION=1-5`. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from geval.files.cells import is_target_with_names
+from geval.files.load_contents import LoadContents
+from geval.files.mapping import TARGETS
+from geval.scales import parsed_scale, usual_scale_for
+
+_TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
+
+
+class SaidError(ValueError):
+    """What was said of files cannot be; the message says why."""
+
+
+def parsed_columns(given: Iterable[str]) -> dict[str, str]:
+    """The meaning of columns by their names ("": left out).
+
+    Raises:
+        SaidError: one is not written `THEIRS=OURS`; the message begins with it.
+    """
+    columns = {}
+    for written in given:
+        name, target = _parts_of(written)
+        if not name or not (target in ("", *TARGETS) or is_target_with_names(target)):
+            raise SaidError(f"{written}: write THEIRS=OURS, with OURS one of {', '.join(TARGETS)}.")
+        columns[name] = target
+    return columns
+
+
+def _parts_of(written: str) -> tuple[str, str]:
+    """What stands before and behind the sign that counts: names in brackets may have others."""
+    with_names = _TARGET_WITH_NAMES.search(written, 1) if written.endswith("]") else None
+    place = with_names.start() if with_names else written.rfind("=")
+    return written[: max(0, place)], written[place + 1 :]
+
+
+def written_columns(columns: Mapping[str, str]) -> list[str]:
+    """Columns as `parsed_columns` reads them."""
+    return [f"{name}={target}" for name, target in columns.items()]
+
+
+def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]:
+    """Lowest point, highest and step, by criterion.
+
+    Raises:
+        SaidError: one is not written `CRITERION=LOWEST-HIGHEST`; the message begins with it.
+    """
+    scales = {}
+    for one in given:
+        criterion, _, written = one.rpartition("=")
+        try:
+            scale = parsed_scale(written)
+        except ValueError as error:
+            raise SaidError(f"{one}: {error}") from None
+        if not criterion:
+            raise SaidError(f"{one}: write CRITERION=LOWEST-HIGHEST.")
+        scales[criterion] = (scale.lowest, scale.highest, scale.step)
+    return scales
+
+
+def wider_scales(contents: LoadContents | None) -> list[str]:
+    """For criteria with ratings off the scale of all others: the scales that hold them, as
+    `parsed_scales` reads them."""
+    return [
+        f"{one.name}={usual_scale_for([one.lowest, one.highest, *one.off])}"
+        for one in (contents.criteria if contents else ())
+        if one.off
+    ]

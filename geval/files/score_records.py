@@ -1,0 +1,182 @@
+"""Read ratings and judges' scores from records: one per row, or one per criterion column."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from geval.files.cells import NUMBERED, CellColumn, cell_of
+from geval.files.fields import (
+    CRITERION_LIMIT,
+    ID_LIMIT,
+    Fields,
+    Place,
+    number_of,
+    shown,
+    written_number,
+)
+from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row, is_text
+
+SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
+WIDE = "ratings."
+PROBABILITY = "probability"
+# No campaign draws one of more outputs than this; squares of weights stay numbers.
+LEAST_PROBABILITY = 1e-9
+Read = Callable[[Sequence[str], int], Iterator[Row]]
+
+
+def is_wide(columns: Mapping[str, Any] | Sequence[str]) -> bool:
+    """Whether a record or a header has ratings or scores in columns of their own."""
+    return "ratings" in columns or any(map(_is_cell, columns))
+
+
+def _is_cell(name: str) -> bool:
+    return name.startswith(WIDE) or cell_of(name) is not None
+
+
+def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
+    """A rating or a judge's score as an object; read like a line of a table."""
+    rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
+    header = [*SCORE_COLUMNS, rater, *([PROBABILITY] if PROBABILITY in record else [])]
+    values = ["" if record.get(column) is None else str(record[column]) for column in header]
+    yield from score_reader(header, rater, place.file, place.errors)(values, place.line)
+
+
+def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
+    """Ratings on several criteria of an output that is loaded separately."""
+    fields = Fields(record, place)
+    doc_id, system = fields.identifier("doc_id"), fields.identifier("system_id")
+    if place.sound:
+        yield from wide_scores(record, place, defaults, doc_id=doc_id, system=system, source="")
+
+
+def wide_scores(
+    record: Mapping[str, Any],
+    place: Place,
+    defaults: FileDefaults,
+    *,
+    doc_id: str | None,
+    system: str,
+    source: str,
+) -> Iterator[Row]:
+    """The numbers in `ratings` or in columns `ratings.CRITERION`: a judge's if one is named.
+
+    Otherwise they are an annotator's. An empty field is no rating.
+    """
+    if not is_wide(record):
+        return
+    by_judge = bool(record.get("judge")) and not record.get("annotator")
+    who = str(record.get("judge" if by_judge else "annotator") or "").strip()
+    place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
+    row_number = 0
+    for column, given, value in _cells(record, by_judge=by_judge):
+        cell = given
+        if cell.rater == NUMBERED:
+            row_number = row_number or _number_of_row(record, defaults, (doc_id or source, system))
+            cell = replace(given, rater=f"rater {row_number}")
+        if value is None or value == "":
+            continue
+        score = written_number(value.strip()) if isinstance(value, str) else number_of(value)
+        criterion = cell.criterion or str(record.get("criterion") or "").strip()
+        name = place.limited(criterion, CRITERION_LIMIT, column)
+        default = defaults.judge if cell.by_judge else defaults.annotator
+        rater = place.limited(cell.rater or who or default, ID_LIMIT, column)
+        make: type[RatingRow] | type[JudgeScoreRow] = JudgeScoreRow if cell.by_judge else RatingRow
+        if not name:
+            place.error(column, "expected the criterion's name, found nothing")
+        elif score is None:
+            place.error(column, f"expected a number, found {shown(value)}")
+        elif place.sound:
+            yield make(place.line, doc_id, system, name, rater, score, column, source)
+
+
+def _cells(record: Mapping[str, Any], *, by_judge: bool) -> Iterator[tuple[str, CellColumn, Any]]:
+    """The ratings and scores of a record: their column, who rated what, and the value."""
+    given = record.get("ratings")
+    for criterion, value in given.items() if isinstance(given, dict) else ():
+        yield f"{WIDE}{criterion}", CellColumn(str(criterion).strip(), "", by_judge), value
+    for column in record:
+        if column.startswith(WIDE):
+            name = column.removeprefix(WIDE).strip()
+            yield column, CellColumn(name, "", by_judge), record[column]
+        elif (cell := cell_of(column)) is not None:
+            yield column, cell, record[column]
+
+
+def _number_of_row(
+    record: Mapping[str, Any], defaults: FileDefaults, output: tuple[str, str]
+) -> int:
+    """Which row of its output (and criterion, if rows name one) this is, from 1."""
+    key = (hash(output), str(record.get("criterion") or ""))
+    defaults.rows_of[key] += 1
+    return defaults.rows_of[key]
+
+
+def _is_probability(number: float | None) -> bool:
+    return number is not None and (number == 0 or LEAST_PROBABILITY <= number <= 1)
+
+
+def _with_probability(header: Sequence[str], name: str, errors: FileErrors) -> Read:
+    """A reader of ratings that say with which probability their output was chosen; an empty cell
+    says nothing."""
+    at = header.index(PROBABILITY)
+    others = [index for index in range(len(header)) if index != at]
+    read = score_reader([header[index] for index in others], "annotator", name, errors)
+
+    def with_probability(values: Sequence[str], line: int) -> Iterator[Row]:
+        written = values[at].strip()
+        probability = written_number(written) if written else None
+        if written and not _is_probability(probability):
+            message = (
+                f"expected a probability from 0 to 1, found {shown(written)}; above 0 the smallest"
+                f" is {LEAST_PROBABILITY:g}"
+            )
+            errors.add(name, line, PROBABILITY, message)
+            return
+        for row in read([values[index] for index in others], line):
+            assert isinstance(row, RatingRow)
+            yield replace(row, probability=probability)
+
+    return with_probability
+
+
+def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
+    """A reader of a table's lines; these tables are the longest, so columns are looked up once."""
+    at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
+    is_rating = rater == "annotator"
+    if is_rating and PROBABILITY in header:
+        return _with_probability(header, name, errors)
+    make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if is_rating else JudgeScoreRow
+
+    def read(values: Sequence[str], line: int) -> Iterator[Row]:
+        doc_id, system, criterion, who, written = (values[index].strip() for index in at)
+        score = written_number(written)
+        names = doc_id + system + criterion + who
+        # Most lines are valid, and quickly found to be: nothing is missing, too long or not a text.
+        if (
+            score is not None
+            and doc_id
+            and system
+            and who
+            and (criterion or not is_rating)
+            and (len(names) <= CRITERION_LIMIT and names.isascii() and "\0" not in names)
+        ):
+            yield make(line, doc_id, system, criterion, who, score)
+            return
+        place = Place(name, line, errors)
+        for column, value in (("doc_id", doc_id), ("system_id", system), (rater, who)):
+            if not value:
+                place.error(column, "expected a name, found nothing")
+            elif len(value) > ID_LIMIT or "\0" in value or not is_text(value):
+                place.limited(value, ID_LIMIT, column)
+        if not criterion and is_rating:
+            place.error("criterion", "expected the criterion that was rated, found nothing")
+        elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
+            place.limited(criterion, CRITERION_LIMIT, "criterion")
+        if score is None:
+            place.error(
+                "score", f"expected a number, found {shown(written) if written else 'nothing'}"
+            )
+        elif place.sound:
+            yield make(line, doc_id, system, criterion, who, score)
+
+    return read

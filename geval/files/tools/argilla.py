@@ -1,0 +1,75 @@
+"""Records of Argilla: fields, people's responses, and suggestions of models.
+
+As `to_json` or `to_list` write them (2.x), flattened (`quality.responses`), or by an older server
+(a list of responses with `values`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.columns import named_columns, text_is_missing
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import Given
+
+TITLE = "records of Argilla"
+MARKS = ("fields",)
+AGENT, PERSON = "Argilla suggestion", "Argilla user"
+FLAT = ".responses"
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    if isinstance(record.get("fields"), dict):
+        return "responses" in record or "suggestions" in record
+    return any(name.endswith(FLAT) and f"{name}.users" in record for name in record)
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """The texts in the fields, with each answer that has a number."""
+    given = Given()
+    if isinstance(record["fields"].given, dict):
+        fields, metadata = record["fields"], record["metadata"]
+        _read_responses(record["responses"], given)
+        _read_suggestions(record["suggestions"], given)
+    else:
+        fields = metadata = record
+        _read_flat(record, given)
+    found = named_columns(fields, metadata, without=("id", "uid"))  # they name an output
+    for known in ("id", "_server_id", "status", "inserted_at", "updated_at"):
+        record[known].skip()
+    if not text_is_missing(found, fields):
+        yield {**found, **given.columns}
+
+
+def _read_responses(responses: Part, given: Given) -> None:
+    if isinstance(responses.given, list):
+        for response in responses.objects():
+            who = response["user_id"].name() or PERSON
+            response["status"].skip()
+            for question, answer in response["values"].items():
+                given.rating(question, who, answer["value"])
+        return
+    for question, answers in responses.items():
+        for answer in answers.objects():
+            given.rating(question, answer["user_id"].name() or PERSON, answer["value"])
+
+
+def _read_suggestions(suggestions: Part, given: Given) -> None:
+    if isinstance(suggestions.given, list):
+        for one in suggestions.objects():
+            given.score(one["question_name"].name(), one["agent"].name() or AGENT, one["value"])
+        return
+    for question, one in suggestions.items():
+        given.score(question, one["agent"].name() or AGENT, one["value"])
+
+
+def _read_flat(record: Part, given: Given) -> None:
+    for name in list(record.reading.record):
+        if not name.endswith(FLAT):
+            continue
+        question = name.removesuffix(FLAT)
+        users = record[f"{name}.users"]
+        record[f"{name}.status"].skip()
+        for at, answer in enumerate(record[name].listed()):
+            given.rating(question, users[at].name() or PERSON, answer)
+        suggestion = record[f"{question}.suggestion"]
+        given.score(question, record[f"{question}.suggestion.agent"].name() or AGENT, suggestion)

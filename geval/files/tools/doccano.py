@@ -1,0 +1,45 @@
+"""Examples of doccano (JSON Lines): a text with the labels that somebody gave it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.columns import named_columns, text_is_missing
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import OVERALL, Given
+
+TITLE = "examples of doccano"
+MARKS = ("label", "labels", "annotations")
+PERSON = "doccano annotator"
+_LABELS = ("label", "labels")
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    has_text = "text" in record or "data" in record
+    if isinstance(record.get("annotations"), list) and has_text and "id" in record:
+        return all(isinstance(one, dict) and "label" in one for one in record["annotations"])
+    labelled = any(isinstance(record.get(name), list) for name in _LABELS)
+    return has_text and labelled and ("Comments" in record or "id" in record)
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """The labelled text is the output; its other columns say what it answers."""
+    given = Given()
+    who = record["annotator"].name() or record["username"].name() or PERSON
+    labels = record.first(*_LABELS)
+    criterion = record["criterion"].name() or OVERALL
+    if record["annotations"].holds:
+        for one in record["annotations"].objects():
+            user = one["user"].value
+            given.rating(criterion, str(user) if user is not None else who, one["label"])
+            for known in ("id", "document", "created_at", "updated_at", "manual", "prob"):
+                one[known].skip()
+    elif isinstance(labels.given, list) and len(labels.given) > 1:
+        labels.note_unused("several labels of one text")
+    elif labels.holds:
+        given.rating(criterion, who, labels)
+    texts = record.first("text", "data")
+    found = named_columns(record, record["meta"], without=("id", "uid", "text"))
+    found["output"] = texts.text()
+    record["id"].skip()
+    if not text_is_missing(found, record):
+        yield {**found, **given.columns}

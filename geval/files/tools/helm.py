@@ -1,0 +1,61 @@
+"""Scenario states of HELM (`scenario_state.json`): the requests of a run with their completions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.parts import Part
+
+TITLE = "scenario states of HELM"
+MARKS = ("instance",)
+HOLDER, SHARED = "request_states", ("adapter_spec",)
+CORRECT = "correct"
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    instance = record.get("instance")
+    return isinstance(instance, dict) and "input" in instance and "request" in record
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """An instance's input, the first completion, and the references that are correct.
+
+    Perturbed inputs and other trials are documents of their own, in one session.
+    """
+    instance, completion = record["instance"], record.at("result", "completions", 0)
+    if not completion["text"].holds:
+        record.note_unused("requests without a completion")
+        return
+    model = record.at("request", "model")
+    model = model if model.holds else record.at("adapter_spec", "model")
+    name = instance["id"].name()
+    parts = [name]
+    if instance["perturbation"].holds:
+        parts.append(instance.at("perturbation", "name").name())
+    trial = record["train_trial_index"].value
+    if isinstance(trial, int) and trial:
+        parts.append(f"trial {trial + 1}")
+    references = [
+        text
+        for reference in instance["references"].objects()
+        if CORRECT in _tags(reference) and (text := reference.at("output", "text").text())
+    ]
+    for known in ("prompt", "model_deployment"):
+        record.at("request", known).skip()
+    for known in ("adapter_spec", "request_mode"):
+        record[known].skip()
+    found = {
+        "system_id": model.name(),
+        "source": instance.at("input", "text").text(),
+        "output": completion["text"].text(),
+        "references": references,
+    }
+    if name:
+        found["doc_id"] = ", ".join(part for part in parts if part)
+    if len(parts) > 1 and name:
+        found["session_id"] = name
+    yield found
+
+
+def _tags(reference: Part) -> list[Any]:
+    tags = reference["tags"].value
+    return tags if isinstance(tags, list) else []

@@ -1,0 +1,91 @@
+"""Logs of Inspect: the samples of an evaluation, with the values of its scorers.
+
+A log is one JSON object with its samples, or a zip (`.eval`) with a file for each
+(`corpus.bundles`); both give records of a sample beside what was evaluated.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.exchanges import exchange
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import Given
+
+TITLE = "logs of Inspect"
+MARKS = ("sample",)
+HOLDER, ITEM, SHARED = "samples", "sample", ("eval",)
+# How scorers write correct, incorrect, partially correct and no answer.
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+ATTACHED = "attachment://"
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    sample = record.get("sample")
+    return isinstance(sample, dict) and "input" in sample and isinstance(record.get("eval"), dict)
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """A sample's input, the model's answer and the target; later epochs are of one session."""
+    sample = record["sample"]
+    about = record["eval"]
+    output = sample["output"]
+    if not (output["choices"].holds or output["completion"].holds):
+        sample.note_unused("samples without an answer")
+        about.skip()
+        return
+    given = Given()
+    for scorer, score in sample["scores"].items():
+        _read_score(scorer, score, given)
+    name, epoch = sample["id"].name(), sample["epoch"].value
+    target = sample["target"].value
+    listed = target if isinstance(target, list) else [target]
+    model = output["model"].name() or about["model"].name()
+    found = {
+        "doc_id": name,
+        "system_id": about["model"].name() or model,
+        "references": [one for one in listed if isinstance(one, str) and one],
+        **exchange(_attached(sample, sample["input"]), _attached(sample, output)),
+        **given.columns,
+    }
+    for known in ("messages", "uuid", "attachments", "summary"):
+        sample[known].skip()
+    for known in ("completion", "stop_reason", "choices"):
+        output[known].skip()
+    about.skip()
+    if isinstance(epoch, int) and epoch > 1:
+        found |= {"doc_id": f"{name}, epoch {epoch}", "session_id": name}
+    yield found
+
+
+def _read_score(scorer: str, score: Part, given: Given) -> None:
+    value = score["value"]
+    if isinstance(value.given, dict):
+        for name, part in value.items():
+            given.score(name, scorer, _graded(part))
+    else:
+        given.score(scorer, scorer, _graded(value))
+
+
+def _graded(value: Part) -> Part:
+    if isinstance(value.given, str) and value.given in GRADES:
+        value.skip()
+        return Part(value.reading, value.path, GRADES[value.given])
+    return value
+
+
+def _attached(sample: Part, part: Part) -> Part:
+    """A value with the long texts that a log keeps apart."""
+    texts = sample["attachments"].given
+    if not isinstance(texts, dict) or not texts:
+        return part
+    return Part(part.reading, part.path, _filled(part.given, texts))
+
+
+def _filled(value: Any, texts: Mapping[str, Any]) -> Any:
+    if isinstance(value, str) and value.startswith(ATTACHED):
+        return texts.get(value.removeprefix(ATTACHED), value)
+    if isinstance(value, list):
+        return [_filled(one, texts) for one in value]
+    if isinstance(value, dict):
+        return {name: _filled(one, texts) for name, one in value.items()}
+    return value

@@ -1,0 +1,67 @@
+"""Tasks of Label Studio (JSON export): their data, people's annotations, models' predictions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.columns import named_columns, text_is_missing
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import Given
+
+TITLE = "tasks of Label Studio"
+MARKS = ("data",)
+# What a result of each type holds.
+VALUES = {"rating": "rating", "number": "number", "choices": "choices"}
+_KNOWN = ("id", "inner_id", "project", "created_at", "updated_at", "updated_by", "file_upload",
+          "total_annotations", "cancelled_annotations", "total_predictions")  # fmt: skip
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("data"), dict) and (
+        isinstance(record.get("annotations"), list) or isinstance(record.get("predictions"), list)
+    )
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """The texts in a task's data, with each rating, number, and choice that has a number."""
+    given = Given()
+    for annotation in record["annotations"].objects():
+        who = _person(annotation["completed_by"])
+        if annotation["was_cancelled"].value is True:
+            annotation.note_unused("annotations that were skipped")
+            continue
+        for result in annotation["result"].objects():
+            given.rating(*_read_result(result, who))
+        for known in (*_KNOWN, "unique_id", "lead_time", "task"):
+            annotation[known].skip()
+    for prediction in record["predictions"].objects():
+        judge = prediction["model_version"].name() or "Label Studio prediction"
+        for result in prediction["result"].objects():
+            given.score(*_read_result(result, judge))
+        for known in (*_KNOWN, "task"):
+            prediction[known].skip()
+    for known in _KNOWN:
+        record[known].skip()
+    found = named_columns(record["data"], without=("id", "uid"))
+    if not text_is_missing(found, record["data"]):
+        yield {**found, **given.columns}
+
+
+def _read_result(result: Part, who: str) -> tuple[str, str, Part]:
+    """A result's criterion, its author, and what it holds."""
+    kind, name = result["type"].name(), result["from_name"].name()
+    for known in ("id", "to_name", "origin"):
+        result[known].skip()
+    holder = result["value"]
+    value = holder[VALUES[kind]] if kind in VALUES else holder
+    return name, who, value
+
+
+def _person(completed_by: Part) -> str:
+    if isinstance(completed_by.given, dict):
+        return completed_by.first("email", "username", "id").name()
+    number = completed_by.value
+    if isinstance(number, str) and number.strip():
+        return number.strip()
+    if isinstance(number, int) and not isinstance(number, bool):
+        return f"annotator {number}"
+    return "Label Studio annotator"

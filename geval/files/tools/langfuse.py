@@ -1,0 +1,74 @@
+"""Traces and generations of Langfuse, as its pages and its API export them, with their scores."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.exchanges import exchange
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import Given
+
+TITLE = "traces of Langfuse"
+MARKS = ("input",)
+HOLDER = "data"
+_OF_TRACES = ("sessionId", "htmlPath", "projectId", "observations", "userId")
+_OF_CALLS = ("GENERATION", "AGENT", "CHAIN")
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    if not ("input" in record and "output" in record and "id" in record):
+        return False
+    return "traceId" in record or sum(name in record for name in _OF_TRACES) >= 2
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """A trace, or a generation that was exported by itself, with what it was given."""
+    kind = record["type"].value
+    if kind is not None and kind != _OF_CALLS[0]:
+        record.note_unused("observations that are no generations")
+        return
+    if not record["output"].holds:
+        record.note_unused("records without a text to rate")
+        return
+    given = Given()
+    if isinstance(record["scores"].given, dict):
+        if record["scores"].holds:
+            record["scores"].note_unused("scores whose author the file does not name")
+    else:
+        for score in record["scores"].objects():
+            _read_score(score, given)
+    model = record["model"].name() or _model_of(record["observations"]) or record["name"].name()
+    for known in ("traceId", "projectId", "htmlPath", "createdAt", "updatedAt"):
+        record[known].skip()
+    yield {
+        "doc_id": record["id"].name(),
+        "system_id": model,
+        "session_id": record["sessionId"].name(),
+        **exchange(record["input"], record["output"]),
+        **given.columns,
+    }
+
+
+def _read_score(score: Part, given: Given) -> None:
+    if score["observationId"].holds and not score.reading.record.get("traceId"):
+        score.note_unused("scores of observations within a trace")
+        return
+    value = score["value"] if score["value"].holds else score["stringValue"]
+    name, source = score["name"].name(), score["source"].name()
+    for known in ("id", "traceId", "timestamp", "createdAt", "updatedAt", "projectId", "dataType"):
+        score[known].skip()
+    if source == "ANNOTATION":
+        given.rating(name, score["authorUserId"].name() or "Langfuse annotator", value)
+    else:
+        score["authorUserId"].skip()
+        given.score(name, "Langfuse evaluator" if source == "EVAL" else "Langfuse API", value)
+
+
+def _model_of(observations: Part) -> str:
+    """The model of a trace's last generation."""
+    if not isinstance(observations.given, list):
+        return ""
+    for at in reversed(range(len(observations.given))):
+        observation = observations[at]
+        if observation["type"].given == _OF_CALLS[0] and observation["model"].holds:
+            return observation["model"].name()
+    return ""

@@ -1,0 +1,65 @@
+"""Runs of LangSmith: what went in, what came out, and feedback."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.exchanges import exchange
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import Given
+
+TITLE = "runs of LangSmith"
+MARKS = ("run_type",)
+HOLDER = "runs"
+PEOPLE = ("app",)
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    return "run_type" in record and "inputs" in record and "outputs" in record
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """The outermost run of a trace; runs within others are parts of it."""
+    if record["parent_run_id"].holds:
+        record.note_unused("runs within other runs (parent_run_id)")
+        return
+    if not record["outputs"].holds:
+        record.note_unused("records without a text to rate")
+        return
+    given = Given()
+    for feedback in record["feedback"].objects():
+        _read_feedback(feedback, given)
+    about = record.at("extra", "metadata")
+    named = [about[name] for name in ("ls_model_name", "model_name", "model")]
+    system = next((one.name() for one in named if one.holds), "") or record["name"].name()
+    for known in ("run_type", "trace_id", "dotted_order", "session_id", "start_time", "end_time"):
+        record[known].skip()
+    found = {
+        "doc_id": record["id"].name(),
+        "system_id": system,
+        **exchange(record["inputs"], record["outputs"]),
+        **given.columns,
+    }
+    session = next((about[name] for name in _SESSIONS if about[name].holds), None)
+    if session is not None:
+        found["session_id"] = session.name()
+    example = record["reference_example_id"].name()
+    if example and "messages" not in found:  # runs of several systems on one example
+        found["doc_id"] = example
+    yield found
+
+
+_SESSIONS = ("session_id", "thread_id", "conversation_id")
+
+
+def _read_feedback(feedback: Part, given: Given) -> None:
+    source = feedback["feedback_source"]
+    kind = source["type"].name()
+    value = feedback["score"] if feedback["score"].holds else feedback["value"]
+    criterion = feedback["key"].name()
+    for known in ("id", "run_id", "trace_id", "session_id", "created_at", "modified_at"):
+        feedback[known].skip()
+    if kind in PEOPLE:
+        who = source["user_name"].name() or source["user_id"].name() or "LangSmith user"
+        given.rating(criterion, who, value)
+    else:
+        given.score(criterion, f"LangSmith {kind or 'feedback'}", value)

@@ -1,0 +1,92 @@
+"""Traces of MLflow, with people's and judges' assessments."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.tools.exchanges import exchange
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import Given
+
+TITLE = "traces of MLflow"
+MARKS = ("info",)
+HOLDER = "traces"
+EXPECTED_ANSWERS = ("expected_response", "expected_answer", "expected_output", "ground_truth")
+_METADATA = ("trace_metadata", "request_metadata")
+_KNOWN = ("request_preview", "response_preview", "client_request_id", "trace_location",
+          "request_time", "timestamp_ms", "execution_time_ms", "execution_duration", "state",
+          "status")  # fmt: skip
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    info, data = record.get("info"), record.get("data")
+    return (
+        isinstance(info, dict)
+        and isinstance(data, dict)
+        and ("trace_id" in info or "request_id" in info)
+    )
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """What went into a trace's outermost span and what came out of it."""
+    info, data = record["info"], record["data"]
+    asked, answered = data["request"], data["response"]
+    root = _root(data["spans"])
+    if not asked.holds and root is not None:
+        asked = root.at("attributes", "mlflow.spanInputs")
+        asked = asked if asked.holds else root["inputs"]
+    if not answered.holds and root is not None:
+        answered = root.at("attributes", "mlflow.spanOutputs")
+        answered = answered if answered.holds else root["outputs"]
+    if not answered.holds:
+        record.note_unused("records without a text to rate")
+        return
+    given, references = Given(), []
+    for assessment in info["assessments"].objects():
+        references += _read_assessment(assessment, given)
+    about = [info[name] for name in _METADATA]
+    model = next((one["mlflow.modelId"] for one in about if one["mlflow.modelId"].holds), None)
+    session = next(
+        (one["mlflow.trace.session"] for one in about if one["mlflow.trace.session"].holds), None
+    )
+    for name in _KNOWN:
+        info[name].skip()
+    data["spans"].skip()
+    yield {
+        "doc_id": info.first("trace_id", "request_id").name(),
+        "system_id": model.name() if model else info.at("tags", "mlflow.traceName").name(),
+        "session_id": session.name() if session else "",
+        "references": references,
+        **exchange(asked, answered),
+        **given.columns,
+    }
+
+
+def _root(spans: Part) -> Part | None:
+    """The span that is within no other."""
+    for span in spans.objects():
+        if not (span["parent_span_id"].holds or span["parent_id"].holds):
+            return span
+    return None
+
+
+def _read_assessment(assessment: Part, given: Given) -> list[str]:
+    """Add a rating or a score; returns an expected answer, if it is one."""
+    name = assessment.first("assessment_name", "name").name()
+    source = assessment["source"]
+    for known in ("assessment_id", "trace_id", "span_id", "create_time", "last_update_time"):
+        assessment[known].skip()
+    if assessment["valid"].value is False:
+        assessment.note_unused("assessments that were overridden")
+        return []
+    if assessment["expectation"].holds:
+        value = assessment.at("expectation", "value")
+        if name in EXPECTED_ANSWERS and isinstance(value.given, str):
+            return [value.value]
+        value.note_unused(f"expectations: {name}")
+        return []
+    who, value = source["source_id"].name(), assessment.at("feedback", "value")
+    if source["source_type"].name() == "HUMAN":
+        given.rating(name, who or "MLflow user", value)
+    else:
+        given.score(name, who or "MLflow judge", value)
+    return []

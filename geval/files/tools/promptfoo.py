@@ -1,0 +1,65 @@
+"""Results of promptfoo: one for each test, prompt and provider, with the scores of assertions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.files.fields import as_text
+from geval.files.tools.columns import named_columns
+from geval.files.tools.parts import Part
+from geval.files.tools.ratings import OVERALL, Given
+
+TITLE = "promptfoo's results"
+MARKS = ("vars",)
+HOLDER = "results"
+JUDGE, PERSON = "promptfoo", "promptfoo user"
+ONLY = "score"
+
+
+def knows(record: Mapping[str, Any]) -> bool:
+    has_more = any(name in record for name in ("response", "prompt", "provider", "gradingResult"))
+    return isinstance(record.get("vars"), dict) and has_more
+
+
+def read(record: Part) -> Iterator[dict[str, Any]]:
+    """The variables of a test are its document; a prompt's text, if none has a usual name."""
+    found = named_columns(record["vars"])
+    output = record["response"]
+    output = output["output"] if isinstance(output.given, dict) else output
+    if not output.holds and record["error"].holds:
+        record.note_unused("results with an error")
+        return
+    given = Given()
+    for name, score in record["namedScores"].items():
+        given.score(name, JUDGE, score)
+    grading = record["gradingResult"]
+    given.score(ONLY, JUDGE, record["score"] if record["score"].holds else grading["score"])
+    if isinstance(grading.given, dict):
+        grading["score"].skip()
+        for part in grading["componentResults"].objects():
+            if part.at("assertion", "type").given == "human":
+                given.rating(OVERALL, PERSON, part["score"])
+                part.skip()
+        for known in ("pass", "namedScores"):
+            grading[known].skip()
+    prompt = record["prompt"]
+    raw = prompt["raw"] if isinstance(prompt.given, dict) else prompt
+    provider = record["provider"]
+    if isinstance(provider.given, dict):
+        provider = provider.first("label", "id")
+    system = found.pop("system_id", "") or provider.name()
+    number = record["promptIdx"].value
+    if "source" not in found:
+        found["source"] = raw.value
+    elif isinstance(number, int) and number > 0:
+        system = f"{system}, prompt {number + 1}"
+    for known in ("id", "testIdx", "success", "promptId", "failureReason"):
+        record[known].skip()
+    if found["source"] is None:
+        record["prompt"].error("expected the prompt's text (raw), found nothing")
+    value = output.value
+    yield {
+        **found,
+        "system_id": system,
+        "output": value if value is None or isinstance(value, str) else as_text(value),
+        **given.columns,
+    }
