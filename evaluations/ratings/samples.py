@@ -3,11 +3,8 @@ and command."""
 
 from evaluations.ratings.human_scores import HumanScores
 from geval.texts.numbers import thin
+from geval.texts.sentences import WEIGHTED
 
-WEIGHTED = (
-    "Outputs were drawn with known probabilities that differ, so each counts by its weight, which"
-    " is 1 divided by its probability."
-)
 OF_ALL = (
     "Human means, correlations with people and their differences, tests of judges, errors, accuracy"
     " on pairs, calibration, biases, pass rates and prediction-powered means describe all outputs"

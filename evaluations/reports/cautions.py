@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evaluations.models import Project, RunItem
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult
-from evaluations.reports.words import listed
+from geval.texts.sentences import listed
 from geval.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 
 

@@ -14,12 +14,12 @@ import numpy as np
 from evaluations.models import Criterion
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
-from evaluations.reports.words import listed
 from geval.scales import Scale, short
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.layout import Outputs
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import in_brackets, signed
+from geval.texts.sentences import listed
 from geval.thresholds import PAIRED_ANNOTATORS
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the

@@ -12,6 +12,7 @@ from evaluations.standin import HONEST_NAME
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked
 from geval.texts.numbers import in_brackets, shown, thin
+from geval.texts.sentences import listed
 from geval.thresholds import CHECK_WIDTH, INTERVAL_DOCUMENTS, VERDICT_ALPHA, VERDICT_MARGIN
 
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
@@ -99,11 +100,6 @@ def _too_early(result: CriterionResult) -> str:
         f"{'s have' if most > 1 else ' has'} both ratings and scores, and at least"
         f" {INTERVAL_DOCUMENTS} are needed."
     )
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 _HEADLINES = {

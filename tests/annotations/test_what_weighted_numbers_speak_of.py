@@ -22,7 +22,7 @@ from benchmarks.planted import as_csv
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Criterion, Judge, Project
-from evaluations.ratings.samples import ASKED, PLANNED, PROVEN, WEIGHTED, WEIGHTS
+from evaluations.ratings.samples import ASKED, PLANNED, PROVEN, WEIGHTS
 from evaluations.reports.downloads.formats import FORMATS
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.downloads.tables import as_markdown, as_text
@@ -30,6 +30,7 @@ from evaluations.reports.figures import FIGURES
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live, memo
 from evaluations.reports.words import chosen_note
+from geval.texts.sentences import WEIGHTED
 from tests.conftest import CHECKOUT
 
 pytestmark = pytest.mark.django_db

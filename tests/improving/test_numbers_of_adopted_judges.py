@@ -28,7 +28,7 @@ from evaluations.reports.downloads.mlflow_metrics import as_metrics
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.downloads.tables import as_csv, as_markdown, as_text
 from evaluations.reports.drawings.drawn import drawings
-from evaluations.reports.drawings.numbers import numbers_for_figures
+from evaluations.reports.figure_numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Subject, judges, scatter
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import (

@@ -18,8 +18,9 @@ from scipy import stats
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Judge, Project, ShareLink
 from evaluations.models.tokens import digest_of
+from evaluations.reports.downloads.latex import as_latex_figure
 from evaluations.reports.drawings import pictures
-from evaluations.reports.drawings.drawn import KINDS, as_latex_figure, drawings
+from evaluations.reports.drawings.drawn import KINDS, drawings
 from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drawings.pictures import as_picture
 from evaluations.reports.drawings.shapes import Drawing, Line, Words, fitting, ordinal

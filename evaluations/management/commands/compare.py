@@ -9,9 +9,9 @@ from evaluations.management.projects import find_criteria, find_judge, find_proj
 from evaluations.reports.data import load_data
 from evaluations.reports.searched import SEEN
 from evaluations.reports.two_judges.tests import pair_tests, seen_by_search
-from evaluations.reports.words import listed
 from geval.statistics.accuracy_tests import AccuracyTest
 from geval.texts.numbers import p_value
+from geval.texts.sentences import listed
 
 
 class Command(SiteCommand):

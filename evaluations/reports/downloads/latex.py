@@ -1,10 +1,9 @@
 """The paper's table: judges by criteria, for LaTeX with booktabs."""
 
-import re
 from collections.abc import Sequence
 
-from evaluations.ratings.samples import WEIGHTED
 from evaluations.reports.downloads.board_tables import agreement_rows
+from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.marks import Marks
 from evaluations.reports.null_judges import TITLES
@@ -12,30 +11,14 @@ from evaluations.reports.report import Report
 from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES, NullName
+from geval.texts.latex import escaped, first_cell
+from geval.texts.numbers import NARROW
+from geval.texts.sentences import WEIGHTED
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-}  # fmt: skip
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger", "<=": r"\le"}
+# Signs of our own sentences that LaTeX does not know as letters.
+_SIGNS = {NARROW: r"\,", "\u2212": "$-$", "±": r"$\pm$"}
 _MATHS = {"pearson": "r", "spearman": r"\rho", "kendall": r"\tau"}
-
-
-def escaped(text: str) -> str:
-    """A text as LaTeX prints it."""
-    return "".join(_SPECIAL.get(letter, letter) for letter in _one_line(text))
-
-
-def _one_line(text: str) -> str:
-    """An empty line would end the paragraph, and with it the table."""
-    return re.sub(r"[\r\n\v\f\x85\u2028\u2029]+", " ", text)
-
-
-def first_cell(text: str) -> str:
-    """A text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for arguments of
-    it."""
-    return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)
 
 
 def as_latex(report: Report, marks: Marks | None = None) -> str:
@@ -189,3 +172,25 @@ def _ceiling(report: Report, second: Coefficient) -> list[str]:
                 "--" if value is None or report.options.level != "summary" else f"{value:.3f}"
             )
     return [*cells, "", ""]
+
+
+def as_latex_figure(drawing: Drawing, name: str) -> str:
+    """The environment that places a figure in a paper.
+
+    Args:
+        name: of the PDF, without its ending.
+    """
+    caption = escaped(f"{drawing.title}. {drawing.caption}")
+    for sign, written in _SIGNS.items():
+        caption = caption.replace(sign, written)
+    return "\n".join(
+        [
+            r"\begin{figure}",
+            r"\centering",
+            rf"\includegraphics[width=\columnwidth]{{{name}.pdf}}",
+            rf"\caption{{{caption}}}",
+            rf"\label{{fig:{name}}}",
+            r"\end{figure}",
+            "",
+        ]
+    )

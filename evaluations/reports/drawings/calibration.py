@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.shapes import TEXT, Dot, Drawing, Line, Shape, Words, fitting
-from evaluations.reports.words import listed
 from geval.scales import short
 from geval.texts.numbers import signed, thin
+from geval.texts.sentences import listed
 
 COLUMNS = 3
 SIDE, GAP, HEAD, FOOT, LEFT = 86.0, 24.0, 34.0, 22.0, 16.0

@@ -1,11 +1,8 @@
-"""The figures of a criterion, in their order, drawn for one judge; and where they are needed in
-print."""
+"""The figures of a criterion, in their order, drawn for one judge."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from evaluations.ratings.samples import WEIGHTED
-from evaluations.reports.downloads.latex import escaped
 from evaluations.reports.drawings.bubbles import bubbles
 from evaluations.reports.drawings.calibration import calibration
 from evaluations.reports.drawings.matrix import matrix
@@ -13,13 +10,11 @@ from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.precision import precision
 from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.drawings.slopes import slopes
-from geval.texts.numbers import NARROW
+from geval.texts.sentences import WEIGHTED
 
 Address = Callable[[float, float], str]
 KINDS = ("bubbles", "systems", "calibration", "matrix", "precision")
 LEAST_SYSTEMS = 2
-# Signs of our own sentences that LaTeX does not know as letters.
-_SIGNS = {NARROW: r"\,", "\u2212": "$-$", "±": r"$\pm$"}
 
 
 def drawings(
@@ -56,25 +51,3 @@ def _drawn(
 def drawing_of(kind: str, numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing | None:
     """One figure; None where it has nothing to show."""
     return next((one for one in drawings(numbers, judge) if one.kind == kind), None)
-
-
-def as_latex_figure(drawing: Drawing, name: str) -> str:
-    """The environment that places a figure in a paper.
-
-    Args:
-        name: of the PDF, without its ending.
-    """
-    caption = escaped(f"{drawing.title}. {drawing.caption}")
-    for sign, written in _SIGNS.items():
-        caption = caption.replace(sign, written)
-    return "\n".join(
-        [
-            r"\begin{figure}",
-            r"\centering",
-            rf"\includegraphics[width=\columnwidth]{{{name}.pdf}}",
-            rf"\caption{{{caption}}}",
-            rf"\label{{fig:{name}}}",
-            r"\end{figure}",
-            "",
-        ]
-    )

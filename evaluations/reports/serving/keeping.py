@@ -26,8 +26,9 @@ from evaluations.reports.data import ReportData, ids_of, load_data
 from evaluations.reports.disagreements.numbers import GapNumbers, largest_gaps
 from evaluations.reports.disagreements.view import GapView, read_gap_view
 from evaluations.reports.downloads.formats import FORMATS
-from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
+from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
+from evaluations.reports.figure_numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
 from evaluations.reports.options import ReportOptions, read_options
 from evaluations.reports.page import ReportNumbers, numbers_of

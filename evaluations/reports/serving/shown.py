@@ -9,8 +9,9 @@ from evaluations.reports.data import ReportData, ids_of
 from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers
 from evaluations.reports.disagreements.view import GapView
 from evaluations.reports.downloads.formats import BY_ENDING
-from evaluations.reports.drawings.numbers import CriterionNumbers, numbers_for_figures
+from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
+from evaluations.reports.figure_numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Figure, Subject
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page

@@ -19,12 +19,13 @@ from evaluations.reports.serving.shown import shown_pair
 from evaluations.reports.two_judges.numbers import OneAgreeing, PairOnCriterion
 from evaluations.reports.two_judges.score_grids import Grid, Shares
 from evaluations.reports.two_judges.view import CLASSES, PairView
-from evaluations.reports.words import chosen_note, listed, weights_note
+from evaluations.reports.words import chosen_note, weights_note
 from geval.scales import short
 from geval.statistics.jackknife import no_interval
 from geval.statistics.resampling import Interval
 from geval.statistics.two_judges import ONLY_FIRST
 from geval.texts.numbers import p_value, signed, two_decimals
+from geval.texts.sentences import listed
 from geval.thresholds import SIGNIFICANCE
 
 # Of one kind all are listed, page by page; of both kinds the first few.

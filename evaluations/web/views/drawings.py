@@ -12,7 +12,8 @@ from django.utils.text import slugify
 
 from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
-from evaluations.reports.drawings.drawn import KINDS, as_latex_figure, drawing_of
+from evaluations.reports.downloads.latex import as_latex_figure
+from evaluations.reports.drawings.drawn import KINDS, drawing_of
 from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from evaluations.reports.drawings.pictures import PicturesMissingError, as_picture
 from evaluations.reports.drawings.shapes import Drawing

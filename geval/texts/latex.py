@@ -1,0 +1,25 @@
+"""Texts as LaTeX prints them. Pure."""
+
+import re
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def escaped(text: str) -> str:
+    """A text as LaTeX prints it."""
+    return "".join(_SPECIAL.get(letter, letter) for letter in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """An empty line would end the paragraph, and with it the table."""
+    return re.sub(r"[\r\n\v\f\x85\u2028\u2029]+", " ", text)
+
+
+def first_cell(text: str) -> str:
+    """A text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for arguments of
+    it."""
+    return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)

@@ -1,0 +1,13 @@
+"""Sentences, and parts of them, that stand in several places."""
+
+from collections.abc import Sequence
+
+WEIGHTED = (
+    "Outputs were drawn with known probabilities that differ, so each counts by its weight, which"
+    " is 1 divided by its probability."
+)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
