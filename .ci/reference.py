@@ -148,7 +148,7 @@ def evaluator_settings() -> Iterator[str]:
 
 def python_client() -> Iterator[str]:
     """The client's classes and methods with their docstrings."""
-    from geval_site import client
+    from geval import client
 
     yield "# Python client"
     yield paragraph(inspect.getdoc(client) or "")

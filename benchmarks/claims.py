@@ -173,7 +173,7 @@ def claims_of_report(
     from assurance.certifying.requirements import check, parse_requirement
     from evaluations.reports.options import ReportOptions
     from evaluations.reports.report import criterion_result
-    from evaluations.reports.verdict import VERDICT_SHARE, Verdict
+    from geval.verdicts.verdict import VERDICT_SHARE, Verdict
 
     result = criterion_result(
         project,

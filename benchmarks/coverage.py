@@ -22,7 +22,6 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.verdict_errors import print_verdict_errors
-from evaluations.reports.analysis import Significance, adjusted_together, seeded
 from geval.statistics.agreement import (
     MEASUREMENTS,
     Ceiling,
@@ -64,6 +63,7 @@ from geval.statistics.results import Estimate
 from geval.statistics.significance import new_systems_test, permutation_test
 from geval.statistics.types import FloatArray
 from geval.thresholds import SIGNIFICANCE
+from geval.verdicts.analysis import Significance, adjusted_together, seeded
 
 VERDICTS = "verdicts at the border"
 CLAIMS = "reports that claim a difference of equals"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluations.standin.wording import NAMED, mean_of
+from geval.standin.wording import NAMED, mean_of
 
 _WORDS = """
     harbour ferry island winter morning captain storm cargo village lantern market river bridge

@@ -98,8 +98,8 @@ def multiply(project: Any, first: int, last: int) -> None:
 
 
 def forget() -> None:
-    from evaluations.reports import analysis
     from evaluations.reports.serving import live, memo
+    from geval.verdicts import analysis
 
     memo.forget()
     live.forget()

@@ -22,9 +22,9 @@ from typing import Any
 
 from aiohttp import web
 
-from evaluations.standin.judging import read_prompt, steps_for, wants_steps
 from geval.llm.probe import QUESTION
 from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
+from geval.standin.judging import read_prompt, steps_for, wants_steps
 
 UPPER = 0.3
 # As Azure stops a prompt: https://github.com/openai/openai-dotnet/issues/55

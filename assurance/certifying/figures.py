@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from assurance.certifying.requirements import CLAIMS, Figure
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.data import ReportData
-from evaluations.reports.null_judges import NullDraw
 from evaluations.reports.options import Epsilon, ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, criterion_result
-from evaluations.reports.verdict import Verdict, verdict_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.results import Estimate
 from geval.thresholds import INTERVAL_DOCUMENTS
+from geval.verdicts.null_judges import NullDraw
+from geval.verdicts.verdict import Verdict, verdict_of
 
 _VERDICTS = {
     "verdict.stands_in": (Verdict.STANDS_IN,),

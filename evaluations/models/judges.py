@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -17,12 +17,14 @@ from evaluations.models.corpus import FAMILY
 from evaluations.models.errands import Errand
 from evaluations.models.project import Project
 from evaluations.models.sealing import KeyNameError, seal, unseal
-from evaluations.standin import MODEL as STAND_IN
-from geval.evaluators.base import Evaluator
-from geval.evaluators.judge_settings import declared, range_of
 from geval.evaluators.registry import evaluators
+from geval.llm.judge_settings import declared, range_of
 from geval.llm.request_settings import Mode, RequestSettings
+from geval.standin import MODEL as STAND_IN
 from geval_site.key_names import why_not_allowed
+
+if TYPE_CHECKING:
+    from geval.evaluators.base import Evaluator
 
 
 def validate_finite(value: float) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, cast
 
-from geval.evaluators.judge_settings import Mode, default_of
 from geval.llm.cost import BATCH_DISCOUNT, Prices
+from geval.llm.judge_settings import Mode, default_of
 from geval.llm.request_settings import RequestSettings
 from geval.llm.server_fit import TAKES_ALL, ServerFit
 

@@ -13,9 +13,9 @@ from evaluations.pages.jobs import Jobs
 from evaluations.reports.at_a_glance import AtAGlance, ForestRow, VerdictRow, at_a_glance
 from evaluations.reports.report import CriterionResult, Report
 from evaluations.reports.serving.size import numbers_in
-from evaluations.reports.verdict import Verdict
 from evaluations.reports.words import headline
 from geval.texts.numbers import counted, thin, whole_percent
+from geval.verdicts.verdict import Verdict
 
 # A report of fewer numbers is computed with the page; a larger one is fetched once the page stands.
 IN_THE_PAGE = 3000

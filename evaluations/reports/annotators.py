@@ -15,7 +15,6 @@ from evaluations.ratings.marked_spans import marked_texts
 from evaluations.reports.data import ReportData
 from evaluations.reports.downloads.json_values import with_interval
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.steps import OnStep, unseen
 from geval.scales import short
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import (
@@ -34,6 +33,7 @@ from geval.statistics.span_agreement import (
 )
 from geval.texts.numbers import in_brackets, shown, signed
 from geval.thresholds import SPLIT
+from geval.verdicts.steps import OnStep, unseen
 
 # Of the outputs on which people are split, so many are listed.
 MOST_SPLIT = 20

@@ -3,15 +3,15 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from evaluations.reports.forest import Axis, Span, shared_axis
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.verdict import Evidence, Verdict
 from evaluations.reports.words import reading
+from geval.drawings.forest import Axis, Span, shared_axis
 from geval.statistics.correlation import Level
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals
 from geval.thresholds import CALIBRATION_GAIN
+from geval.verdicts.verdict import Evidence, Verdict
 
 
 @dataclass(frozen=True)

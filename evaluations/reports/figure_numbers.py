@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from evaluations.reports.drawings.numbers import (
+from evaluations.reports.figures import PEOPLE, Subject
+from evaluations.reports.report import JudgeResult
+from evaluations.reports.words import SYMBOLS
+from geval.drawings.numbers import (
     MOST_SIDES,
     Bubble,
     Calibrated,
@@ -10,9 +13,6 @@ from evaluations.reports.drawings.numbers import (
     JudgeNumbers,
     SystemMeans,
 )
-from evaluations.reports.figures import PEOPLE, Subject
-from evaluations.reports.report import JudgeResult
-from evaluations.reports.words import SYMBOLS
 from geval.statistics.calibration import reliability_intervals
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.types import FloatArray

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaluations.models import Criterion, Judge
-from evaluations.reports.analysis import draws_for
 from evaluations.reports.data import ReportData
 from evaluations.reports.options import ReportOptions
 from geval.statistics.correlation import Coefficient, Level
@@ -22,6 +21,7 @@ from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.significance import paired_bootstrap_p
 from geval.statistics.types import FloatArray
 from geval.thresholds import BOOTSTRAP_DOCUMENTS
+from geval.verdicts.analysis import draws_for
 
 # The strictest first.
 LEVELS = ((0.01, "‡"), (0.05, "†"))

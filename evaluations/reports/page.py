@@ -7,7 +7,6 @@ from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
 from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
 from evaluations.reports.data import ReportData
 from evaluations.reports.figures import figures_of
-from evaluations.reports.null_judges import TITLES, NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
@@ -17,6 +16,7 @@ from evaluations.reports.words import headline
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES
 from geval.texts.numbers import in_brackets, shown
+from geval.verdicts.null_judges import TITLES, NullJudge
 
 
 @dataclass(frozen=True)

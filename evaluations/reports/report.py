@@ -10,32 +10,13 @@ import numpy as np
 
 from evaluations.models import Criterion, Judge, Project
 from evaluations.registry import instructed_judges
-from evaluations.reports.analysis import (
-    SEED,
-    Agreement,
-    JudgeAnalysis,
-    Judged,
-    Significance,
-    View,
-    adjusted_together,
-    analyse_agreement,
-    analyse_judge,
-    compare_pairs,
-    on_common_ground,
-    own_means,
-    rank_judges,
-    williams_of,
-)
 from evaluations.reports.data import ReportData, load_data
 from evaluations.reports.leaderboard import Leaderboard, leaderboards, with_seen
-from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.probes import Instructed, Sensitivity
 from evaluations.reports.searched import Searches, Seen, marked, marked_on, searches_behind
 from evaluations.reports.serving.memo import remembered, remembered_as, remembered_each
-from evaluations.reports.steps import OnStep, part_of, unseen
 from evaluations.reports.timing import report_seconds
-from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from geval.statistics.agreement import rater_at
 from geval.statistics.alt_test import AltTest
 from geval.statistics.bias import Family, FamilyBias, family_bias
@@ -52,6 +33,25 @@ from geval.statistics.results import Estimate
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import freedom_share, kish
 from geval.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
+from geval.verdicts.analysis import (
+    SEED,
+    Agreement,
+    JudgeAnalysis,
+    Judged,
+    Significance,
+    View,
+    adjusted_together,
+    analyse_agreement,
+    analyse_judge,
+    compare_pairs,
+    on_common_ground,
+    own_means,
+    rank_judges,
+    williams_of,
+)
+from geval.verdicts.null_judges import NullJudge
+from geval.verdicts.steps import OnStep, part_of, unseen
+from geval.verdicts.verdict import Evidence, Verdict, verdict_of
 
 MOST_NEXT = 5
 _UNKNOWN = "there are no texts of the judge's own family"

@@ -7,13 +7,13 @@ from evaluations.ratings.samples import WEIGHTS, taken_from_the_top
 from evaluations.reports.options import MEAN
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.searched import marked
-from evaluations.reports.verdict import Evidence, Verdict
-from evaluations.standin import HONEST_NAME
+from geval.standin import HONEST_NAME
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked
 from geval.texts.numbers import in_brackets, shown, thin
 from geval.texts.sentences import listed
 from geval.thresholds import CHECK_WIDTH, INTERVAL_DOCUMENTS, VERDICT_ALPHA, VERDICT_MARGIN
+from geval.verdicts.verdict import Evidence, Verdict
 
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 

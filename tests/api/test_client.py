@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
-from geval_site.client import ApiError, Client, Run
+from geval.client import ApiError, Client, Run
 from tests.conftest import CHECKOUT
 from tests.processes import SiteProcess, StandInProcess
 

@@ -14,13 +14,13 @@ from django.contrib.auth.models import User
 
 from evaluations.models import ApiToken, CandidateOutput, Project
 from evaluations.models.tokens import new_token
-from geval_site.client import Client
-from geval_site.outbox import Outbox
+from geval.client import Client
+from geval.outbox import Outbox
 from tests.conftest import CHECKOUT
 from tests.processes import SiteProcess, free_port
 
 TWO_LINES = """
-from geval_site.client import Client
+from geval.client import Client
 site = Client({address!r}, token={token!r})
 site.log("small", doc_id="q1", system="bot", source="When?", output="At 8.")
 """

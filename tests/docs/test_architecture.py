@@ -1,6 +1,7 @@
 """The docs of the code name files that exist, and walks are short."""
 
 import re
+import tomllib
 
 import pytest
 
@@ -47,3 +48,22 @@ def test_every_file_that_a_room_names_exists(page: str) -> None:
     folders = ("", *ROOMS[page])
 
     assert [n for n in named if not any((CHECKOUT / f / n).exists() for f in folders)] == []
+
+
+def test_the_layers_of_imports_name_every_room() -> None:
+    contracts = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = re.findall(r"[\w.]+", " ".join(contracts["contracts"][0]["layers"]))
+    rooms = {
+        f"{package}.{path.stem}"
+        for package in contracts["root_packages"]
+        for path in (CHECKOUT / package).iterdir()
+        if path.suffix == ".py" or any(path.glob("*.py"))
+    }
+    ignored = {"__init__", "__main__", "apps", "migrations"}
+
+    assert [
+        room
+        for room in sorted(rooms)
+        if room.rpartition(".")[2] not in ignored
+        and not any(layer == room or layer.startswith(f"{room}.") for layer in layers)
+    ] == []

@@ -27,7 +27,6 @@ from evaluations.reports.downloads.latex import as_latex
 from evaluations.reports.downloads.mlflow_metrics import as_metrics
 from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.downloads.tables import as_csv, as_markdown, as_text
-from evaluations.reports.drawings.drawn import drawings
 from evaluations.reports.figure_numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Subject, judges, scatter
 from evaluations.reports.options import ReportOptions
@@ -39,6 +38,7 @@ from evaluations.reports.report import (
 )
 from evaluations.reports.serving.keeping import neglected_reports, work_on_report
 from evaluations.reports.words import headline, in_a_sentence, reading
+from geval.drawings.drawn import drawings
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEEN = "seen by its search"

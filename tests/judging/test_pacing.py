@@ -10,9 +10,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from evaluations.standin.limiting import Limits
 from geval.llm.pacing import BLOCK_SECONDS, SLACK_SECONDS, Pace, Seen, Slots
 from geval.llm.signs import RecentCalls
+from geval.standin.limiting import Limits
 
 
 class Worker:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from evaluations.judging.judges.judges import JudgeDraft, change_judge, create_judge, draft_of
 from evaluations.models import Judge, Project
-from evaluations.standin.judging import read_prompt
 from evaluations.web.forms.evaluators import EvaluatorForm
 from geval.evaluators.base import Item
 from geval.evaluators.geval import GEval
@@ -23,6 +22,7 @@ from geval.llm.prompt_examples import EXAMPLES_HEADING
 from geval.llm.prompts import DEFAULT_INPUTS, PromptParts, compose_template, delimited, render
 from geval.llm.replies import ReplyChoice
 from geval.scales import Scale
+from geval.standin.judging import read_prompt
 
 PARTS = PromptParts("coherence", Scale(1, 5))
 PLAIN = compose_template(PARTS, steps=None)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from geval.evaluators.judge_settings import default_of
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.judge_settings import default_of
 from geval.llm.requests import ChatRequest
 from geval.llm.time_limit import MOST_SECONDS, TimeLimit
 from tests.processes import StandInProcess

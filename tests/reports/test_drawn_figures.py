@@ -19,16 +19,16 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import Judge, Project, ShareLink
 from evaluations.models.tokens import digest_of
 from evaluations.reports.downloads.latex import as_latex_figure
-from evaluations.reports.drawings import pictures
-from evaluations.reports.drawings.drawn import KINDS, drawings
-from evaluations.reports.drawings.numbers import CriterionNumbers
-from evaluations.reports.drawings.pictures import as_picture
-from evaluations.reports.drawings.shapes import Drawing, Line, Words, fitting, ordinal
-from evaluations.reports.drawings.svg import as_file, as_page_part
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving import live, memo
 from evaluations.reports.serving.keeping import neglected_reports, work_on_report
 from evaluations.reports.serving.shown import shown_figure_numbers
+from geval.drawings import pictures
+from geval.drawings.drawn import KINDS, drawings
+from geval.drawings.numbers import CriterionNumbers
+from geval.drawings.pictures import as_picture
+from geval.drawings.shapes import Drawing, Line, Words, fitting, ordinal
+from geval.drawings.svg import as_file, as_page_part
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 pytestmark = pytest.mark.django_db

@@ -31,7 +31,7 @@ from evaluations.reports.serving import keeping, live, memo
 from evaluations.reports.serving.keeping import MOST_KEPT, neglected_reports, work_on_report
 from evaluations.reports.serving.kept import MOST_WAITING, RETRY_AFTER, kept_view
 from evaluations.reports.serving.size import is_large, numbers_in
-from geval_site import client as api_client
+from geval import client as api_client
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db

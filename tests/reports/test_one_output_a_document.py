@@ -15,7 +15,7 @@ from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.downloads.tables import as_markdown, as_text
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import build_report
-from evaluations.reports.verdict import Verdict
+from geval.verdicts.verdict import Verdict
 
 pytestmark = pytest.mark.django_db
 

@@ -11,9 +11,9 @@ from django.test import Client
 from evaluations.corpus.store import LoadResult
 from evaluations.models import EvaluationRun, ItemState, Project, RunItem, RunState, Score
 from evaluations.reports.figures import FIGURES, Subject
-from evaluations.reports.forest import shared_axis
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.shown import report_now
+from geval.drawings.forest import shared_axis
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 Load = Callable[..., LoadResult]

@@ -9,15 +9,15 @@ import pytest
 
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import Project
-from evaluations.reports.null_judges import NullDraw, NullJudge
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, build_report
-from evaluations.reports.verdict import Evidence, Verdict, verdict_of
 from evaluations.reports.words import headline, in_a_sentence, reading
 from geval.files.readers import InputFile
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
+from geval.verdicts.null_judges import NullDraw, NullJudge
+from geval.verdicts.verdict import Evidence, Verdict, verdict_of
 from tests.reports.test_best_judge import FAIR, OUTPUTS, QUALITY, rated, scored
 
 Load = Callable[..., LoadResult]

@@ -1,6 +1,6 @@
 """The stand-in's token bucket and quota, on a clock of the test."""
 
-from evaluations.standin.limiting import Limits
+from geval.standin.limiting import Limits
 
 
 class Clock:

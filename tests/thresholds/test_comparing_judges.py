@@ -5,16 +5,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evaluations.reports.analysis import (
+from evaluations.reports.report import CriterionResult
+from geval.statistics.comparisons import share_interval
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.significance import PairTest
+from geval.verdicts.analysis import (
     Significance,
     adjusted_together,
     analyse_agreement,
     williams_of,
 )
-from evaluations.reports.report import CriterionResult
-from geval.statistics.comparisons import share_interval
-from geval.statistics.layout import Outputs, Ratings
-from geval.statistics.significance import PairTest
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(6)

@@ -19,11 +19,11 @@ from geval.evaluators.base import (
     SettingsError,
     new_settings,
 )
-from geval.evaluators.judge_settings import JudgeSettings, default_of
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluators, make_evaluator
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.errors import EndpointError
+from geval.llm.judge_settings import JudgeSettings, default_of
 from geval.llm.probe import TOKENS_WITH_THOUGHT, Findings
 from geval.llm.time_limit import TimeLimit
 from geval_site.key_names import why_not_allowed

@@ -14,11 +14,11 @@ from evaluations.judging.judges.listing import (
 )
 from evaluations.judging.judges.steps import prompt_parts
 from evaluations.models import CandidateOutput, Endpoint, ModelProbe, Project
-from geval.evaluators.judge_settings import default_of
 from geval.evaluators.llm_evaluator import PromptSettings
 from geval.evaluators.registry import evaluators
 from geval.llm.errors import EndpointError
 from geval.llm.item_texts import Texts
+from geval.llm.judge_settings import default_of
 from geval.llm.judgement import JudgeQuestion, question_on
 from geval.llm.parsing import Failure
 from geval.llm.patience import ask_within_patience

@@ -31,7 +31,7 @@ from evaluations.models.run_parameters import RunParameters
 from evaluations.people.limits import limits_money
 from evaluations.people.waking import wake_for_runs
 from geval.evaluators.base import Evaluator, Text
-from geval.evaluators.judge_settings import JudgeSettings
+from geval.llm.judge_settings import JudgeSettings
 from geval_site.version import __version__
 
 

@@ -18,9 +18,9 @@ from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
 from evaluations.models import Endpoint, Judge, Project, ScoringMode
 from geval.evaluators.base import EvaluatorError
-from geval.evaluators.judge_settings import JudgeSettings, declared, option_of
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluator_class
+from geval.llm.judge_settings import JudgeSettings, declared, option_of
 from geval_site.program import command
 
 

@@ -20,7 +20,7 @@ from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.downloads.tables import as_text
 from evaluations.reports.report import Report, build_report
-from evaluations.standin import HONEST_NAME, MODEL
+from geval.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
 from geval_site.queues import RUNS
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.standin import HONEST_NAME, MODEL
-from evaluations.standin.leanings import LEANINGS
-from evaluations.standin.server import Switches, serve
+from geval.standin import HONEST_NAME, MODEL
+from geval.standin.leanings import LEANINGS
+from geval.standin.server import Switches, serve
 
 HELP = {
     "latency": "seconds before each answer",

@@ -24,7 +24,7 @@ from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.data import ReportData
 from evaluations.reports.disagreements.numbers import GapNumbers
 from evaluations.reports.disagreements.ranking import Gaps
-from evaluations.reports.disagreements.strip import Strip, strip_of
+from geval.drawings.strip import Strip, strip_of
 from geval.llm.reply_json import choices_from_json
 from geval.scales import short
 from geval.texts.numbers import signed

@@ -15,9 +15,9 @@ from evaluations.reports.disagreements.numbers import GapNumbers
 from evaluations.reports.disagreements.patterns import Patterns
 from evaluations.reports.disagreements.ranking import Gaps
 from evaluations.reports.disagreements.view import EVERY, LOOKED_AT, OPEN, GapView, first_of
-from evaluations.reports.forest import Axis
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.shown import shown_gaps
+from geval.drawings.forest import Axis
 from geval.statistics.types import IntArray
 from geval.texts.numbers import signed
 

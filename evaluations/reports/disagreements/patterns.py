@@ -10,8 +10,8 @@ from evaluations.models.noted_changes import state_of
 from evaluations.reports.data import ReportData
 from evaluations.reports.disagreements.ranking import Gaps
 from evaluations.reports.disagreements.topic_words import documents_read, topic_words
-from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.serving.memo import remembered, remembered_as
+from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.statistics.clusters import (
     Cluster,
     Group,

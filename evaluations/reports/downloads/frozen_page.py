@@ -11,7 +11,7 @@ from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
 from evaluations.models import Project
-from evaluations.reports.drawings.chosen import ChosenFigures
+from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.kept import kept_view
 from evaluations.reports.serving.shown import shown_page

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 from evaluations.reports.downloads.board_tables import agreement_rows
-from evaluations.reports.drawings.shapes import Drawing
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.marks import Marks
-from evaluations.reports.null_judges import TITLES
 from evaluations.reports.report import Report
 from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
+from geval.drawings.shapes import Drawing
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES, NullName
 from geval.texts.latex import escaped, first_cell
 from geval.texts.numbers import NARROW
 from geval.texts.sentences import WEIGHTED
+from geval.verdicts.null_judges import TITLES
 
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger", "<=": r"\le"}
 # Signs of our own sentences that LaTeX does not know as letters.

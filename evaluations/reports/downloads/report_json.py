@@ -7,12 +7,6 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evaluations.reports.analysis import (
-    SEED,
-    Agreement,
-    JudgeAnalysis,
-    Significance,
-)
 from evaluations.reports.downloads.board_tables import board_json
 from evaluations.reports.downloads.json_values import (
     ends_json,
@@ -20,7 +14,6 @@ from evaluations.reports.downloads.json_values import (
     ranked_json,
     with_interval,
 )
-from evaluations.reports.null_judges import NullJudge
 from evaluations.reports.options import MEAN
 from evaluations.reports.probes import Instructed
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
@@ -36,6 +29,13 @@ from geval.thresholds import (
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
 )
+from geval.verdicts.analysis import (
+    SEED,
+    Agreement,
+    JudgeAnalysis,
+    Significance,
+)
+from geval.verdicts.null_judges import NullJudge
 
 DIGITS = 12
 

@@ -26,7 +26,6 @@ from evaluations.reports.data import ReportData, ids_of, load_data
 from evaluations.reports.disagreements.numbers import GapNumbers, largest_gaps
 from evaluations.reports.disagreements.view import GapView, read_gap_view
 from evaluations.reports.downloads.formats import FORMATS
-from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
 from evaluations.reports.figure_numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
@@ -54,10 +53,11 @@ from evaluations.reports.serving.kept import (
     page_view,
 )
 from evaluations.reports.serving.stored import stored
-from evaluations.reports.steps import OnStep, between
 from evaluations.reports.two_judges.numbers import PairNumbers, first_of_pair
 from evaluations.reports.two_judges.tests import PairTests, tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
+from geval.drawings.numbers import CriterionNumbers
+from geval.verdicts.steps import OnStep, between
 
 # A worker that computes renews its lease twice a second; one that does not has died.
 LEASE = timedelta(seconds=30)

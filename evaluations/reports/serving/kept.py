@@ -20,7 +20,6 @@ from evaluations.models.noted_changes import state_of
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.annotators import AnnotatorsFound
 from evaluations.reports.disagreements.numbers import GapNumbers
-from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind
 from evaluations.reports.figures import Figure
 from evaluations.reports.options import ReportOptions
@@ -32,6 +31,7 @@ from evaluations.reports.serving.size import is_large
 from evaluations.reports.serving.stored import restored, shape_of
 from evaluations.reports.two_judges.numbers import PairNumbers
 from evaluations.reports.two_judges.tests import PairTests
+from geval.drawings.numbers import CriterionNumbers
 from geval_site.version import __version__
 
 Part = TypeVar("Part")

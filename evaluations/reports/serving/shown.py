@@ -9,7 +9,6 @@ from evaluations.reports.data import ReportData, ids_of
 from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers
 from evaluations.reports.disagreements.view import GapView
 from evaluations.reports.downloads.formats import BY_ENDING
-from evaluations.reports.drawings.numbers import CriterionNumbers
 from evaluations.reports.drilldown import DocumentsBehind, documents_behind
 from evaluations.reports.figure_numbers import numbers_for_figures
 from evaluations.reports.figures import FIGURES, Figure, Subject
@@ -31,6 +30,7 @@ from evaluations.reports.serving.live import live_data, mark_of
 from evaluations.reports.two_judges.numbers import PairNumbers, pair_numbers
 from evaluations.reports.two_judges.tests import PairTests
 from evaluations.reports.two_judges.view import PairView
+from geval.drawings.numbers import CriterionNumbers
 
 # By figures: what probes have found.
 NOT_SHOWN: Sequence[Sensitivity] = ()

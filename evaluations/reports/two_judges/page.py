@@ -9,9 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db import connection
 
 from evaluations.models import Judge, Project
-from evaluations.reports.analysis import Significance
 from evaluations.reports.disagreements.view import first_of
-from evaluations.reports.forest import Axis, Span, Tick, round_numbers, ticks_at
 from evaluations.reports.judge_costs import JudgeCost, cost_of
 from evaluations.reports.report import Report
 from evaluations.reports.searched import Searches, marked, searches_behind
@@ -20,6 +18,7 @@ from evaluations.reports.two_judges.numbers import OneAgreeing, PairOnCriterion
 from evaluations.reports.two_judges.score_grids import Grid, Shares
 from evaluations.reports.two_judges.view import CLASSES, PairView
 from evaluations.reports.words import chosen_note, weights_note
+from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.scales import short
 from geval.statistics.jackknife import no_interval
 from geval.statistics.resampling import Interval
@@ -27,6 +26,7 @@ from geval.statistics.two_judges import ONLY_FIRST
 from geval.texts.numbers import p_value, signed, two_decimals
 from geval.texts.sentences import listed
 from geval.thresholds import SIGNIFICANCE
+from geval.verdicts.analysis import Significance
 
 # Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50

@@ -30,7 +30,7 @@ from evaluations.reports.two_judges.tests import pair_tests_json, seen_by_search
 from evaluations.reports.two_judges.view import PairView
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import In
-from geval.evaluators.judge_settings import JudgeSettings
+from geval.llm.judge_settings import JudgeSettings
 
 router = Router()
 

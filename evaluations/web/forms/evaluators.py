@@ -10,8 +10,8 @@ from evaluations.web.field_groups import FieldGroup, field_groups
 from evaluations.web.forms.judges import TakesErrors, llm_judge_fields
 from evaluations.web.forms.setting_fields import field_for
 from geval.evaluators.base import Evaluator
-from geval.evaluators.judge_settings import JudgeSettings
 from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.judge_settings import JudgeSettings
 
 PREFIX = "set_"
 BASICS = ("name", "endpoint", "model", "mode", "samples", "use_steps")

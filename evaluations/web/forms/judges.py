@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from evaluations.judging.judges.judges import EndpointDraft
 from evaluations.models import Endpoint, Project, ScoringMode
 from evaluations.web.forms.setting_fields import field_for
-from geval.evaluators.judge_settings import JudgeSettings
 from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.llm.judge_settings import JudgeSettings
 
 NO_LIMIT = "For all workers together. Leave empty for no limit."
 # What means something only where a chat model replies.

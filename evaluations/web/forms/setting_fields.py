@@ -9,7 +9,7 @@ from django import forms
 from pydantic.fields import FieldInfo
 
 from geval.evaluators.base import new_default
-from geval.evaluators.judge_settings import limit_of
+from geval.llm.judge_settings import limit_of
 
 LONG_TEXTS = {"examples", "follow_ups", "instruction", "questions", "template"}
 

@@ -13,11 +13,6 @@ from django.utils.text import slugify
 from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.downloads.latex import as_latex_figure
-from evaluations.reports.drawings.drawn import KINDS, drawing_of
-from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
-from evaluations.reports.drawings.pictures import PicturesMissingError, as_picture
-from evaluations.reports.drawings.shapes import Drawing
-from evaluations.reports.drawings.svg import as_file
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.shown import shown_figure_numbers
 from evaluations.web.views.reports import (
@@ -27,6 +22,11 @@ from evaluations.web.views.reports import (
     waits,
     waits_as_text,
 )
+from geval.drawings.drawn import KINDS, drawing_of
+from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.drawings.pictures import PicturesMissingError, as_picture
+from geval.drawings.shapes import Drawing
+from geval.drawings.svg import as_file
 
 TYPES = {
     "svg": "image/svg+xml",

@@ -17,9 +17,9 @@ from evaluations.models import Criterion, Judge, Project, Study
 from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.registry import sensitivities
+from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import ids_of
 from evaluations.reports.downloads.formats import BY_ENDING, FORMATS
-from evaluations.reports.drawings.chosen import ChosenFigures
 from evaluations.reports.figures import FIGURES
 from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
 from evaluations.reports.searched import searches_behind

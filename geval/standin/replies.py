@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluations.standin import HONEST_NAME, MODEL
-from evaluations.standin.judging import (
+from geval.llm.server_fit import MOST_ALTERNATIVES
+from geval.standin import HONEST_NAME, MODEL
+from geval.standin.judging import (
     Reading,
     distribution,
     preference,
@@ -19,8 +20,7 @@ from evaluations.standin.judging import (
     wants_reflection,
     wants_steps,
 )
-from evaluations.standin.wording import reflect
-from geval.llm.server_fit import MOST_ALTERNATIVES
+from geval.standin.wording import reflect
 
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."

@@ -17,7 +17,6 @@ is looked at. In doubt, people go on rating.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from evaluations.reports.null_judges import NullJudge
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
@@ -29,6 +28,7 @@ from geval.thresholds import (
     VERDICT_RATERS,
     VERDICT_SHARE,
 )
+from geval.verdicts.null_judges import NullJudge
 
 FLAWLESS = 1 - 1e-9
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from evaluations.reports.drawings.bubbles import bubbles
-from evaluations.reports.drawings.calibration import calibration
-from evaluations.reports.drawings.matrix import matrix
-from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
-from evaluations.reports.drawings.precision import precision
-from evaluations.reports.drawings.shapes import Drawing
-from evaluations.reports.drawings.slopes import slopes
+from geval.drawings.bubbles import bubbles
+from geval.drawings.calibration import calibration
+from geval.drawings.matrix import matrix
+from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.drawings.precision import precision
+from geval.drawings.shapes import Drawing
+from geval.drawings.slopes import slopes
 from geval.texts.sentences import WEIGHTED
 
 Address = Callable[[float, float], str]

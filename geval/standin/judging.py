@@ -7,9 +7,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from evaluations.standin import HONEST_NAME, features
-from evaluations.standin.leanings import leaned
-from evaluations.standin.wording import (
+from geval.llm.delimiting import NOTE
+from geval.llm.reflection import HEADING
+from geval.standin import HONEST_NAME, features
+from geval.standin.leanings import leaned
+from geval.standin.wording import (
     NOISE,
     mean_of,
     named_in,
@@ -18,8 +20,6 @@ from evaluations.standin.wording import (
     shift_by,
     wording_in,
 )
-from geval.llm.delimiting import NOTE
-from geval.llm.reflection import HEADING
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 _FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)

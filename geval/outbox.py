@@ -26,7 +26,7 @@ GATHER_SECONDS = 1.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # How long the end of the program waits.
 EXIT_SECONDS = 5.0
-log = logging.getLogger("geval_site.client")
+log = logging.getLogger("geval.client")
 
 
 @dataclass(frozen=True)

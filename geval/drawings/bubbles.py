@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Iterable
 
-from evaluations.reports.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers
-from evaluations.reports.drawings.shapes import Dot, Drawing, Line, Shape, Words
+from geval.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers
+from geval.drawings.shapes import Dot, Drawing, Line, Shape, Words
 from geval.scales import short
 from geval.texts.numbers import counted, signed, thin
 

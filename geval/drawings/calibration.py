@@ -3,8 +3,8 @@ first."""
 
 from collections.abc import Iterable
 
-from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
-from evaluations.reports.drawings.shapes import TEXT, Dot, Drawing, Line, Shape, Words, fitting
+from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.drawings.shapes import TEXT, Dot, Drawing, Line, Shape, Words, fitting
 from geval.scales import short
 from geval.texts.numbers import signed, thin
 from geval.texts.sentences import listed

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from evaluations.reports.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
-from evaluations.reports.drawings.shapes import WIDTH, Box, Drawing, Shape, Words, fitting
+from geval.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
+from geval.drawings.shapes import WIDTH, Box, Drawing, Shape, Words, fitting
 from geval.texts.numbers import two_decimals
 
 NAMES = 84.0

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluations.reports.null_judges import NullJudge, NullView, null_judges, p_nearer
 from geval.scales import Scale
 from geval.statistics.agreement import (
     MEASUREMENTS,
@@ -102,6 +101,7 @@ from geval.thresholds import (
     SIGNIFICANCE,
     WILLIAMS_SYSTEMS,
 )
+from geval.verdicts.null_judges import NullJudge, NullView, null_judges, p_nearer
 
 # Fixed and stated, so that published intervals can be reproduced.
 SEED = 0

@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import Criterion, Project
-from evaluations.reports.drawings.drawn import drawings
-from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
-from evaluations.reports.drawings.pictures import can_draw_pictures
-from evaluations.reports.drawings.shapes import Drawing
-from evaluations.reports.drawings.svg import as_page_part
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.shown import shown_figure_numbers
+from geval.drawings.drawn import drawings
+from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.drawings.pictures import can_draw_pictures
+from geval.drawings.shapes import Drawing
+from geval.drawings.svg import as_page_part
 
 # Endings of downloads with their names; the pictures need an extra of the package.
 ALWAYS = (("svg", "SVG"), ("tex", "LaTeX"))

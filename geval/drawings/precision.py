@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
-from evaluations.reports.drawings.shapes import Dot, Drawing, Line, Shape, Words, fitting
+from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.drawings.shapes import Dot, Drawing, Line, Shape, Words, fitting
 from geval.statistics.projection import documents_for, half_width_with
 from geval.texts.numbers import thin
 from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE

@@ -1,6 +1,6 @@
 """A drawing as SVG: for a page, in the colours of its theme, and as a file, in those of paper."""
 
-from evaluations.reports.drawings.shapes import COLUMN_MM, Box, Dot, Drawing, Line, Shape, Words
+from geval.drawings.shapes import COLUMN_MM, Box, Dot, Drawing, Line, Shape, Words
 from geval.texts.plain import for_xml
 
 # The light theme of static/css/tokens.css.

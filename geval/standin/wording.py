@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.standin import features
 from geval.llm.prompt_examples import EXAMPLES_HEADING
+from geval.standin import features
 
 NOISE, NOISE_OF_VAGUE = 0.06, 0.3
 # Correlations with people's ratings from which a feature is named, and below which it is dropped.

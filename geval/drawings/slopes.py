@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import stats
 
-from evaluations.reports.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
-from evaluations.reports.drawings.shapes import (
+from geval.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
+from geval.drawings.shapes import (
     Dot,
     Drawing,
     Line,

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
-from evaluations.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
+from geval.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
 from geval.statistics.narrowing import Step
 from geval.texts.numbers import thin
 from geval.thresholds import INTERVAL_DOCUMENTS

@@ -11,16 +11,16 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from evaluations.standin import HONEST_NAME
-from evaluations.standin.batches import Batches
-from evaluations.standin.judging import seeded
-from evaluations.standin.limiting import Limits
-from evaluations.standin.replies import (
+from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
+from geval.standin import HONEST_NAME
+from geval.standin.batches import Batches
+from geval.standin.judging import seeded
+from geval.standin.limiting import Limits
+from geval.standin.replies import (
     chat_completion,
     model_list,
     text_completion,
 )
-from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
 
 REMEMBERED = 5_000
 BODY_LIMIT = 256 * 2**20
