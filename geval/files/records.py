@@ -28,7 +28,7 @@ from geval.files.limits import (
 from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
 from geval.files.rows import EXPECTED, FileErrors
-from geval.files.tools import HOLDERS, held_by
+from geval.files.tools import held_by, record_holders
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
 
@@ -117,7 +117,7 @@ def _unfolded(
     """Records; those that a tool keeps in one object are numbered through."""
     number = 0
     for line, record in lines:
-        held = None if HOLDERS.isdisjoint(record) else held_by(record)
+        held = None if record_holders().isdisjoint(record) else held_by(record)
         if held is None:
             yield line, record
             continue

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geval.files.tools import TOOLS, held_by, tool_of
+from geval.files.tools import all_tools, held_by, tool_of
 from tests.conftest import CHECKOUT
 from tests.corpus.tools.reading import outputs, read
 
@@ -37,4 +37,4 @@ def test_every_tool_has_an_example() -> None:
     held = [found.records[0] for record in shown if (found := held_by(record))]
 
     known = {tool.title for record in (*shown, *held) if (tool := tool_of(record))}
-    assert known == {tool.title for tool in TOOLS}
+    assert known == {tool.title for tool in all_tools()}

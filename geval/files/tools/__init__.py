@@ -5,10 +5,14 @@ A module has `TITLE`, `MARKS` (a record of its form has one of these fields, or 
 nothing for a record without a text, several for several outputs. What a module neither reads nor
 skips is listed as not used. If a tool writes one object that holds its records, `HOLDER` is the
 field they are in, `ITEM` the field to put each in (else it is merged), and `SHARED` what each also
-needs of that object.
+needs of that object. An installed package adds such a module by an entry point of the group
+`geval_site.importers`, for example `mytool = "my_package.mytool"`.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from geval.files.tools import (
@@ -28,11 +32,20 @@ from geval.files.tools import (
 )
 from geval.files.tools.parts import Part
 
+# The first that knows a record reads it.
+_OWN: tuple[Any, ...] = (
+    lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
+    label_studio, langfuse, doccano, system_columns,
+)  # fmt: skip
+ENTRY_POINTS = "geval_site.importers"
+log = logging.getLogger(__name__)
+
 
 class Tool(NamedTuple):
-    """What a module of this package offers."""
+    """What a module of this package, or of another, offers."""
 
     title: str
+    marks: frozenset[str]
     knows: Callable[[Mapping[str, Any]], bool]
     read: Callable[[Part], Iterator[dict[str, Any]]]
     holder: str
@@ -40,9 +53,26 @@ class Tool(NamedTuple):
     shared: tuple[str, ...]
 
 
+@cache
+def all_tools() -> tuple[Tool, ...]:
+    """The tools whose records are recognised, in the order in which they are asked: ours first, so
+    that another package adds forms and changes none."""
+    return (*map(_tool, _OWN), *_installed_tools())
+
+
+def _installed_tools() -> Iterator[Tool]:
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            yield _tool(point.load())
+        except Exception:
+            # A package of somebody else's must not keep files from being read.
+            log.exception("the importer %s (%s) cannot be loaded", point.name, point.value)
+
+
 def _tool(module: Any) -> Tool:
     return Tool(
         module.TITLE,
+        frozenset(module.MARKS),
         module.knows,
         module.read,
         getattr(module, "HOLDER", ""),
@@ -51,17 +81,15 @@ def _tool(module: Any) -> Tool:
     )
 
 
-# The first that knows a record reads it.
-_MODULES: tuple[Any, ...] = (
-    lm_eval, batches, spans, mlflow, inspect_logs, helm, langsmith, promptfoo, argilla,
-    label_studio, langfuse, doccano, system_columns,
-)  # fmt: skip
-TOOLS = tuple(map(_tool, _MODULES))
-# Where a tool's object may hold its records.
-HOLDERS = frozenset(tool.holder for tool in TOOLS if tool.holder)
+@cache
+def record_holders() -> frozenset[str]:
+    """Where a tool's object may hold its records."""
+    return frozenset(tool.holder for tool in all_tools() if tool.holder)
 
 
-_MARKS = frozenset(mark for module in _MODULES for mark in module.MARKS)
+@cache
+def _marks() -> frozenset[str]:
+    return frozenset(mark for tool in all_tools() for mark in tool.marks)
 
 
 class Held(NamedTuple):
@@ -74,23 +102,23 @@ class Held(NamedTuple):
 
 def tool_of(record: Mapping[str, Any]) -> Tool | None:
     """The tool that wrote a record; None if none is known by this shape."""
-    if _MARKS.isdisjoint(record) and not any(
+    if _marks().isdisjoint(record) and not any(
         "." in name or name.startswith(system_columns.BEGINNINGS) for name in record
     ):
         return None  # most files are long tables of ratings
-    return next((tool for tool in TOOLS if tool.knows(record)), None)
+    return next((tool for tool in all_tools() if tool.knows(record)), None)
 
 
 def held_by(record: Mapping[str, Any]) -> Held | None:
     """The records in an object that a tool wrote as a whole file; None if it is not one."""
-    for tool in TOOLS:
+    for tool in all_tools():
         inner = record.get(tool.holder) if tool.holder else None
         if isinstance(inner, dict):  # promptfoo: a summary with the results in it
             inner = inner.get(tool.holder)
         if not isinstance(inner, list) or not inner:
             continue
         shared = {name: record[name] for name in tool.shared if name in record}
-        records = [_with(one, tool.item, shared) for one in inner]
+        records = [_with(record, tool.item, shared) for record in inner]
         if isinstance(records[0], dict) and tool.knows(records[0]):
             others = tuple(name for name in record if name not in (tool.holder, *tool.shared))
             return Held(tool, records, others)
