@@ -35,6 +35,51 @@ _CRITERIA = JoinedQuery(
     """FROM evaluations_criterion c JOIN annotations_campaign_criteria m ON m.criterion_id = c.id
        WHERE m.campaign_id = %s ORDER BY c.position, c.id""",
 )
+# One statement each: what is replaced is read from the same snapshot in which the new values are
+# written. Scores that were in sight once stay marked.
+_STORE_RATINGS = """
+    WITH given AS (
+        SELECT * FROM unnest(%(criteria)s::bigint[], %(scores)s::float8[]) AS u(criterion_id, score)
+    ), earlier AS (
+        SELECT r.criterion_id, r.score
+        FROM annotations_rating r JOIN given g ON r.criterion_id = g.criterion_id
+        WHERE r.output_id = %(output)s AND r.annotator_id = %(annotator)s
+    ), stored AS (
+        INSERT INTO annotations_rating
+            (output_id, criterion_id, annotator_id, score, scores_in_sight)
+        SELECT %(output)s, criterion_id, %(annotator)s, score, %(in_sight)s FROM given
+        ON CONFLICT (output_id, criterion_id, annotator_id) DO UPDATE
+        SET score = EXCLUDED.score,
+            scores_in_sight = annotations_rating.scores_in_sight OR EXCLUDED.scores_in_sight
+    )
+    SELECT criterion_id, score FROM earlier
+"""
+# A comparison may be without a criterion. Plain equality of the other keys can use the index.
+_STORE_PREFERENCES = """
+    WITH given AS (
+        SELECT * FROM unnest(
+            %(outputs_a)s::bigint[], %(outputs_b)s::bigint[], %(criteria)s::bigint[],
+            %(values)s::smallint[], %(a_was_left)s::boolean[]
+        ) AS u(output_a_id, output_b_id, criterion_id, value, a_was_left)
+    ), earlier AS (
+        SELECT p.output_a_id, p.output_b_id, p.criterion_id, p.annotator_id, p.value
+        FROM annotations_preference p
+        JOIN given g ON p.output_a_id = g.output_a_id AND p.output_b_id = g.output_b_id
+            AND p.criterion_id IS NOT DISTINCT FROM g.criterion_id
+        WHERE p.annotator_id = %(annotator)s
+    ), stored AS (
+        INSERT INTO annotations_preference
+            (output_a_id, output_b_id, criterion_id, annotator_id, value, a_was_left,
+             scores_in_sight)
+        SELECT output_a_id, output_b_id, criterion_id, %(annotator)s, value, a_was_left,
+               %(in_sight)s
+        FROM given
+        ON CONFLICT (output_a_id, output_b_id, criterion_id, annotator_id) DO UPDATE
+        SET value = EXCLUDED.value, a_was_left = EXCLUDED.a_was_left,
+            scores_in_sight = annotations_preference.scores_in_sight OR EXCLUDED.scores_in_sight
+    )
+    SELECT * FROM earlier
+"""
 
 
 @dataclass(frozen=True)
@@ -167,84 +212,55 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
     """
     if assignment.item.kind != ItemKind.ORDINARY:
         return None
-    annotator, in_sight = assignment.annotator_id, assignment.campaign.show_scores
-    if not assignment.campaign.is_rating:
-        return _store_preferences(assignment, answer, in_sight)
-    output = assignment.shown[0]
-    if assignment.campaign.span_categories:
-        Span.objects.filter(annotator=annotator, output=output).delete()
-        Span.objects.bulk_create(
-            Span(annotator_id=annotator, output_id=output, **span)
-            for span in answer.get("spans", ())
-        )
-    replaced = _upsert(
-        "annotations_rating",
-        ("output_id", "criterion_id", "annotator_id"),
-        "score",
-        [(output, int(key), annotator) for key in answer["scores"]],
-        list(answer["scores"].values()),
-        in_sight,
-    )
-    if assignment.answer is not None or not replaced:
-        return None
-    return {"scores": {str(criterion): score for (_, criterion, _), score in replaced.items()}}
+    annotator, campaign = assignment.annotator_id, assignment.campaign
+    if not campaign.is_rating:
+        replaced = _store_preferences(assignment, answer)
+    else:
+        if campaign.span_categories:
+            Span.objects.filter(annotator=annotator, output=assignment.shown[0]).delete()
+            Span.objects.bulk_create(
+                Span(annotator_id=annotator, output_id=assignment.shown[0], **span)
+                for span in answer.get("spans", ())
+            )
+        replaced = _store_ratings(assignment, answer)
+    return replaced if assignment.answer is None else None
 
 
-def _store_preferences(assignment: Assignment, answer: Answer, in_sight: bool) -> Answer | None:
-    pairs = preference_pairs(answer, assignment.shown)
-    replaced = _upsert(
-        "annotations_preference",
-        ("output_a_id", "output_b_id", "criterion_id", "annotator_id"),
-        "value",
-        [
-            (pair.output_a, pair.output_b, pair.criterion or None, assignment.annotator_id)
-            for pair in pairs
-        ],
-        [pair.value for pair in pairs],
-        in_sight,
-        more={"a_was_left": [pair.a_was_left for pair in pairs]},
-    )
-    if assignment.answer is not None or not replaced:
-        return None
-    return {"preferences": [[*key, value] for key, value in replaced.items()]}
-
-
-def _upsert(
-    table: str, keys: tuple[str, ...], value: str, rows: list[tuple[Any, ...]], values: list[Any],
-    in_sight: bool,
-    more: dict[str, list[bool | None]] | None = None,
-) -> dict[tuple[Any, ...], Any]:  # fmt: skip
-    """Insert or replace an annotator's values in one statement; returns previous values by key."""
-    more = more or {}
-    columns = [*keys, value, *more]
-    kinds = (
-        ["bigint"] * len(keys)
-        + ["float8" if value == "score" else "smallint"]
-        + ["boolean"] * len(more)
-    )
-    arrays = [list(column) for column in zip(*rows, strict=True)] + [values, *more.values()]
-    unnested = ", ".join(f"%s::{kind}[]" for kind in kinds)
-    # Only a comparison's criterion may be empty; plain equality of the other keys can use the
-    # unique index.
-    nullable = {"criterion_id"} if table == "annotations_preference" else set()
-    operators = {key: "IS NOT DISTINCT FROM" if key in nullable else "=" for key in keys}
-    replaced = ", ".join(f"{column} = EXCLUDED.{column}" for column in (value, *more))
-    same = " AND ".join(f"t.{key} {operator} n.{key}" for key, operator in operators.items())
+def _store_ratings(assignment: Assignment, answer: Answer) -> Answer | None:
+    """Insert or replace an annotator's ratings of an output; what they replace, if anything."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""WITH n AS (SELECT * FROM unnest({unnested}) AS u({", ".join(columns)})),
-                     old AS (SELECT {", ".join("t." + key for key in keys)}, t.{value}
-                         FROM {table} t JOIN n ON {same}),
-                     new AS (INSERT INTO {table} ({", ".join(columns)}, scores_in_sight)
-                             SELECT {", ".join(columns)}, %s FROM n
-                             ON CONFLICT ({", ".join(keys)}) DO UPDATE
-                                 SET {replaced},
-                                 scores_in_sight = {table}.scores_in_sight
-                                     OR EXCLUDED.scores_in_sight)
-                SELECT * FROM old""",
-            [*arrays, in_sight],
+            _STORE_RATINGS,
+            {
+                "output": assignment.shown[0],
+                "annotator": assignment.annotator_id,
+                "criteria": [int(key) for key in answer["scores"]],
+                "scores": list(answer["scores"].values()),
+                "in_sight": assignment.campaign.show_scores,
+            },
         )
-        return {tuple(row[:-1]): row[-1] for row in cursor.fetchall()}
+        earlier = {str(criterion): score for criterion, score in cursor.fetchall()}
+    return {"scores": earlier} if earlier else None
+
+
+def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
+    """Insert or replace an annotator's preferences; what they replace, if anything."""
+    pairs = preference_pairs(answer, assignment.shown)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _STORE_PREFERENCES,
+            {
+                "annotator": assignment.annotator_id,
+                "outputs_a": [pair.output_a for pair in pairs],
+                "outputs_b": [pair.output_b for pair in pairs],
+                "criteria": [pair.criterion or None for pair in pairs],
+                "values": [pair.value for pair in pairs],
+                "a_was_left": [pair.a_was_left for pair in pairs],
+                "in_sight": assignment.campaign.show_scores,
+            },
+        )
+        earlier = [list(row) for row in cursor.fetchall()]
+    return {"preferences": earlier} if earlier else None
 
 
 def draft_fields(assignment: Assignment) -> dict[str, str]:
