@@ -1,20 +1,22 @@
 """HTTP API of campaigns: their designs and goals, how far they are, and plans before there is one.
 
-A campaign is checked by the form of its page, so that both refuse the same."""
+What a campaign has to be is in `planning.drafts`, so that its page and the API refuse the same."""
 
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.forms import ModelMultipleChoiceField
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Status
 
 from annotations.errors import AnnotationError
-from annotations.forms.campaigns import CampaignForm
-from annotations.forms.goal_fields import ASKED
 from annotations.forms.plans import PlanForm
 from annotations.goals.goals import Standing, standing
 from annotations.goals.plans import plan
@@ -27,6 +29,7 @@ from annotations.models import (
     Selection,
 )
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
+from annotations.planning.drafts import ASKED, LACKING, Draft, free_name, goal_fields, goal_of
 from evaluations.models import Project
 from evaluations.reports.downloads.json_values import ranked_json
 from evaluations.reports.serving.live import live_data
@@ -36,7 +39,6 @@ from evaluations.web.api.schemas import In
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
-# How the form calls what has another name here.
 DESIGN = (
     "name", "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order",
     "seed", "lease_minutes", "deadline", "show_systems", "show_others", "show_scores",
@@ -109,14 +111,11 @@ def list_campaigns(request: HttpRequest, slug: Path[str], page: Query[Page]) -> 
 def make_campaign(request: HttpRequest, slug: Path[str], data: CampaignIn) -> Any:
     """Create a draft; annotators get its items when it is opened."""
     project = project_for(request, slug, change=True)
-    form = CampaignForm(_as_form(data, project), instance=Campaign(project=project),
-                        project=project)  # fmt: skip
-    if not form.is_valid():
-        raise ValidationError(form.errors.as_data())
+    annotators, draft = _members(project, data.annotators), _draft_of(data, project)
     with transaction.atomic():
-        made = form.save()
-        seat_annotators(made, form.cleaned_data["annotators"])
-    return Status(201, campaign_json(made))
+        draft.save()
+        seat_annotators(draft.campaign, annotators)
+    return Status(201, campaign_json(draft.campaign))
 
 
 @router.get("/campaigns/{int:pk}", response=dict[str, Any])
@@ -207,11 +206,10 @@ def campaign_json(campaign: Campaign) -> dict[str, Any]:
 
 
 def _goal_json(goal: CampaignGoal) -> dict[str, Any]:
-    asked = {
-        name: getattr(goal, name if name in ("kind", "width") else f"{name}_id") for name in GOAL
+    return {
+        name: goal.serializable_value(name)
+        for name in (*GOAL, "reached_at", "documents", "low", "high")
     }
-    reached = ("reached_at", "documents", "low", "high")
-    return asked | {name: getattr(goal, name) for name in reached}
 
 
 def _standing_json(found: Standing) -> dict[str, Any]:
@@ -237,18 +235,60 @@ def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
     return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
 
 
-def _as_form(data: CampaignIn, project: Project) -> dict[str, Any]:
-    """What the page's form would have sent."""
-    given = data.dict()
-    goal = given.pop("goal") or {}
-    members = dict(
-        project.memberships.filter(user__username__in=given["annotators"]).values_list(
-            "user__username", "user_id"
-        )
-    )
-    if unknown := [name for name in given["annotators"] if name not in members]:
+def _draft_of(data: CampaignIn, project: Project) -> Draft:
+    """What a request asks for, not saved.
+
+    Raises:
+        ValidationError: by field; those of the goal begin with "goal_".
+    """
+    campaign, errors = Campaign(project=project), defaultdict[str, list[str]](list)
+
+    def checked(at: str, value: Any, *checks: Callable[[Any], Any]) -> Any:
+        """The value as the checks leave it; None, with an error, where one refuses it."""
+        try:
+            for check in checks:
+                value = check(value)
+        except ValidationError as error:
+            errors[at] += error.messages
+            return None
+        return value
+
+    for name in DESIGN:
+        column: Any = Campaign._meta.get_field(name)
+        checks = [partial(free_name, campaign)] if name == "name" else []
+        value = checked(name, getattr(data, name), column.formfield().clean, *checks)
+        if name not in errors:
+            setattr(campaign, name, value)
+    several = ModelMultipleChoiceField(project.criteria.all(), required=False)
+    criteria = checked("criteria", data.criteria, several.clean)
+    goal = None
+    if data.goal is not None:
+        fields = goal_fields(project)
+        sides = {
+            name: checked(f"goal_{name}", getattr(data.goal, name), fields[name].clean)
+            for name in fields
+        }
+        goal = goal_of(data.goal.kind, sides)
+    draft = Draft(campaign, list(criteria or ()), goal)
+    for name, message in draft.problems():
+        if message != LACKING or name not in errors:
+            errors[name].append(message)
+    for name in DESIGN:
+        if name not in errors:
+            column = Campaign._meta.get_field(name)
+            checked(name, getattr(campaign, name), partial(column.clean, model_instance=campaign))
+    if errors:
+        raise ValidationError(dict(errors))
+    return draft
+
+
+def _members(project: Project, names: Sequence[str]) -> list[Any]:
+    """
+    Raises:
+        ValidationError: one of them is not a member of the project.
+    """
+    members = project.memberships.filter(user__username__in=names).select_related("user")
+    users = {member.user.get_username(): member.user for member in members}
+    if unknown := [name for name in names if name not in users]:
         raise ValidationError({"annotators": f"{unknown[0]} is not a member of this project."})
-    form = given | {"annotators": list(members.values())}
-    form |= {f"goal_{name}": goal.get(name) for name in GOAL}
-    form |= {"check_percent": 0, "practice_items": 0}
-    return {name: value for name, value in form.items() if value is not None}
+    return list(users.values())

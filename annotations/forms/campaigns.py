@@ -8,7 +8,8 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from annotations.forms.goal_fields import GOAL, GoalFields
-from annotations.models import ACTIVE, Campaign, CampaignKind, CampaignState, Selection
+from annotations.models import Campaign, CampaignState
+from annotations.planning.drafts import LACKING, Draft, free_name, save_goal
 from annotations.planning.gold import GoldError, read_gold
 from evaluations.models import Project
 from evaluations.web.field_groups import FieldGroup, field_groups
@@ -20,8 +21,6 @@ PLAN = (
     "order", "seed", "check_percent",
     "attention_checks", "gold_csv", "practice_items", "strength", *GOAL,
 )  # fmt: skip
-# Designs that can draw documents with all their outputs.
-WHOLE = (Selection.SAMPLE, *ACTIVE)
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
 FOLDED = (
     (
@@ -197,10 +196,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
         return field_groups(self, BASICS, FOLDED, hidden=hidden)
 
     def clean_name(self) -> str:
-        name = self.cleaned_data["name"].strip()
-        if self.project.campaigns.filter(name=name).exclude(pk=self.instance.pk).exists():
-            raise ValidationError(f"A campaign named “{name}” already exists.")
-        return str(name)
+        return free_name(self.instance, self.cleaned_data["name"])
 
     def clean_categories(self) -> list[str]:
         return [
@@ -220,67 +216,32 @@ class CampaignForm(GoalFields, forms.ModelForm):
         data = super().clean() or {}
         if self.is_planned:
             return data
-        kind, criteria = data.get("kind"), list(data.get("criteria") or ())
-        if kind == CampaignKind.RATING and not criteria:
-            self.add_error("criteria", "Choose at least one criterion to rate outputs on.")
-        if data.get("selection") not in (None, Selection.ALL) and not data.get("sample_size"):
-            self.add_error("sample_size", "Enter the number of items.")
-        if kind != CampaignKind.RATING and data.get("selection") == Selection.STRATIFIED:
-            self.add_error(
-                "selection",
-                "A sample by system is only for ratings; pairs are always balanced over systems.",
-            )
-        if data.get("whole_documents"):
-            self._check_whole_documents(data, kind)
         try:
             self.instance.gold = read_gold(
-                data.get("gold_csv") or "", project=self.project, kind=kind or "", criteria=criteria
+                data.get("gold_csv") or "",
+                project=self.project,
+                kind=data.get("kind") or "",
+                criteria=list(data.get("criteria") or ()),
             )
         except GoldError as error:
             self.add_error("gold_csv", str(error))
-        self._check_checks(data, kind)
-        self.check_goal(data)
         return data
 
-    def _check_whole_documents(self, data: dict[str, Any], kind: str | None) -> None:
-        if kind != CampaignKind.RATING or data.get("selection") not in WHOLE:
-            self.add_error(
-                "whole_documents",
-                "Whole documents are drawn for ratings of a random sample, or of one with more"
-                " where judges disagree or the estimate needs it.",
-            )
-
-    def _check_checks(self, data: dict[str, Any], kind: str | None) -> None:
-        gold, practice = len(self.instance.gold), data.get("practice_items") or 0
-        if practice > gold:
-            self.add_error(
-                "practice_items",
-                f"There are {gold} items with known answers; add more, or reduce the practice"
-                " items.",
-            )
-        if data.get("attention_checks") and kind not in (
-            CampaignKind.RATING,
-            CampaignKind.PAIRWISE,
-        ):
-            self.add_error("attention_checks", "Attention checks are only for ratings and pairs.")
-        if (
-            (data.get("check_percent") or 0) > 0
-            and gold <= practice
-            and not data.get("attention_checks")
-        ):
-            self.add_error(
-                "check_percent",
-                "Add known answers beyond the practice items, or use attention checks.",
-            )
-        if data.get("attention_checks") and not data.get("check_percent"):
-            self.add_error("check_percent", "Enter the share of items that are checks.")
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        if self.is_planned:
+            return
+        criteria = list(self.cleaned_data.get("criteria") or ())
+        for field, message in Draft(self.instance, criteria, self.goal).problems():
+            if message != LACKING or field not in self.errors:
+                self.add_error(field, message)
 
     def save(self, commit: bool = True) -> Campaign:
         self.instance.span_categories = self.cleaned_data["categories"]
         self.instance.span_severities = self.cleaned_data["severities"]
         saved: Campaign = super().save(commit)
         if not self.is_planned:
-            self.save_goal(saved)
+            save_goal(saved, self.goal)
         return saved
 
 

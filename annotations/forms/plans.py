@@ -6,14 +6,15 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from annotations.forms.goal_fields import (
+from annotations.models import CampaignGoal, GoalKind
+from annotations.planning.drafts import (
     ASKED,
     ASKS,
     SAME,
     compared_with_itself,
     goal_choices,
+    goal_of,
 )
-from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
@@ -91,16 +92,16 @@ class PlanForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        if same := compared_with_itself(self.question, data):
+        if same := compared_with_itself(self.aim):
             self.add_error(same, SAME)
         return data
 
     @property
     def aim(self) -> CampaignGoal:
         """What is asked, as a campaign's goal that is not saved."""
-        data = self.cleaned_data
-        asked = {name: data[name] for name in ASKED if name in data}
-        return CampaignGoal(kind=self.question, criterion=data["criterion"], **asked)
+        goal = goal_of(self.question, self.cleaned_data)
+        assert goal is not None
+        return goal
 
     @property
     def difference_that_matters(self) -> float | None:

@@ -82,7 +82,15 @@ def test_a_design_has_its_probabilities_in_the_downloads(ready: Client, project:
         ({"selection": "sample"}, "Enter the number of items"),
         ({"annotators": ["nobody"]}, "nobody is not a member of this project"),
         ({"goal": {"kind": "width", "criterion": 1}}, "This goal needs a value here"),
+        ({"goal": {"kind": "width", "criterion": 1, "width": 9}}, "less than or equal to 0.5"),
+        ({"goal": {"kind": "width", "criterion": 999_999}}, "Select a valid choice."),
+        ({"criteria": [999_999]}, "999999 is not one of the available choices"),
+        ({"order": "random"}, "A goal counts document by document"),
+        ({"whole_documents": True}, "Whole documents are drawn for ratings of a random sample"),
+        ({"name": "  "}, "This field is required"),
         ({"overlap": 0}, "greater than or equal to 1"),
+        ({"lease_minutes": 1e9}, "less than or equal to 10080"),
+        ({"seed": -1}, "greater than or equal to 0"),
     ],
 )
 def test_what_the_page_refuses_the_api_refuses(

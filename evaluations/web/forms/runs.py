@@ -5,8 +5,8 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotations.forms.goal_fields import LACKING
 from annotations.models import GoalKind
+from annotations.planning.drafts import LACKING
 from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
