@@ -23,6 +23,7 @@ from geval.llm.prompts import DEFAULT_INPUTS
 from geval.llm.replies import ReplyChoice
 from geval.scales import Scale
 from geval.statistics.accuracy_tests import soft_pairwise_test
+from geval.statistics.coefficients import pearson
 from geval.statistics.drift import drift
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.pairwise import tie_calibrated_accuracy
@@ -99,7 +100,7 @@ def predicted_and_observed(
     for _ in range(draws):
         first = np.argsort(np.where(np.isnan(replies), 2, rng.random(replies.shape)), axis=1)
         drawn = np.take_along_axis(replies, first[:, :AT], axis=1)
-        seen.append(np.corrcoef(np.nanmean(drawn, axis=1), human)[0, 1])
+        seen.append(pearson(np.nanmean(drawn, axis=1), human))
     return found, float(np.mean(seen))
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
+from geval.statistics.coefficients import ranks
 from geval.statistics.layout import Ratings
 from geval.statistics.once import once
 from geval.statistics.results import Estimate
@@ -182,7 +183,7 @@ def raters_that_agree(
     known = ~np.isnan(ratings.others)
     rater, document = ratings.rater[known], documents[ratings.output[known]]
     sides = [
-        _standardised(stats.rankdata(side[known]), rater, ratings.raters)
+        _standardised(ranks(side[known]), rater, ratings.raters)
         for side in (ratings.value, ratings.others)
     ]
     count = np.bincount(rater, minlength=ratings.raters)

@@ -5,18 +5,18 @@ least squares are those of a population in which each occurs as often as it stan
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from geval.statistics.correlation import Coefficient, ranks
+from geval.statistics.coefficients import pearson, ranks, spearman
+from geval.statistics.correlation import Coefficient
 from geval.statistics.jackknife import LeftOut, documents_counting, mapped, no_interval
 from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
 from geval.statistics.types import DIGITS, FloatArray, IntArray
-from geval.statistics.weighted import weighted_pearson, weighted_ranks
 
 
 @dataclass(frozen=True)
@@ -51,28 +51,19 @@ def partial_correlation(
         return Estimate.undefined(
             "fewer than four outputs, or one of the three is the same for all"
         )
-    sides = (
-        [_ranks(side, weight) for side in (judge, feature, human)]
-        if coefficient == "spearman"
-        else ([judge, feature, human])
+    of_values = spearman if coefficient == "spearman" else pearson
+    with_feature, with_human, between = (
+        float(of_values(x, y, weight))
+        for x, y in ((judge, feature), (judge, human), (feature, human))
     )
-    r = _correlated(sides, weight)
-    denominator = np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
-    if denominator < 1e-12:
+    if (1 - with_human**2) * (1 - between**2) < 1e-24:
         return Estimate.undefined("people's ratings explain one of the two completely")
-    return Estimate(float((r[0, 1] - r[0, 2] * r[1, 2]) / denominator))
+    return Estimate(float(_at_equal(with_feature, with_human, between)))
 
 
-def _ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
-    return ranks(values) if weight is None else weighted_ranks(values, weight)
-
-
-def _correlated(sides: Sequence[FloatArray], weight: FloatArray | None) -> FloatArray:
-    """Pearson's r of each two; shape (sides, sides)."""
-    if weight is None:
-        found: FloatArray = np.corrcoef(sides)
-        return found
-    return np.array([[weighted_pearson(a, b, weight) for b in sides] for a in sides])
+def _at_equal(correlation: Any, first: Any, second: Any) -> Any:
+    """The correlation of two sides at equal values of a third, from theirs with it."""
+    return (correlation - first * second) / np.sqrt((1 - first**2) * (1 - second**2))
 
 
 FAMILIES = (
@@ -307,7 +298,7 @@ def length_bias(
     if partial.value is None:
         nothing = no_interval(partial.reason)
         return LengthBias(partial, partial, nothing, partial)
-    plain = _correlated([_ranks(side, weight) for side in (judge, words)], weight)[0, 1]
+    plain = spearman(judge, words, weight)
     design = np.column_stack([np.ones(len(judge)), words / 100, human])
     root = 1.0 if weight is None else np.sqrt(weight / weight.max())
     slope = np.linalg.lstsq((design.T * root).T, judge * root, rcond=None)[0][1]
@@ -331,7 +322,7 @@ def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: Left
             (i, j): covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j])
             for i, j in covariance
         }
-        partial = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
+        partial = _at_equal(r[0, 1], r[0, 2], r[1, 2])
         on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
     counting = documents_counting(outputs)
     found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
@@ -342,7 +333,7 @@ def _centred_ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Ranks less their mean; of a sample as shares of its whole weight."""
     if weight is None:
         return ranks(values) - (len(values) + 1) / 2
-    centred: FloatArray = weighted_ranks(values, weight) / weight.sum() - 0.5
+    centred: FloatArray = ranks(values, weight) / weight.sum() - 0.5
     return centred
 
 

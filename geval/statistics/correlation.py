@@ -12,35 +12,37 @@ average. Without sessions a document has one output of a system, and this is the
 - dataset: over all outputs at once.
 
 Outputs that were drawn with different probabilities count by their weights: coefficients are
-weighted (see `weighted`), documents count by theirs in the mean over documents, and systems have
+weighted, documents count by theirs in the mean over documents, and systems have
 Hájek means.
 
-A pair counts only if it has a rating and a score. Coefficients follow scipy's `pearsonr`,
-`spearmanr` and `kendalltau` (variant b), as tests check.
+A pair counts only if it has a rating and a score. The coefficients are in `coefficients`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
 
+from geval.statistics.coefficients import (
+    PAIRWISE_COLUMNS,
+    kendall,
+    kendall_rows,
+    of_two_values,
+    pearson,
+    rank_rows,
+    spearman,
+    spearman_rows,
+)
 from geval.statistics.layout import Outputs, complete
-from geval.statistics.once import once
 from geval.statistics.results import Estimate
-from geval.statistics.types import DIGITS, FloatArray, IntArray
-from geval.statistics.weighted import OF_ROWS, OF_VALUES, weighted_mean
+from geval.statistics.types import DIGITS, FloatArray
+from geval.statistics.weighted import weighted_mean
 
 Coefficient = Literal["pearson", "spearman", "kendall"]
 Level = Literal["summary", "session", "system", "dataset"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 LEVELS: tuple[Level, ...] = ("summary", "session", "system", "dataset")
-
-# Documents with more outputs are taken one by one: tables of their pairs grow too large.
-PAIRWISE_SYSTEMS = 200
-# Pairs are counted in a table of the values of both sides, where it has no more cells than this, or
-# than this times the values.
-LEAST_TABLE, TABLE_CELLS = 65_536, 16
 
 
 def levels_of(*, sessions: bool) -> tuple[Level, ...]:
@@ -145,16 +147,13 @@ def coefficient_of(
     """One coefficient of two complete vectors; `of` names their elements in the reason."""
     if len(x) < 2:
         return Estimate.undefined(f"fewer than two {of} with both a rating and a score")
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        side = "human ratings" if np.ptp(x) == 0 else "judge's scores"
-        return Estimate.undefined(f"the {side} are the same for all {of}")
-    if weight is None:
-        value = _OF_VALUES[coefficient](x, y)
-    else:
-        value = OF_VALUES[coefficient](x, y, weight)
-    if not np.isfinite(value):
-        return Estimate.undefined("the values are too close to each other to be distinguished")
-    return Estimate(float(value))
+    value = float(of_two_values(x, y) if len(x) == 2 else _OF_VALUES[coefficient](x, y, weight))
+    if np.isfinite(value):
+        return Estimate(value)
+    for side, name in ((x, "human ratings"), (y, "judge's scores")):
+        if np.ptp(side) == 0:
+            return Estimate.undefined(f"the {name} are the same for all {of}")
+    return Estimate.undefined("the values are too close to each other to be distinguished")
 
 
 def coefficients_by_document(
@@ -214,17 +213,13 @@ def coefficients_of_rows(
         weight: shape (rows, columns); then no cell may be NaN.
     """
     rows, columns = human.shape
-    if columns == 2:  # then all coefficients say the same
-        same_order = np.sign(human[:, 0] - human[:, 1]) * np.sign(judge[:, 0] - judge[:, 1])
-        return np.where(same_order == 0, np.nan, same_order)
-    if columns > PAIRWISE_SYSTEMS:
+    if columns == 2:
+        return of_two_values(human, judge)
+    if columns > PAIRWISE_COLUMNS:
         weights = [None] * rows if weight is None else list(weight)
         triples = zip(human, judge, weights, strict=True)
         return np.array([_one_row(x, y, coefficient, own) for x, y, own in triples], dtype=float)
-    if weight is not None:
-        constant = _constant(human) | _constant(judge)
-        return np.where(constant, np.nan, OF_ROWS[coefficient](human, judge, weight))
-    return _OF_ROWS[coefficient](human, judge)
+    return np.asarray(_OF_ROWS[coefficient](human, judge, weight))
 
 
 def _one_row(
@@ -248,40 +243,6 @@ def _mean(values: FloatArray, documents: int, weight: FloatArray | None) -> Esti
     )
 
 
-def _pearson_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
-    """Pearson's r of each row; rows that are constant in either table have none."""
-    present = ~np.isnan(human)
-    count = None if present.all() else present.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        x, y = (_centred(side, present, count) for side in (human, judge))
-        r = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-    # Rounding may leave a constant row with a tiny variance, so constancy is decided on the values.
-    r[_constant(human) | _constant(judge)] = np.nan
-    clipped: FloatArray = np.clip(r, -1.0, 1.0)
-    return clipped
-
-
-def _centred(rows: FloatArray, present: np.ndarray, count: IntArray | None) -> FloatArray:
-    """Rows less their means, 0 where a value is missing.
-
-    Args:
-        count: shape (rows,), how many values are there; None where none is missing.
-    """
-    if count is None:
-        centred: FloatArray = rows - rows.sum(axis=1, keepdims=True) / rows.shape[1]
-        return centred
-    filled = np.where(present, rows, 0.0)
-    return np.where(present, rows - filled.sum(axis=1, keepdims=True) / count[:, None], 0.0)
-
-
-def _constant(rows: FloatArray) -> np.ndarray:
-    first = rows[:, :1]
-    if np.isnan(rows).any():
-        first = np.where(np.isnan(rows), np.inf, rows).min(axis=1, keepdims=True, initial=np.inf)
-        rows = np.where(np.isnan(rows), first, rows)
-    return np.asarray((rows == first).all(axis=1))
-
-
 def ranks_by_document(outputs: Outputs, values: FloatArray) -> FloatArray:
     """The rank of each output among those of its document, from 1; equal ones share the mean.
 
@@ -291,117 +252,18 @@ def ranks_by_document(outputs: Outputs, values: FloatArray) -> FloatArray:
     ranks = np.empty(len(outputs))
     for block in outputs.blocks:
         for part in block.parts():
-            ranks[part.members] = stats.rankdata(values[part.members], axis=1)
+            ranks[part.members] = rank_rows(values[part.members])
     return ranks
 
 
-def rank_rows(rows: FloatArray) -> FloatArray:
-    """Average ranks within each row, from 1; NaN stays NaN. Shape (rows, columns)."""
-    columns = np.ascontiguousarray(rows.T)
-    # How many are below, and how many are not above: a column after the other is compared with
-    # all, which needs no table of pairs.
-    twice = np.zeros(columns.shape, dtype=np.int8 if len(columns) < 64 else np.int16)
-    for column in columns:
-        twice += (column < columns).view(np.int8)
-        twice += (column <= columns).view(np.int8)
-    return np.where(np.isnan(rows), np.nan, (twice.T + 1) / 2)
-
-
-def _spearman_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
-    return _pearson_rows(rank_rows(human), rank_rows(judge))
-
-
-def _kendall_rows(human: FloatArray, judge: FloatArray) -> FloatArray:
-    """Kendall's tau-b of each row: (concordant - discordant) / sqrt(pairs untied in x * pairs
-    untied in y). Pairs with a missing value count as tied."""
-    x, y = (np.ascontiguousarray(side.T) for side in (human, judge))
-    agreement, untied_x, untied_y = np.zeros((3, len(human)))
-    for column in range(len(x)):  # with itself a column is tied
-        order_x, order_y = (_order(side[column], side[column:]) for side in (x, y))
-        agreement += (order_x * order_y).sum(axis=0, dtype=np.int16)
-        untied_x += (order_x != 0).sum(axis=0, dtype=np.int16)
-        untied_y += (order_y != 0).sum(axis=0, dtype=np.int16)
-    with np.errstate(invalid="ignore"):  # 0 / 0 where a side is constant
-        tau: FloatArray = agreement / np.sqrt(untied_x * untied_y)
-    return tau
-
-
-def _order(one: FloatArray, others: FloatArray) -> np.ndarray:
-    """How a column compares with others in each row: -1, 0 or 1."""
-    return (one > others).view(np.int8) - (one < others).view(np.int8)
-
-
-def _pearson(x: FloatArray, y: FloatArray) -> float:
-    """Pearson's r of two vectors that vary, in the steps of scipy's."""
-    units = []
-    for side in (x, y):
-        centred = side - side.mean()
-        most = np.abs(centred).max()
-        units.append(centred / (most * np.linalg.norm(centred / most)))
-    r = float(np.clip(units[0] @ units[1], -1.0, 1.0))
-    return round(r) if len(x) == 2 else r
-
-
-def _spearman(x: FloatArray, y: FloatArray) -> float:
-    return float(np.corrcoef(ranks(x), ranks(y))[0, 1])
-
-
-@once
-def ranks(values: FloatArray) -> FloatArray:
-    """The rank of each value, from 1; equal ones share the mean of theirs."""
-    order = np.argsort(values)
-    ordered = values[order]
-    begin = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    equal = np.diff(np.append(begin, len(values)))
-    found = np.empty(len(values))
-    found[order] = np.repeat(begin + (equal + 1) / 2, equal)
-    return found
-
-
-class Concordance(NamedTuple):
-    """Pairs of two vectors: those in the same order less those in opposite ones, and how many are
-    untied on each side; `levels` is the smaller number of distinct values."""
-
-    surplus: int
-    untied_x: int
-    untied_y: int
-    levels: int
-
-    @property
-    def tau_b(self) -> float:
-        tau = self.surplus / np.sqrt(self.untied_x) / np.sqrt(self.untied_y)
-        return float(np.clip(tau, -1.0, 1.0))
-
-
-@once
-def concordance(x: FloatArray, y: FloatArray) -> Concordance:
-    """The pairs of two vectors that vary."""
-    (of_x, at_x), (of_y, at_y) = (np.unique(side, return_inverse=True) for side in (x, y))
-    pairs = len(x) * (len(x) - 1) // 2
-    counts_x, counts_y = np.bincount(at_x), np.bincount(at_y)
-    untied_x, untied_y = (pairs - _tied(counts) for counts in (counts_x, counts_y))
-    levels = min(len(of_x), len(of_y))
-    if len(of_x) * len(of_y) > max(LEAST_TABLE, TABLE_CELLS * len(x)):
-        tau = stats.kendalltau(at_x, at_y, variant="b").statistic
-        surplus = round(float(tau * np.sqrt(untied_x) * np.sqrt(untied_y)))
-        return Concordance(surplus, untied_x, untied_y, levels)
-    table = np.bincount(at_x * len(of_y) + at_y, minlength=len(of_x) * len(of_y))
-    table = table.reshape(len(of_x), len(of_y))
-    below = np.cumsum(np.cumsum(table, axis=0), axis=1)
-    concordant = int((table[1:, 1:] * below[:-1, :-1]).sum())
-    # The pairs that are tied on neither side are in the same order or in opposite ones.
-    untied = untied_x + untied_y - pairs + _tied(table)
-    return Concordance(2 * concordant - untied, untied_x, untied_y, levels)
-
-
-def _tied(counts: IntArray) -> int:
-    """How many pairs are among equal values."""
-    return int((counts * (counts - 1)).sum()) // 2
-
-
-def _kendall(x: FloatArray, y: FloatArray) -> float:
-    return concordance(x, y).tau_b
-
-
-_OF_ROWS = {"pearson": _pearson_rows, "spearman": _spearman_rows, "kendall": _kendall_rows}
-_OF_VALUES = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}
+_Coefficient = Callable[[FloatArray, FloatArray, FloatArray | None], Any]
+_OF_VALUES: dict[Coefficient, _Coefficient] = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "kendall": kendall,
+}
+_OF_ROWS: dict[Coefficient, _Coefficient] = {
+    "pearson": pearson,
+    "spearman": spearman_rows,
+    "kendall": kendall_rows,
+}

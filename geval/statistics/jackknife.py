@@ -179,12 +179,12 @@ def t_interval(
     estimate: float, variance: float, freedom: float, confidence: float = CONFIDENCE
 ) -> Interval:
     """Estimate plus and minus Student's t times the standard error."""
-    half = _t(freedom, confidence) * float(np.sqrt(variance))
+    half = t_quantile(freedom, confidence) * float(np.sqrt(variance))
     return Interval(estimate - half, estimate + half)
 
 
 @lru_cache(maxsize=1024)
-def _t(freedom: float, confidence: float) -> float:
+def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Student's t with so much in the middle."""
     return float(stats.t.ppf((1 + confidence) / 2, freedom))
 

@@ -18,47 +18,14 @@ from typing import Any
 import numpy as np
 from cachetools import LRUCache
 
-from geval.statistics.correlation import concordance
+from geval.statistics.coefficients import concordance
 from geval.statistics.layout import Block, Outputs, complete
 from geval.statistics.once import once
 from geval.statistics.resampling import MOST_GROUPS, in_groups
 from geval.statistics.results import Estimate
 from geval.statistics.types import DIGITS, FloatArray, IntArray
-from geval.statistics.weighted import surplus_of
 
 MOST_PAIRS = 50_000_000
-
-
-@dataclass(frozen=True)
-class PairCounts:
-    """Numbers of pairs by the order that people and the judge give them."""
-
-    concordant: int
-    discordant: int
-    tied_human_only: int
-    tied_judge_only: int
-    tied_both: int
-
-    @property
-    def pairs(self) -> int:
-        return (
-            self.concordant
-            + self.discordant
-            + self.tied_human_only
-            + self.tied_judge_only
-            + self.tied_both
-        )
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of pairs on which both agree, ties included (acc_eq)."""
-        return (self.concordant + self.tied_both) / self.pairs if self.pairs else None
-
-    @property
-    def gamma(self) -> float | None:
-        """Goodman and Kruskal's gamma: leaves ties out, which favours a judge with many ties."""
-        ordered = self.concordant + self.discordant
-        return (self.concordant - self.discordant) / ordered if ordered else None
 
 
 @dataclass(frozen=True)
@@ -68,22 +35,6 @@ class TieCalibration:
     accuracy: Estimate
     calibrated: Estimate
     epsilon: float | None
-
-
-def count_pairs(human: FloatArray, judge: FloatArray, *, epsilon: float = 0.0) -> PairCounts:
-    """Count the pairs of two complete vectors; differences of the judge up to `epsilon` are
-    ties."""
-    first, second = np.triu_indices(len(human), k=1)
-    of_human = np.sign(np.round(human[first] - human[second], DIGITS))
-    gap = judge[first] - judge[second]
-    of_judge = np.where(np.abs(gap) <= epsilon, 0, np.sign(gap))
-    return PairCounts(
-        concordant=int((of_human * of_judge > 0).sum()),
-        discordant=int((of_human * of_judge < 0).sum()),
-        tied_human_only=int(((of_human == 0) & (of_judge != 0)).sum()),
-        tied_judge_only=int(((of_human != 0) & (of_judge == 0)).sum()),
-        tied_both=int(((of_human == 0) & (of_judge == 0)).sum()),
-    )
 
 
 def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None) -> Estimate:
@@ -96,13 +47,7 @@ def tau_c(human: FloatArray, judge: FloatArray, weight: FloatArray | None = None
         return Estimate.undefined(
             "fewer than two outputs, or all have the same score or the same rating"
         )
-    if weight is not None:
-        levels = min(len(np.unique(side)) for side in (human, judge))
-        most = float(weight.sum()) ** 2 * (levels - 1) / levels
-        return Estimate(float(np.clip(2 * surplus_of(human, judge, weight) / most, -1.0, 1.0)))
-    pairs = concordance(human, judge)
-    most = len(human) ** 2 * (pairs.levels - 1) / pairs.levels
-    return Estimate(2 * pairs.surplus / most)
+    return Estimate(concordance(human, judge, weight).tau_c)
 
 
 def tie_calibrated_accuracy(

@@ -11,9 +11,11 @@ because the best of several looks better than it is on the documents that it was
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
+from geval.statistics.coefficients import pearson
 from geval.statistics.correlation import ranks_by_document
 from geval.statistics.jackknife import mean_of_rows
 from geval.statistics.layout import Outputs, mean_of
@@ -157,8 +159,7 @@ def effective_votes(arms: Arms, members: Sequence[int]) -> float | None:
     errors = np.stack([_standardised(arms.centred[arm]) - people for arm in members])
     if (errors.std(axis=1) < _TINY).any():
         return None
-    r = np.corrcoef(errors)
-    mean = (r.sum() - k) / (k * (k - 1))
+    mean = float(np.mean([pearson(x, y) for x, y in combinations(errors, 2)]))
     return float(min(k, max(1.0, k / max(_TINY, 1 + (k - 1) * mean))))
 
 

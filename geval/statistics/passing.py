@@ -26,11 +26,10 @@ from geval.statistics.jackknife import (
     within,
 )
 from geval.statistics.layout import Outputs, complete, mean_of, sums
-from geval.statistics.resampling import Interval
+from geval.statistics.resampling import Interval, percentile_interval
 from geval.statistics.results import Estimate
 from geval.statistics.types import FloatArray, IntArray
 from geval.thresholds import (
-    CONFIDENCE,
     INTERVAL_DOCUMENTS,
     PASS_FAIL_OUTPUTS,
     PASS_FAIL_YOUDEN,
@@ -240,8 +239,8 @@ class _Fitted:
             return no_interval(why_not)
         if not redrawn.var():
             return no_interval(ALL_THE_SAME.format("document"))
-        low, high = np.quantile(redrawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-        return Interval(min(float(low), estimate), max(float(high), estimate))
+        low, high = percentile_interval(redrawn).ends or (estimate, estimate)
+        return Interval(min(low, estimate), max(high, estimate))
 
 
 def _why_none(redrawn: FloatArray, counting: int) -> str:

@@ -20,10 +20,10 @@ import numpy as np
 from scipy import stats
 
 from geval.statistics.anytime import expected_half_width
+from geval.statistics.jackknife import t_quantile
 from geval.statistics.projection import documents_for, least
 from geval.statistics.types import FloatArray
 from geval.thresholds import (
-    CONFIDENCE,
     PILOT_DOCUMENTS,
     PLAN_DOCUMENTS,
     POWER,
@@ -55,9 +55,7 @@ def for_width(values: FloatArray, width: float) -> Needed:
     known = values[~np.isnan(values)]
     if reason := _why_not(known):
         return Needed(None, None, reason)
-    half = (
-        stats.t.ppf((1 + CONFIDENCE) / 2, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))
-    )
+    half = t_quantile(len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))
     likely, promised = (
         documents_for(float(half), documents=len(known), goal=width, assurance=assurance)
         for assurance in (None, PROMISE)

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
+from geval.statistics.jackknife import t_quantile
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
 from geval.statistics.weighted import weighted_mean
@@ -169,7 +170,7 @@ def _skewed_interval(estimate: float, added: FloatArray, rated: int) -> tuple[fl
     added = added * np.sqrt(rated / freedom)
     variance = float((added**2).sum())
     error, skewness = np.sqrt(variance), float((added**3).sum()) / variance**1.5
-    t = _t(freedom)
+    t = t_quantile(freedom)
     if abs(skewness) < 1e-9:
         return float(estimate - error * t), float(estimate + error * t)
     high, low = (
@@ -335,13 +336,8 @@ def _with_enough(mean: PpiMean, rated: int) -> PpiMean:
     if rated < PPI_RATINGS or not mean.standard_error > 0:
         return replace(mean, low=None, high=None)
     freedom = rated - 2
-    half = _t(freedom) * mean.standard_error * np.sqrt(rated / freedom)
+    half = t_quantile(freedom) * mean.standard_error * np.sqrt(rated / freedom)
     return replace(mean, low=float(mean.estimate - half), high=float(mean.estimate + half))
-
-
-@lru_cache
-def _t(freedom: int, confidence: float = CONFIDENCE) -> float:
-    return float(stats.t.ppf((1 + confidence) / 2, freedom))
 
 
 def _estimate(system: SystemMean) -> float:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.coefficients import pearson
 from geval.statistics.layout import Outputs, Ratings, equal_pairs, mean_of
 from geval.statistics.reliability import one_way
 from geval.statistics.results import Estimate
@@ -95,7 +96,7 @@ def _pearson(means: FloatArray, human: FloatArray | None, known: np.ndarray | bo
     judge, people = means[known], human[known]
     if judge.std() == 0 or people.std() == 0:
         return Estimate.undefined("all scores, or all ratings, are the same")
-    return Estimate(float(np.corrcoef(judge, people)[0, 1]))
+    return Estimate(float(pearson(judge, people)))
 
 
 def _differ(replies: Ratings) -> Estimate:

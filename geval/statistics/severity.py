@@ -21,15 +21,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
-from geval.statistics.jackknife import no_interval
+from geval.statistics.jackknife import mapped, no_interval, t_interval
 from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
 from geval.statistics.types import FloatArray, IntArray
 from geval.thresholds import (
-    CONFIDENCE,
     RATING_VALUES,
     SEVERITY_DOCUMENTS,
     SEVERITY_ERROR,
@@ -420,8 +419,5 @@ def _rater(
         return RaterSeverity(logits, nowhere, in_points, nowhere)
     if errors.clustered[at] < LEAST_ERROR:
         return RaterSeverity(logits, no_interval(ALIKE), in_points, no_interval(ALIKE))
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, errors.documents - 1) * errors.clustered[at])
-    low, high = own - half, own + half
-    return RaterSeverity(
-        logits, Interval(low, high), in_points, Interval(points(low), points(high))
-    )
+    interval = t_interval(own, errors.clustered[at] ** 2, errors.documents - 1)
+    return RaterSeverity(logits, interval, in_points, mapped(interval, points))

@@ -34,6 +34,7 @@ from geval.statistics.calibration import (
     cross_validated_error,
     reliability,
 )
+from geval.statistics.coefficients import pearson
 from geval.statistics.concentration import Concentration, concentration
 from geval.statistics.correlation import (
     COEFFICIENTS,
@@ -494,10 +495,13 @@ def williams_of(
         np.ptp(side) == 0 for side in (of_human, of_first, of_second)
     ):
         return None
-    r = np.corrcoef([of_human, of_first, of_second])
-    if r[1, 2] > 1 - 1e-12:
+    with_first, with_second, of_both = (
+        float(pearson(x, y))
+        for x, y in ((of_human, of_first), (of_human, of_second), (of_first, of_second))
+    )
+    if of_both > 1 - 1e-12:
         return 1.0
-    p = williams_test(r[0, 1], r[0, 2], r[1, 2], len(of_human)).p_two_sided
+    p = williams_test(with_first, with_second, of_both, len(of_human)).p_two_sided
     return None if np.isnan(p) else p
 
 

@@ -49,11 +49,18 @@ def pair_counts(human: Row, judge: Row) -> dict[str, int]:
     return found
 
 
+def pair_orders(human: Row, judge: Row) -> dict[str, int]:
+    n = pair_counts(human, judge)
+    return {
+        "C minus D": n["C"] - n["D"],
+        "untied_human": n["C"] + n["D"] + n["tied_metric_only"],
+        "untied_metric": n["C"] + n["D"] + n["tied_human_only"],
+    }
+
+
 def kendall(a: Row, b: Row) -> float | None:
-    n = pair_counts(a, b)
-    untied_a = n["C"] + n["D"] + n["tied_metric_only"]
-    untied_b = n["C"] + n["D"] + n["tied_human_only"]
-    return (n["C"] - n["D"]) / math.sqrt(untied_a * untied_b) if untied_a and untied_b else None
+    surplus, untied_a, untied_b = pair_orders(a, b).values()
+    return surplus / math.sqrt(untied_a * untied_b) if untied_a and untied_b else None
 
 
 def coefficient(name: str, a: Row, b: Row) -> float | None:
@@ -381,7 +388,7 @@ EXPECTED: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "bootstrap": lambda given, toy: bootstrap(
         *_levels(toy, "A"), given["documents"], given["systems"]
     ),
-    "pair_counts": lambda given, _toy: pair_counts(given["human"], given["judge"]),
+    "pair_orders": lambda given, _toy: pair_orders(given["human"], given["judge"]),
     "permutation": lambda given, toy: permutation(
         given["coefficient"], mean_of_raters(toy["raters"]), toy["A"], toy["C"]
     ),

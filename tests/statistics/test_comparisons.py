@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 
 from geval.statistics.calibration import isotonic, nearest_to_all
 from geval.statistics.concentration import concentration
-from geval.statistics.pairwise import count_pairs
 from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry
 from geval.statistics.reliability import cohen_kappa
@@ -111,16 +110,6 @@ def test_a_judge_that_copies_the_majority_may_replace_an_annotator_and_a_random_
     epsilon = alt_test(ratings, truth).smallest_epsilon
     assert epsilon is not None
     assert epsilon <= 0.1
-
-
-@given(hnp.arrays(float, st.integers(2, 12), elements=st.sampled_from([1.0, 2.0, 3.0])), st.data())
-def test_pairs_are_counted_completely(human: FloatArray, data: st.DataObject) -> None:
-    judge = data.draw(hnp.arrays(float, len(human), elements=st.sampled_from([1.0, 2.0, 2.5])))
-
-    counts = count_pairs(human, judge)
-
-    assert counts.pairs == len(human) * (len(human) - 1) // 2
-    assert count_pairs(human, human).accuracy == 1
 
 
 @given(TABLE)

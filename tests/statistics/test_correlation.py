@@ -11,19 +11,16 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from geval.statistics import correlation
+from geval.statistics.coefficients import Concordance, concordance, rank_rows, ranks
 from geval.statistics.correlation import (
     COEFFICIENTS,
     LEVELS,
     Coefficient,
-    Concordance,
     coefficient_of,
     coefficients_of_rows,
-    concordance,
     correlation_at,
     levels_of,
     mean_by_document,
-    rank_rows,
-    ranks,
     ranks_by_document,
 )
 from geval.statistics.layout import Outputs
@@ -103,7 +100,7 @@ def test_more_systems_than_pairwise_tables_hold_give_the_same(
     usual = correlations(*tables)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(correlation, "PAIRWISE_SYSTEMS", 0)
+        patch.setattr(correlation, "PAIRWISE_COLUMNS", 0)
         one_by_one = correlations(*tables)
 
     for coefficient in COEFFICIENTS:
@@ -184,6 +181,7 @@ def test_pairs_are_counted_however_many_values_there_are(values: int, others: in
         surplus=int((of_x * of_y).sum()) // 2,
         untied_x=int((of_x != 0).sum()) // 2,
         untied_y=int((of_y != 0).sum()) // 2,
+        total=300,
         levels=min(values, others),
     )
 

@@ -13,8 +13,6 @@ from scipy import stats
 from geval.statistics import pairwise
 from geval.statistics.layout import Outputs
 from geval.statistics.pairwise import (
-    PairCounts,
-    count_pairs,
     soft_pairwise_accuracy,
     tau_c,
     tie_calibrated_accuracy,
@@ -41,41 +39,6 @@ def some_outputs(rng: np.random.Generator, weights: str, documents: int = 9) -> 
     if weights == "within":  # documents stand for as many, their outputs do not
         weight *= (outputs.by_document() / outputs.by_document(weight))[document]
     return outputs.weighted(None if weights == "none" else weight)
-
-
-# Counts
-
-
-@given(seeds, st.sampled_from([0.0, 1.0, 1.5]))
-def test_pairs_are_counted_by_how_people_and_judge_order_them(seed: int, epsilon: float) -> None:
-    human, judge = np.random.default_rng(seed).integers(1, 5, (2, 9)).astype(float)
-
-    found = count_pairs(human, judge, epsilon=epsilon)
-
-    orders = [
-        (order(human[a], human[b]), order(judge[a], judge[b], epsilon))
-        for a, b in itertools.combinations(range(9), 2)
-    ]
-    assert found == PairCounts(
-        concordant=sum(x * y > 0 for x, y in orders),
-        discordant=sum(x * y < 0 for x, y in orders),
-        tied_human_only=sum(x == 0 != y for x, y in orders),
-        tied_judge_only=sum(x != 0 == y for x, y in orders),
-        tied_both=sum(x == 0 == y for x, y in orders),
-    )
-    assert found.pairs == 36
-    assert found.accuracy == sum(x == y for x, y in orders) / 36
-
-
-def test_gamma_leaves_ties_out() -> None:
-    counts = PairCounts(7, 3, tied_human_only=5, tied_judge_only=11, tied_both=2)
-
-    assert (counts.pairs, counts.accuracy, counts.gamma) == (28, 9 / 28, 0.4)
-
-
-def test_no_pairs_have_neither_accuracy_nor_gamma() -> None:
-    assert (PairCounts(0, 0, 0, 0, 0).accuracy, PairCounts(0, 0, 0, 0, 0).gamma) == (None, None)
-    assert (PairCounts(0, 0, 3, 0, 0).accuracy, PairCounts(0, 0, 3, 0, 0).gamma) == (0.0, None)
 
 
 # Tau-c

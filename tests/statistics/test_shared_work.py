@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from geval.statistics import once as once_module
-from geval.statistics.correlation import Concordance, concordance, ranks
+from geval.statistics.coefficients import Concordance, concordance, ranks
 from geval.statistics.once import once
 from geval.statistics.pairwise import tau_c
 
@@ -22,7 +22,7 @@ PAIRS = [
 def test_tau_b_and_tau_c_are_those_of_scipy(
     x: np.ndarray, y: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geval.statistics.correlation.LEAST_TABLE", 100)
+    monkeypatch.setattr("geval.statistics.coefficients.LEAST_TABLE", 100)
 
     found = concordance(x, y)
 
@@ -31,6 +31,20 @@ def test_tau_b_and_tau_c_are_those_of_scipy(
     assert tau_c(x, y).value == pytest.approx(
         stats.kendalltau(x, y, variant="c").statistic, abs=1e-12
     )
+
+
+@pytest.mark.parametrize("cells", [0, 1_000_000], ids=["by sorting", "in a table"])
+@pytest.mark.parametrize(("x", "y"), PAIRS)
+def test_weights_count_pairs_as_repeated_values_do(
+    x: np.ndarray, y: np.ndarray, cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("geval.statistics.coefficients.LEAST_TABLE", cells)
+    monkeypatch.setattr("geval.statistics.coefficients.TABLE_CELLS", 0)
+    weight = np.random.default_rng(len(x)).integers(1, 5, len(x))
+
+    found = concordance(x, y, weight.astype(float))
+
+    assert found == concordance(np.repeat(x, weight), np.repeat(y, weight))
 
 
 @pytest.mark.parametrize(("x", "y"), PAIRS)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from geval.statistics.coefficients import ranks
 from geval.statistics.correlation import COEFFICIENTS, coefficient_of, correlations
 from geval.statistics.jackknife import LeftOut, interval_of_difference, summary_interval
 from geval.statistics.layout import Outputs
@@ -15,7 +16,7 @@ from geval.statistics.ppi import ppi_table, weighted_ppi_mean
 from geval.statistics.resampling import draw, leave_one_out_values, resample_means
 from geval.statistics.same_documents import SameDocuments
 from geval.statistics.significance import permutation_tests
-from geval.statistics.weighted import kish, weighted_ranks
+from geval.statistics.weighted import kish
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -210,8 +211,8 @@ def test_the_weighted_mean_is_active_inference_by_the_letter() -> None:
 
 
 def test_ranks_count_the_weight_below_and_half_of_the_own() -> None:
-    ranks = weighted_ranks(np.array([2.0, 1.0, 2.0]), np.array([1.0, 4.0, 3.0]))
-    assert ranks.tolist() == [6.0, 2.0, 6.0]
+    found = ranks(np.array([2.0, 1.0, 2.0]), np.array([1.0, 4.0, 3.0]))
+    assert found.tolist() == [6.0, 2.0, 6.0]
 
 
 def test_weights_that_differ_widen_the_interval() -> None:

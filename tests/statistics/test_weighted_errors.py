@@ -24,7 +24,6 @@ from geval.statistics.jackknife import LeftOut, counting_by
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.narrowing import narrowing
 from geval.statistics.pairwise import (
-    count_pairs,
     soft_pairwise_accuracy,
     tau_c,
     tie_calibrated_accuracy,
@@ -33,6 +32,7 @@ from geval.statistics.proof import gain_in_distance, gain_in_rank
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import kish
+from tests.statistics.plain_definitions import pair_counts
 
 DOCUMENTS, SYSTEMS = 30, 4
 OUTPUTS = Outputs.full(DOCUMENTS, SYSTEMS)
@@ -210,10 +210,11 @@ def test_documents_drawn_whole_have_the_accuracy_of_repeated_documents(
     of_documents: Sample,
 ) -> None:
     counts = of_documents.counts[::SYSTEMS]
-    each = [
-        count_pairs(of_documents.human[four], of_documents.judge[four]).accuracy
+    pairs = [
+        pair_counts(of_documents.human[four].tolist(), of_documents.judge[four].tolist())
         for four in np.arange(120).reshape(DOCUMENTS, SYSTEMS)
     ]
+    each = [(counts["C"] + counts["tied_both"]) / sum(counts.values()) for counts in pairs]
 
     found = tie_calibrated_accuracy(of_documents.outputs, of_documents.human, of_documents.judge)
 

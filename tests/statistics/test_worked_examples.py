@@ -13,10 +13,10 @@ from geval.llm.replies import ReplyChoice
 from geval.scales import Scale
 from geval.statistics.bias import partial_correlation, self_preference
 from geval.statistics.calibration import isotonic
+from geval.statistics.coefficients import concordance
 from geval.statistics.concentration import concentration
 from geval.statistics.correlation import COEFFICIENTS
 from geval.statistics.layout import Outputs
-from geval.statistics.pairwise import count_pairs
 from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry, davidson, next_pair_gains
 from geval.statistics.reliability import cohen_kappa
@@ -60,14 +60,12 @@ def with_zeros(given: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def pairs(given: dict[str, Any]) -> dict[str, int]:
-    counts = count_pairs(*(np.array(given[side], dtype=float) for side in ("human", "judge")))
+def pairs(given: dict[str, Any]) -> dict[str, float]:
+    counts = concordance(*(np.array(given[side], dtype=float) for side in ("human", "judge")))
     return {
-        "C": counts.concordant,
-        "D": counts.discordant,
-        "tied_human_only": counts.tied_human_only,
-        "tied_metric_only": counts.tied_judge_only,
-        "tied_both": counts.tied_both,
+        "C minus D": counts.surplus,
+        "untied_human": counts.untied_x,
+        "untied_metric": counts.untied_y,
     }
 
 
@@ -184,7 +182,7 @@ OURS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "dataset_level": level("dataset"),
     "leave_one_out": ceiling,
     "bootstrap": bootstrap,
-    "pair_counts": pairs,
+    "pair_orders": pairs,
     "permutation": permutation,
     "williams": williams,
     "multiplicity": lambda given: {"holm": holm(given["p"]), "by": benjamini_yekutieli(given["p"])},
