@@ -20,13 +20,16 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.outages import outage_if_lost
-from evaluations.judging.runs.question_share import QuestionShare
+from evaluations.judging.runs.run_questions import RunQuestions
+from evaluations.judging.runs.share import Share
+from evaluations.judging.runs.shift import Shift
 from evaluations.models import Batch, EvaluationRun, ItemState, RunItem
 from geval.llm import wire
 from geval.llm.calls import Answer
 from geval.llm.cost import estimated_tokens
-from geval.llm.endpoints import TOKENS_TOO_MANY, RemoteBatch
+from geval.llm.endpoints import TOKENS_TOO_MANY, Client, RemoteBatch
 from geval.llm.errors import EndpointError
 from geval.llm.judgement import Judgement, is_worth_asking_again, read_attempts
 from geval.llm.metering import Spent
@@ -50,12 +53,25 @@ LONGEST_BATCH = datetime.timedelta(hours=48)
 MOST_RESULTS = 128
 
 
-class BatchShare(QuestionShare):
+class BatchShare(Share):
     """The share of the worker that looks after a run's batches."""
 
     # Until when the run is this worker's alone, and when that was last put off.
     _until: datetime.datetime | None = None
     _tended = 0.0
+
+    def __init__(
+        self,
+        run: EvaluationRun,
+        worker: str,
+        database: Database,
+        shift: Shift,
+        questions: RunQuestions,
+        client: Client,
+    ) -> None:
+        super().__init__(run, worker, database, shift)
+        self.questions = questions
+        self.client = client
 
     async def advance(self) -> None:
         """Do what can be done for the run now, one worker at a time: finish sendings that were
@@ -64,7 +80,7 @@ class BatchShare(QuestionShare):
         if self._until is None:
             return
         self._tended = time.monotonic()
-        await self.read_criteria()
+        await self.database.call(self.questions.read_criteria)
         watching = asyncio.create_task(self.watch(every=LOOK_SECONDS))
         try:
             for batch in await self.database.call(self._half_sent):
@@ -140,21 +156,21 @@ class BatchShare(QuestionShare):
         can answer."""
         requests: dict[str, Request] = {}
         for item in leases.batch_items(batch.pk):
-            question = self.question_of(item)
+            question = self.questions.question_of(item)
             if not isinstance(question, Failure):
                 request = self._request(question)
-                requests[self.key_of([request])] = request
-        known = self.stored_replies(list(requests))
+                requests[self.questions.key_of([request])] = request
+        known = self.questions.stored_replies(list(requests))
         return [
             line
             for key, request in requests.items()
             if key not in known
-            for line in _request_lines(key, request, most=self.frozen.fit.most_choices)
+            for line in _request_lines(key, request, most=self.questions.frozen.fit.most_choices)
         ]
 
     def _request(self, question: Any) -> Request:
         """The one request of a question, as evaluators that take batches have it."""
-        (request,) = self.requests_of(question)
+        (request,) = self.questions.requests_of(question)
         return request
 
     async def _look(self, batch: Batch) -> None:
@@ -171,9 +187,9 @@ class BatchShare(QuestionShare):
         contents = [
             await self.client.get_file(file_id) for file_id in (remote.files if remote else ())
         ]
-        most_tokens = TOKENS_TOO_MANY * (self.frozen.max_tokens + 100)
+        most_tokens = TOKENS_TOO_MANY * (self.questions.frozen.max_tokens + 100)
         replies, errors = read_results(contents, most_tokens=most_tokens)
-        spent = _spent(replies, estimated_tokens(self.frozen.characters_each))
+        spent = _spent(replies, estimated_tokens(self.questions.frozen.characters_each))
         # Counted before anything is made of them, so that it counts whatever comes of them.
         await self.database.call(lambda: results.count_up(self.run.pk, spent))
         await self.database.call(lambda: self._store(batch, replies, errors, remote))
@@ -193,15 +209,15 @@ class BatchShare(QuestionShare):
         finished: list[results.FinishedItem] = []
         again: list[int] = []
         paid: dict[str, Judgement] = {}
-        most_attempts = read_attempts(self.settings)
+        most_attempts = read_attempts(self.questions.settings)
         items = leases.lease_batch(batch.pk, self.worker)
-        questions = {item.id: self.question_of(item) for item in items}
+        questions = {item.id: self.questions.question_of(item) for item in items}
         keys = {
-            pk: self.key_of(self.requests_of(question))
+            pk: self.questions.key_of(self.questions.requests_of(question))
             for pk, question in questions.items()
             if not isinstance(question, Failure)
         }
-        known = self.stored_replies(list(keys.values()))
+        known = self.questions.stored_replies(list(keys.values()))
         for item in items:
             question = questions[item.id]
             if isinstance(question, Failure):
@@ -210,7 +226,7 @@ class BatchShare(QuestionShare):
             key = keys[item.id]
             if key in known and _short(key) not in replies:
                 answer = results.answer_from(known[key])
-                outcome = self.evaluator.score_again([answer], question, self.settings)
+                outcome = self.questions.score_again([answer], question)
                 finished.append(
                     results.FinishedItem(item, key, outcome, stored_reply=known[key].pk)
                 )
@@ -223,8 +239,11 @@ class BatchShare(QuestionShare):
             outcome = judgement.outcome
             if not is_first and judgement.answers:
                 # Criteria that are rated together each read their own score.
-                outcome = self.evaluator.score_again(judgement.answers, question, self.settings)
-            if is_worth_asking_again(outcome, self.settings) and attempts[item.id] < most_attempts:
+                outcome = self.questions.score_again(judgement.answers, question)
+            if (
+                is_worth_asking_again(outcome, self.questions.settings)
+                and attempts[item.id] < most_attempts
+            ):
                 again.append(item.id)
                 continue
             finished.append(
@@ -248,7 +267,7 @@ class BatchShare(QuestionShare):
             return Judgement(Failure(Reason.ENDPOINT, said), ())
         answer = Answer(
             choices=tuple(choice for reply in replies for choice in reply.choices)[
-                : max(1, self.settings.samples)
+                : max(1, self.questions.settings.samples)
             ],
             model=replies[-1].model,
             request_id=replies[-1].request_id,
@@ -257,7 +276,7 @@ class BatchShare(QuestionShare):
             calls=len(replies),
             seconds=0.0,
         )
-        outcome = self.evaluator.score_again([answer], question, self.settings)
+        outcome = self.questions.score_again([answer], question)
         return Judgement(outcome, (answer,))
 
 

@@ -53,6 +53,11 @@ class Share:
         self._last_id = 0
         self._renewed = time.monotonic()
         self._noted_result = float("-inf")
+        self._when_stopped: list[Callable[[], None]] = []
+
+    def when_stopped(self, act: Callable[[], None]) -> None:
+        """Have something done at once when it stops."""
+        self._when_stopped.append(act)
 
     def stop(
         self,
@@ -74,6 +79,8 @@ class Share:
         if message and not self._message:
             self._message, self._stopped_by, self._until = message, after, until
         self.stopped.set()
+        for act in self._when_stopped:
+            act()
 
     def next_items(self, claim: Callable[[int], list[ClaimedItem]]) -> list[ClaimedItem]:
         """Claim items behind the last ones. Called in the database thread.

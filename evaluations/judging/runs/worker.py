@@ -8,7 +8,7 @@ from evaluations.judging.judges.clients import client_for
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.accounts import read_account
 from evaluations.judging.runs.batches import BatchShare
-from evaluations.judging.runs.calling import CallingShare
+from evaluations.judging.runs.calling import Calling
 from evaluations.judging.runs.database import Database, DatabaseAwayError, DiskFullError
 from evaluations.judging.runs.lifecycle import (
     evaluator_of,
@@ -16,6 +16,8 @@ from evaluations.judging.runs.lifecycle import (
 )
 from evaluations.judging.runs.preparing import lay_out_and_compute, prepare
 from evaluations.judging.runs.resuming import pause_until_space
+from evaluations.judging.runs.run_questions import RunQuestions
+from evaluations.judging.runs.share import Share
 from evaluations.judging.runs.shift import Shift
 from evaluations.models import EvaluationRun, RunState, Transport
 from geval.evaluators.base import EvaluatorError, LocalEvaluator, SettingsError
@@ -121,7 +123,9 @@ async def _work(
             run, client, policy, database, shift
         ):
             return
+        questions = RunQuestions(run, evaluator, client.base_url)
         if run.transport == Transport.BATCH:
-            await BatchShare(run, evaluator, worker, client, database, shift).advance()
+            await BatchShare(run, worker, database, shift, questions, client).advance()
         else:
-            await CallingShare(run, evaluator, worker, client, policy, database, shift).judge_all()
+            share = Share(run, worker, database, shift)
+            await Calling(share, questions, client, policy).judge_all()

@@ -1,0 +1,123 @@
+"""Items of a run, claimed before they are needed, each with its question."""
+
+import asyncio
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
+
+from evaluations.judging.runs import leases
+from evaluations.judging.runs.lifecycle import BUDGET_REACHED
+from evaluations.judging.runs.run_questions import RunQuestions
+from evaluations.judging.runs.share import Share
+from evaluations.models import EvaluationRun, ModelReply
+from evaluations.people.limits import limits_money, money_reached, next_month
+from geval.llm.parsing import Failure
+
+MONEY_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A claimed item with its question (or why there is none) and the stored answer, if it was
+    asked before."""
+
+    item: leases.ClaimedItem
+    question: Any | Failure
+    key: str = ""
+    stored: ModelReply | None = None
+
+
+class Feeder:
+    """`too_dear` says that the budget, or the month's money, allows no further item for now.
+
+    Args:
+        slots: how many items are judged at once; more than that are kept ready.
+    """
+
+    def __init__(self, share: Share, questions: RunQuestions, slots: int) -> None:
+        self.too_dear = False
+        self._share = share
+        self._questions = questions
+        self._slots = slots
+        self._month_is_limited = False
+        self._ready: asyncio.Queue[Waiting | None] = asyncio.Queue()
+        self._wants_more = asyncio.Event()
+        share.when_stopped(self._wants_more.set)
+
+    async def next(self) -> Waiting | None:
+        """The next item; None if there is none any more."""
+        waiting = await self._ready.get()
+        if waiting is None:
+            self._ready.put_nowait(None)
+        elif self._ready.qsize() <= self._slots:
+            self._wants_more.set()
+        return waiting
+
+    async def feed(self) -> None:
+        """Claim before slots run dry; end when nothing is free, or when the budget allows no
+        more."""
+        share = self._share
+        self._month_is_limited = await share.database.call(
+            functools.partial(limits_money, share.run.project)
+        )
+        while not share.stopped.is_set():
+            claimed = await share.database.call(self._claim)
+            if self.too_dear:
+                if not await self._wait_for_money():
+                    break
+                continue
+            if not claimed:
+                break
+            for waiting in claimed:
+                self._ready.put_nowait(waiting)
+            while self._ready.qsize() > self._slots and not share.stopped.is_set():
+                self._wants_more.clear()
+                await self._wants_more.wait()
+        self._ready.put_nowait(None)  # the end, which everybody who reads it leaves for the next
+
+    async def _wait_for_money(self) -> bool:
+        """Wait while items in hand may cost less than was set aside for them; False if there are
+        none any more."""
+        share = self._share
+        if await share.database.call(functools.partial(leases.is_being_worked_on, share.run.pk)):
+            await asyncio.sleep(MONEY_SECONDS)
+            return True
+        if self._month_is_limited and (said := await share.database.call(self._month_is_spent)):
+            share.stop(said, until=next_month())
+            return False
+        share.stop(
+            f"{BUDGET_REACHED} {share.run.budget:f} would be exceeded by the next item. Raise it to"
+            " resume the run."
+        )
+        return False
+
+    def _month_is_spent(self) -> str:
+        """Why the month's money allows no further item; empty if the budget is what does not."""
+        run = EvaluationRun.objects.get(pk=self._share.run.pk)
+        each, spent = run.frozen.most_each or 0, run.cost or 0
+        if run.budget is not None and run.budget - spent < each:
+            return ""
+        return money_reached(run.project)
+
+    def _claim(self) -> list[Waiting]:
+        waiting = [self._as_waiting(item) for item in self._share.next_items(self._claim_behind)]
+        replies = self._questions.stored_replies([entry.key for entry in waiting if entry.key])
+        return [replace(entry, stored=replies.get(entry.key)) for entry in waiting]
+
+    def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
+        """Items behind the last one; `too_dear` if there are some, but the budget allows none."""
+        run, worker, most = self._share.run, self._share.worker, max(2 * self._slots, 20)
+        if run.budget is None and not self._month_is_limited:
+            return leases.claim(run.pk, worker, most=most, after_id=last_id)
+        items, self.too_dear = leases.claim_within_budget(
+            run.pk, worker, most=most, after_id=last_id
+        )
+        return items
+
+    def _as_waiting(self, item: leases.ClaimedItem) -> Waiting:
+        question = self._questions.question_of(item)
+        if isinstance(question, Failure):
+            return Waiting(item, question)
+        return Waiting(
+            item, question, self._questions.key_of(self._questions.requests_of(question))
+        )

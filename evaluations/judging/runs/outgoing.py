@@ -1,0 +1,131 @@
+"""One worker's calls to an endpoint, let out one by one: as its part of the calls in flight, the
+endpoint's limits and its pace allow. Each is counted before its reply is used."""
+
+import functools
+
+from evaluations.judging.runs.in_flight import InFlight
+from evaluations.judging.runs.outages import LOST
+from evaluations.judging.runs.pacer import Pacer
+from evaluations.judging.runs.quota import (
+    Grant,
+    Limits,
+    Permits,
+    Turn,
+    exchange,
+    known_pace,
+    take,
+)
+from evaluations.judging.runs.run_questions import RunQuestions
+from evaluations.judging.runs.share import Share, StoppedError
+from geval.llm.cost import estimated_tokens
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError
+from geval.llm.metering import Spent, ask_counted
+from geval.llm.pacing import Pace, Seen
+from geval.llm.replies import Reply
+from geval.llm.requests import Request
+
+
+class OutgoingCalls:
+    """`answers` counts replies and errors with which the endpoint showed that it is there,
+    `answered` is the last request that got a reply, `spent` what calls took since it was taken.
+
+    Args:
+        most: how many calls the judge may have in flight, with all workers.
+    """
+
+    def __init__(self, share: Share, questions: RunQuestions, client: Client, most: int) -> None:
+        endpoint = share.run.judge.endpoint
+        assert endpoint is not None
+        self.spent = Spent()
+        self.answers = 0
+        self.answered: Request | None = None
+        self.in_flight = InFlight(0)  # until it has its part of the calls
+        self._share = share
+        self._client = client
+        self._most = most
+        self._account, self._model = endpoint.account, questions.frozen.model
+        self._limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
+        # About how many a call takes.
+        self._tokens_each = (
+            estimated_tokens(questions.frozen.characters_each) + questions.settings.max_tokens
+        )
+        self._permits = (
+            Permits(self._ask_permits, handful=max(1, most // 4), sleep=share.rest)
+            if self._limits.any
+            else None
+        )
+        self._pacer = Pacer(
+            self._exchange,
+            self._look,
+            tokens_each=self._tokens_each,
+            most=most,
+            sleep=share.rest,
+        )
+        # A run that is not served any more has no part of the calls: what waits would wait for
+        # ever.
+        share.when_stopped(lambda: self.in_flight.close(StoppedError))
+
+    async def call(self, request: Request) -> Reply:
+        """One call, when it may leave.
+
+        Raises:
+            EndpointError: as the endpoint answered, or did not.
+            StoppedError: the run stopped before it left.
+        """
+        async with self.in_flight.call() as flight:
+            if self._permits:
+                await self._permits.one()
+            number = await self._pacer.turn()
+            try:
+                await flight.leave()
+                if self._share.stopped.is_set():
+                    raise StoppedError
+                reply = await ask_counted(self._client, request, self.spent)
+            except BaseException as error:
+                self._pacer.ended(number, error)
+                if isinstance(error, EndpointError) and error.kind not in LOST:
+                    self.answers += 1
+                raise
+        self.answers += 1
+        self.answered = request
+        self._pacer.ended(number, limits=reply.limits)
+        return reply
+
+    async def share_out(self) -> None:
+        """Leave other workers their part of the calls that the judge and the endpoint may have in
+        flight."""
+        # Until the new part holds here, calls may leave as the part of before allows.
+        may_be_open = max(self.in_flight.open, self.in_flight.limited_to)
+        calls = functools.partial(self._share.shift.calls, self._most, may_be_open)
+        self.in_flight.limit(await self._share.database.call(calls))
+
+    async def look_up(self) -> None:
+        """Notice that another worker met a limit."""
+        await self._pacer.look_up()
+
+    def what_holds_back(self) -> dict[str, bool]:
+        """By reason, whether calls wait for it now."""
+        return {
+            "pace that the endpoint allows": self._pacer.is_held_back,
+            "limits of the endpoint": self._permits is not None and self._permits.are_waited_for,
+            "other runs that have all calls of the endpoint": self.in_flight.limited_to == 0,
+            "server that cannot take more calls": self.in_flight.is_reduced,
+        }
+
+    async def _ask_permits(self, handful: int) -> Grant:
+        return await self._share.database.call(
+            functools.partial(
+                take, self._account, self._limits, wanted=handful, tokens_each=self._tokens_each
+            )
+        )
+
+    async def _exchange(self, seen: Seen, wanted: int) -> Turn:
+        return await self._share.database.call(
+            functools.partial(exchange, self._account, self._model, seen, wanted=wanted)
+        )
+
+    async def _look(self) -> Pace:
+        return await self._share.database.call(
+            functools.partial(known_pace, self._account, self._model)
+        )
