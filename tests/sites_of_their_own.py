@@ -1,11 +1,14 @@
 """Sites with a PostgreSQL of their own, of which everything may be killed."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,27 @@ import psycopg
 
 from geval_site.embedded.paths import DATABASE, USER, socket_dir
 from tests.conftest import CHECKOUT
+
+# A full disk, as PostgreSQL says it when a file cannot grow, and room again.
+FILL_DISK = """
+    CREATE OR REPLACE FUNCTION refuse_for_lack_of_space() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
+    END $$;
+    CREATE TRIGGER disk_is_full BEFORE INSERT ON evaluations_score
+        EXECUTE FUNCTION refuse_for_lack_of_space()"""
+MAKE_ROOM = "DROP FUNCTION IF EXISTS refuse_for_lack_of_space() CASCADE"
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that a server's own user may enter; its short path leaves room for a socket's."""
+    folder = Path(tempfile.mkdtemp(prefix="gv-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Site:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from kombu.exceptions import OperationalError
 
 from tests.image.containers import Buildah, Server, make_base, missing_programs, run, wait_for
 from tests.processes import free_port
+from tests.sites_of_their_own import temporary_folder
 
 PACKAGES = "apt-get install buildah mmdebstrap postgresql rabbitmq-server"
 RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
@@ -39,11 +39,8 @@ def needed() -> None:
 
 @pytest.fixture(scope="session")
 def folder() -> Iterator[Path]:
-    """A folder that every user can enter, unlike pytest's."""
-    made = Path(tempfile.mkdtemp(prefix="geval-image-"))
-    made.chmod(0o755)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    with temporary_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from playwright.sync_api import Browser
 
 from tests.browser import conftest as chromium
 from tests.conftest import CHECKOUT
+from tests.sites_of_their_own import temporary_folder
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 # What decides about packages and the network is the machine's; nothing else of ours is handed on.
@@ -62,11 +62,8 @@ def interpreter(version: str) -> Path | None:
 
 @pytest.fixture(scope="session")
 def folder() -> Iterator[Path]:
-    """A folder that every user can enter, unlike pytest's."""
-    made = Path(tempfile.mkdtemp(prefix="geval-package-"))
-    made.chmod(0o755)
-    yield made
-    shutil.rmtree(made)
+    with temporary_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

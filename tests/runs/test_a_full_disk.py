@@ -17,17 +17,10 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, Project, RunState
 from tests.processes import StandInProcess
+from tests.sites_of_their_own import FILL_DISK, MAKE_ROOM
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ITEMS = 12
-# As PostgreSQL says it when a file cannot grow.
-FULL = """
-    CREATE FUNCTION refuse_for_lack_of_space() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
-    END $$;
-    CREATE TRIGGER disk_is_full BEFORE INSERT ON evaluations_score
-        EXECUTE FUNCTION refuse_for_lack_of_space()"""
-ROOM = "DROP FUNCTION IF EXISTS refuse_for_lack_of_space() CASCADE"
 
 
 def execute(statement: str) -> None:
@@ -36,11 +29,11 @@ def execute(statement: str) -> None:
 
 
 def fill_up() -> None:
-    execute(FULL)
+    execute(FILL_DISK)
 
 
 def make_room() -> None:
-    execute(ROOM)
+    execute(MAKE_ROOM)
 
 
 @pytest.fixture(autouse=True)

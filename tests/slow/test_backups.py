@@ -4,13 +4,12 @@ an earlier version, and on a server that is not the embedded one."""
 import gzip
 import os
 import pwd
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -22,6 +21,7 @@ from geval_site.embedded.account import system_account
 from geval_site.embedded.runner import SYSTEM_USER
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess, free_port
+from tests.sites_of_their_own import temporary_folder
 from tests.slow.test_kills import ITEMS, Site, begin, expire_leases
 
 pytestmark = pytest.mark.processes
@@ -40,23 +40,8 @@ FILL = (
 
 @pytest.fixture
 def make_folder() -> Iterator[Callable[[], Path]]:
-    made: list[Path] = []
-
-    def make() -> Path:
-        made.append(Path(tempfile.mkdtemp(prefix="gvb-")))
-        made[-1].chmod(0o755)
-        return made[-1]
-
-    yield make
-    for folder in made:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture
-def standin() -> Iterator[StandInProcess]:
-    process = StandInProcess(["--latency", "0.15"])
-    yield process
-    process.stop()
+    with ExitStack() as folders:
+        yield lambda: folders.enter_context(temporary_folder())
 
 
 @pytest.fixture

@@ -11,8 +11,6 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,21 +24,6 @@ pytestmark = pytest.mark.processes
 ITEMS = 240
 IN_FLIGHT = 8
 ROUNDS = 3
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix="gvk-"))
-    made.chmod(0o755)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
-
-
-@pytest.fixture
-def standin() -> Iterator[StandInProcess]:
-    process = StandInProcess(["--latency", "0.15"])
-    yield process
-    process.stop()
 
 
 def begin(site: Site, standin: StandInProcess) -> int:

@@ -3,11 +3,8 @@ own."""
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,14 +16,6 @@ TEXT = (CHECKOUT / "docs" / "operations.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", TEXT, re.M | re.S)
 # It would replace the checkout that is being tested.
 ELSEWHERE = ("pip install --upgrade geval-site",)
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix="gvo-"))
-    made.chmod(0o755)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
 
 
 def run(script: str, folder: Path) -> "subprocess.CompletedProcess[str]":

@@ -1,22 +1,19 @@
 """Fixtures of the tests that take long."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.processes import StandInProcess
+from tests.sites_of_their_own import temporary_folder
 from tests.soak.events import Door
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    made = Path(tempfile.mkdtemp(prefix="gvs-"))
-    made.chmod(0o755)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    with temporary_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from tests.sites_of_their_own import Site
+from tests.sites_of_their_own import FILL_DISK, MAKE_ROOM, Site
 
 IN_FLIGHT = 8
 REFUSAL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
@@ -84,12 +84,6 @@ def begin(
 
 
 def fill_disk_for_a_while(site: Site, seconds: float) -> None:
-    """As PostgreSQL says it when a file cannot grow."""
-    site.query(
-        """CREATE OR REPLACE FUNCTION refuse_for_lack_of_space() RETURNS trigger LANGUAGE plpgsql
-           AS $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$;
-           CREATE TRIGGER disk_is_full BEFORE INSERT ON evaluations_score
-           EXECUTE FUNCTION refuse_for_lack_of_space()"""
-    )
+    site.query(FILL_DISK)
     time.sleep(seconds)
-    site.query("DROP FUNCTION refuse_for_lack_of_space() CASCADE")
+    site.query(MAKE_ROOM)
