@@ -216,23 +216,24 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
     if not campaign.is_rating:
         replaced = _store_preferences(assignment, answer)
     else:
+        output = assignment.shown[0]
         if campaign.span_categories:
-            Span.objects.filter(annotator=annotator, output=assignment.shown[0]).delete()
+            Span.objects.filter(annotator=annotator, output=output).delete()
             Span.objects.bulk_create(
-                Span(annotator_id=annotator, output_id=assignment.shown[0], **span)
+                Span(annotator_id=annotator, output_id=output, **span)
                 for span in answer.get("spans", ())
             )
-        replaced = _store_ratings(assignment, answer)
+        replaced = _store_ratings(assignment, output, answer)
     return replaced if assignment.answer is None else None
 
 
-def _store_ratings(assignment: Assignment, answer: Answer) -> Answer | None:
+def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answer | None:
     """Insert or replace an annotator's ratings of an output; what they replace, if anything."""
     with connection.cursor() as cursor:
         cursor.execute(
             _STORE_RATINGS,
             {
-                "output": assignment.shown[0],
+                "output": output,
                 "annotator": assignment.annotator_id,
                 "criteria": [int(key) for key in answer["scores"]],
                 "scores": list(answer["scores"].values()),
