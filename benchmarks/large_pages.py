@@ -25,7 +25,7 @@ def peak() -> float:
 def work() -> None:
     """Compute what pages have asked for, as a worker does."""
     from evaluations.models import KeptReport
-    from evaluations.reports.serving.keeping import work_on_report
+    from evaluations.reports.serving.worker import work_on_report
 
     began = time.perf_counter()
     for pk in KeptReport.objects.free().values_list("pk", flat=True):

@@ -158,7 +158,7 @@ def _rate(small: object, big: object) -> None:
 def _compute(port: int, cookie: str, path: str) -> None:
     """Have a page's numbers computed, as a worker does after somebody has opened it."""
     from evaluations.models import KeptReport
-    from evaluations.reports.serving.keeping import work_on_report
+    from evaluations.reports.serving.worker import work_on_report
 
     _ask(port, cookie, path, may_wait=True)
     for pk in KeptReport.objects.free().values_list("pk", flat=True):

@@ -12,7 +12,7 @@ from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.shift import worker_name
 from evaluations.people.passwords import send_reset_mails
 from evaluations.people.waking import wake_for_webhooks
-from evaluations.reports.serving.keeping import work_on_report
+from evaluations.reports.serving.worker import work_on_report
 from evaluations.webhooks.claiming import can_send_more
 from evaluations.webhooks.sending import send_due
 from geval_site.queues import (

@@ -42,7 +42,7 @@ from evaluations.people.waking import (
 )
 from evaluations.projects.deletion import remove_deleted
 from evaluations.registry import BEAT, HOUR, MINUTE, Job, Lane, extensions
-from evaluations.reports.serving.keeping import neglected_reports
+from evaluations.reports.serving.worker import neglected_reports
 from evaluations.webhooks.claiming import can_send_more
 from geval_site.logs import kind_of
 

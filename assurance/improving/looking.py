@@ -17,7 +17,7 @@ from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
-from evaluations.reports.serving.size import is_large, too_large_for_page
+from evaluations.reports.serving.limits import is_large, too_large_for_page
 from geval.evaluators.formula import CriterionFormula
 from geval.statistics.calibration import nearest_to_all
 from geval.statistics.proof import (

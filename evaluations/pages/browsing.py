@@ -11,8 +11,9 @@ from evaluations.corpus.sizes import rated_documents
 from evaluations.models import Project
 from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.models.improving import withheld_documents
+from evaluations.reports.options import ReportOptions
 from evaluations.reports.ranking import DocumentFigures
-from evaluations.reports.serving.shown import shown_document_figures
+from evaluations.reports.serving.view import report_view
 from geval.statistics.types import IntArray
 from geval_site.replica import from_replica
 
@@ -64,7 +65,8 @@ def browse(
     """
     sort = filters.get("sort", "")
     by_figures = sort not in ("", "name")
-    figures = shown_document_figures(project, sort) if by_figures else None
+    view = report_view(project, ReportOptions()) if by_figures else None
+    figures = view.document_figures(sort) if view else None
     return _browse(project, filters, names, figures, page=page)
 
 

@@ -12,13 +12,9 @@ from evaluations.models import EvaluationRun, Project
 from evaluations.pages.jobs import Jobs
 from evaluations.reports.at_a_glance import AtAGlance, ForestRow, VerdictRow, at_a_glance
 from evaluations.reports.report import CriterionResult, Report
-from evaluations.reports.serving.size import numbers_in
 from evaluations.reports.words import headline
 from geval.texts.numbers import counted, thin, whole_percent
 from geval.verdicts.verdict import Verdict
-
-# A report of fewer numbers is computed with the page; a larger one is fetched once the page stands.
-IN_THE_PAGE = 3000
 
 
 @dataclass(frozen=True)
@@ -81,11 +77,6 @@ def _standing(row: VerdictRow, criterion: CriterionResult) -> Standing:
         rater=next((one for one in row.forest if one.kind == "rater"), None),
         share="–" if share is None else whole_percent(share),
     )
-
-
-def is_computed_in_the_page(project: Project) -> bool:
-    """Whether the verdicts of a project take no more than a moment."""
-    return numbers_in(project, IN_THE_PAGE + 1) <= IN_THE_PAGE
 
 
 def steps_of(

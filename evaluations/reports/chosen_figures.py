@@ -7,9 +7,8 @@ from urllib.parse import urlencode
 
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluations.models import Criterion, Project
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.shown import shown_figure_numbers
+from evaluations.models import Criterion
+from evaluations.reports.serving.parts import ReportView
 from geval.drawings.drawn import drawings
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
 from geval.drawings.pictures import can_draw_pictures
@@ -41,8 +40,7 @@ class ChosenFigures:
         may_open: whether circles lead to their texts.
     """
 
-    project: Project
-    options: ReportOptions
+    view: ReportView
     criteria: Sequence[Criterion]
     criterion_pk: int | None
     judge_pk: int | None
@@ -56,7 +54,7 @@ class ChosenFigures:
 
     @cached_property
     def in_view(self) -> list[Criterion]:
-        return [about for about in self.criteria if self.options.shows(about.pk)]
+        return [about for about in self.criteria if self.view.options.shows(about.pk)]
 
     @cached_property
     def criterion(self) -> Criterion | None:
@@ -65,9 +63,7 @@ class ChosenFigures:
 
     @cached_property
     def numbers(self) -> CriterionNumbers | None:
-        if self.criterion is None:
-            return None
-        return shown_figure_numbers(self.project, self.options, self.criterion)
+        return self.view.figure_numbers(self.criterion.pk) if self.criterion else None
 
     @cached_property
     def judge(self) -> JudgeNumbers | None:
@@ -91,13 +87,13 @@ class ChosenFigures:
         """The part of an address that asks for this choice again."""
         chosen = {"drawn": self.criterion_pk, "by": self.judge_pk}
         query = [(name, value) for name, value in chosen.items() if value]
-        return urlencode([*self.options.pairs, *query])
+        return urlencode([*self.view.options.pairs, *query])
 
     def _shown(self, drawing: Drawing) -> ShownDrawing:
         assert self.criterion is not None
         assert self.judge is not None
         place = f"{self.base}drawing/{drawing.kind}/{self.criterion.pk}/{self.judge.pk}"
-        query = f"?{self.options.query}" if self.options.query else ""
+        query = f"?{self.view.options.query}" if self.view.options.query else ""
         endings = ALWAYS if self.lacks_pictures else (ALWAYS[0], *PICTURES, ALWAYS[1])
         return ShownDrawing(
             drawing,
@@ -108,5 +104,5 @@ class ChosenFigures:
     def _outputs_behind(self, human: float, score: float) -> str:
         assert self.criterion is not None
         assert self.judge is not None
-        query = [*self.options.pairs, ("human", f"{human:g}"), ("score", f"{score:g}")]
+        query = [*self.view.options.pairs, ("human", f"{human:g}"), ("score", f"{score:g}")]
         return f"{self.base}bubble/{self.criterion.pk}/{self.judge.pk}/?{urlencode(query)}"

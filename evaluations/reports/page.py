@@ -10,8 +10,8 @@ from evaluations.reports.figures import figures_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
+from evaluations.reports.serving.limits import is_large
 from evaluations.reports.serving.live import DataVersion, data_version
-from evaluations.reports.serving.size import is_large
 from evaluations.reports.words import headline
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES

@@ -6,7 +6,6 @@ import numpy as np
 
 from evaluations.models import Project
 from evaluations.reports.data import ReportData
-from evaluations.reports.serving.live import live_data
 from evaluations.reports.serving.memo import remembered_as
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
@@ -77,11 +76,6 @@ def measure_of(sort: str) -> str:
     """What a sort goes by: disagreement, people's ratings, or a judge's scores, by its id."""
     kind, _, judge = sort.partition("-")
     return DISAGREEMENT if kind == DISAGREEMENT else judge or PEOPLE
-
-
-def document_figures(project: Project) -> DocumentFigures:
-    """The figures of all documents of a project as they are now."""
-    return figures_from(project, live_data(project))
 
 
 def figures_from(project: Project, data: ReportData) -> DocumentFigures:

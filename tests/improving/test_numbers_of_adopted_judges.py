@@ -36,7 +36,7 @@ from evaluations.reports.report import (
     criterion_result,
     selected_data,
 )
-from evaluations.reports.serving.keeping import neglected_reports, work_on_report
+from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from evaluations.reports.words import headline, in_a_sentence, reading
 from geval.drawings.drawn import drawings
 

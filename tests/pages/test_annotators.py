@@ -11,7 +11,7 @@ from django.test import Client
 from annotations.models import Annotator, Span
 from evaluations.models import CandidateOutput, Project
 from evaluations.reports.serving import live
-from evaluations.reports.serving.keeping import neglected_reports, work_on_report
+from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
-from evaluations.reports.serving.keeping import neglected_reports, work_on_report
+from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from evaluations.reports.two_judges.page import two_judges
 from evaluations.reports.two_judges.pairs import unit_of
 from evaluations.reports.two_judges.view import PairView

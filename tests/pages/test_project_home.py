@@ -13,6 +13,8 @@ from evaluations.pages import home
 from evaluations.pages.jobs import jobs_of
 from evaluations.people.activity import IN_WORDS
 from evaluations.people.audit import LEFT_OUT
+from evaluations.reports.serving import limits
+from evaluations.reports.serving.parts import ReportView
 
 pytestmark = pytest.mark.django_db
 # Names that only read, so the audit log has none of them.
@@ -121,14 +123,14 @@ def test_the_page_says_where_each_criterion_stands(
 def test_verdicts_that_take_longer_are_fetched_after_the_page(
     judged_project: Project, as_role: Callable[[str], Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home, "IN_THE_PAGE", 5)
+    monkeypatch.setattr(limits, "AT_ONCE_NUMBERS", 5)
 
     def computed(*_given: Any, **_named: Any) -> None:
         raise AssertionError("computed with the page")
 
     client = as_role("viewer")
     with monkeypatch.context() as patch:
-        patch.setattr("evaluations.web.views.projects.shown_numbers", computed)
+        patch.setattr(ReportView, "numbers", computed)
         page = client.get("/p/small/").content.decode()
     part = client.get("/p/small/standing/").content.decode()
 

@@ -21,8 +21,8 @@ from evaluations.models.tokens import digest_of
 from evaluations.reports.downloads.latex import as_latex_figure
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving import live, memo
-from evaluations.reports.serving.keeping import neglected_reports, work_on_report
-from evaluations.reports.serving.shown import shown_figure_numbers
+from evaluations.reports.serving.view import report_view
+from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.drawings import pictures
 from geval.drawings.drawn import KINDS, drawings
 from geval.drawings.numbers import CriterionNumbers
@@ -52,7 +52,7 @@ def measured(project: Project, load: Load) -> Project:
 
 @pytest.fixture
 def numbers(measured: Project) -> CriterionNumbers:
-    found = shown_figure_numbers(measured, ReportOptions(), measured.criteria.get())
+    found = report_view(measured, ReportOptions()).figure_numbers(measured.criteria.get().pk)
     assert found
     return found
 
@@ -313,7 +313,7 @@ def test_names_are_text_in_every_figure(project: Project, load: Load, odd: str) 
     name = f'<script>alert(1)</script>"&{odd}'
     load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"fair": FAIR})})
     Judge.objects.update(name=name)
-    found = shown_figure_numbers(project, ReportOptions(), project.criteria.get())
+    found = report_view(project, ReportOptions()).figure_numbers(project.criteria.get().pk)
     assert found
 
     for one in drawings(found, found.judges[0]):
@@ -335,7 +335,7 @@ def test_a_large_project_has_the_same_figures_from_its_worker(
 
     assert waits.status_code == 202
     assert client.get(f"{ADDRESS}drawings/").status_code == 200
-    kept = shown_figure_numbers(measured, ReportOptions(), measured.criteria.get())
+    kept = report_view(measured, ReportOptions()).figure_numbers(measured.criteria.get().pk)
     assert kept == numbers
 
 

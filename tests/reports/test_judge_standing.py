@@ -8,7 +8,7 @@ from django.test import Client
 from evaluations.models import Project
 from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.shown import report_now
+from evaluations.reports.serving.view import report_view
 from tests.reports.test_report_at_a_glance import measured  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def client(as_role: Callable[[str], Client], project: Project) -> Client:
 
 
 def test_it_says_what_the_report_says(measured: Project) -> None:  # noqa: F811
-    report = report_now(measured, ReportOptions())[0]
+    report = report_view(measured, ReportOptions()).numbers().report
     fair, noise = (measured.judges.get(name=name) for name in ("fair", "noise"))
     criterion = report.criteria[0]
 

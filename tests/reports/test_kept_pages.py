@@ -10,8 +10,8 @@ from django.test import Client
 
 from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
 from evaluations.reports.disagreements import numbers as gap_numbers
-from evaluations.reports.serving import keeping, live, memo
-from evaluations.reports.serving.keeping import neglected_reports, work_on_report
+from evaluations.reports.serving import live, memo
+from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from evaluations.reports.two_judges import numbers as pair_numbers
 
 pytestmark = pytest.mark.django_db
@@ -132,11 +132,11 @@ def test_of_two_judges_in_a_large_project_the_first_outputs_are_listed(
 def test_a_page_whose_numbers_failed_is_computed_again_on_request(
     client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_arguments: Any) -> None:
+    def broken(*_arguments: Any, **_more: Any) -> None:
         raise ZeroDivisionError
 
     with monkeypatch.context() as patched:
-        patched.setattr(keeping, "largest_gaps", broken)
+        patched.setattr(gap_numbers, "gaps_of", broken)
         failed = as_large(client, f"{DISAGREEMENTS}?by=shifted", settings)
     again = client.post("/p/small/report/again/", {"view": KeptReport.objects.get().view})
     assert client.get(again.headers["Location"]).status_code == 202

@@ -27,10 +27,11 @@ from evaluations.models.noted_changes import note_change
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.downloads.formats import FORMATS
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving import keeping, live, memo
-from evaluations.reports.serving.keeping import MOST_KEPT, neglected_reports, work_on_report
-from evaluations.reports.serving.kept import MOST_WAITING, RETRY_AFTER, kept_view
-from evaluations.reports.serving.size import is_large, numbers_in
+from evaluations.reports.serving import live, memo, parts, worker
+from evaluations.reports.serving.cached_report import MOST_WAITING, RETRY_AFTER
+from evaluations.reports.serving.limits import is_large, numbers_in
+from evaluations.reports.serving.view import report_view
+from evaluations.reports.serving.worker import MOST_KEPT, neglected_reports, work_on_report
 from geval import client as api_client
 from tests.conftest import wait_until
 
@@ -62,7 +63,7 @@ def compute() -> None:
 
 def lose_a_worker() -> None:
     """A worker takes the report and is never heard of again."""
-    assert keeping._claim(KeptReport.objects.get().pk)
+    assert worker._claim(KeptReport.objects.get().pk)
     KeptReport.objects.update(taken_until=timezone.now())
 
 
@@ -274,14 +275,14 @@ def test_what_changes_while_it_is_computed_is_computed_afterwards(
     client: Client, large: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text_of(client)
-    read = keeping.load_data
+    read = worker.load_data
 
     def read_then_change(*arguments: Any) -> Any:
         found = read(*arguments)
         change_ratings(large)
         return found
 
-    monkeypatch.setattr(keeping, "load_data", read_then_change)
+    monkeypatch.setattr(worker, "load_data", read_then_change)
     work_on_report(KeptReport.objects.get().pk)
 
     assert "a worker computes new numbers" in text_of(client)
@@ -318,13 +319,13 @@ def test_a_worker_that_was_taken_for_dead_stores_nothing(
 ) -> None:
     text_of(client)
     kept = KeptReport.objects.get()
-    read = keeping.load_data
+    read = worker.load_data
 
     def read_while_another_takes_it(*arguments: Any) -> Any:
         KeptReport.objects.update(attempts=2)
         return read(*arguments)
 
-    monkeypatch.setattr(keeping, "load_data", read_while_another_takes_it)
+    monkeypatch.setattr(worker, "load_data", read_while_another_takes_it)
     work_on_report(kept.pk)
 
     kept.refresh_from_db()
@@ -338,7 +339,7 @@ def test_a_project_may_be_deleted_while_its_numbers_are_computed(
     client: Client, large: Project, monkeypatch: pytest.MonkeyPatch, address: str, is_read: bool
 ) -> None:
     text_of(client, address)
-    read = keeping.load_data
+    read = worker.load_data
 
     def read_and_delete(*arguments: Any) -> Any:
         found = read(*arguments) if is_read else None
@@ -347,7 +348,7 @@ def test_a_project_may_be_deleted_while_its_numbers_are_computed(
         list(remove_deleted())
         return found if is_read else read(*arguments)
 
-    monkeypatch.setattr(keeping, "load_data", read_and_delete)
+    monkeypatch.setattr(worker, "load_data", read_and_delete)
     with structlog.testing.capture_logs() as logged:
         work_on_report(KeptReport.objects.get().pk)
 
@@ -372,7 +373,7 @@ def fail(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_arguments: Any, **_more: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(keeping, "build_report", broken)
+    monkeypatch.setattr(parts, "build_report", broken)
 
 
 def test_a_failure_is_shown_and_is_tried_again_when_somebody_asks(
@@ -475,7 +476,7 @@ def test_what_another_version_wanted_long_ago_is_forgotten(client: Client, large
     assert neglected_reports() == []
     assert KeptReport.objects.exists()
 
-    KeptReport.objects.update(wanted_at=timezone.now() - keeping.OTHER_VERSION)
+    KeptReport.objects.update(wanted_at=timezone.now() - worker.OTHER_VERSION)
     assert neglected_reports() == []
     assert not KeptReport.objects.exists()
 
@@ -577,8 +578,9 @@ def test_the_last_view_of_a_project_is_found_whatever_order_its_options_have(
     text_of(client, ADDRESS + "?coefficient=pearson&level=system")
     text_of(client, ADDRESS + "?level=system&coefficient=pearson")
 
+    options = ReportOptions(level="system", coefficient="pearson")
+    assert report_view(large, options).cached
     assert KeptReport.objects.count() == 1
-    assert kept_view(large, ReportOptions(level="system", coefficient="pearson"))
 
 
 @pytest.mark.processes
@@ -602,9 +604,9 @@ def test_a_worker_keeps_its_lease_and_says_how_far_it_is_while_it_computes(
     client: Client, large: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text_of(client)
-    monkeypatch.setattr(keeping, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(worker, "EVERY_SECONDS", 0.01)
     seen = []
-    compute_criteria = keeping.build_report
+    compute_criteria = parts.build_report
 
     def watched(*arguments: Any, **more: Any) -> Any:
         began = KeptReport.objects.get()
@@ -614,7 +616,7 @@ def test_a_worker_keeps_its_lease_and_says_how_far_it_is_while_it_computes(
         seen.append((round(kept.share, 2), kept.taken_until > began.taken_until))
         return compute_criteria(*arguments, **more)
 
-    monkeypatch.setattr(keeping, "build_report", watched)
+    monkeypatch.setattr(parts, "build_report", watched)
     compute()
 
     assert seen == [(0.45, True)]

@@ -10,9 +10,8 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import EvaluationRun, ItemState, Project, RunItem, RunState, Score
-from evaluations.reports.figures import FIGURES, Subject
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.shown import report_now
+from evaluations.reports.serving.view import report_view
 from geval.drawings.forest import shared_axis
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
@@ -154,11 +153,11 @@ def test_items_below_the_minimum_coverage_are_counted_until_they_have_a_score(
 def test_charts_of_scores_leave_out_a_metric_on_another_scale_and_say_so(
     measured: Project,
 ) -> None:
-    report, data = report_now(measured, ReportOptions())
-    criterion = measured.criteria.get()
+    view, criterion = report_view(measured, ReportOptions()), measured.criteria.get()
 
     for kind in ("scores", "calibration", "leaderboard"):
-        drawn = FIGURES[kind](Subject(criterion, report.criteria[0], data))
+        drawn = view.figure(kind, criterion.pk)
+        assert drawn
         assert "metric is left out because its scores are on another scale" in drawn.caption
         assert "metric" not in {trace["name"] for trace in drawn.traces}, kind
         assert {"fair", "noise"} <= {trace["name"] for trace in drawn.traces}, kind

@@ -51,7 +51,7 @@ def test_a_visitor_gets_them(path: str, status: int) -> None:
 def test_errors_have_them(owner: User, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client(raise_request_exception=False)
     client.force_login(owner)
-    monkeypatch.setattr(projects, "shown_numbers", lambda *_arguments: 1 / 0)
+    monkeypatch.setattr(projects, "report_view", lambda *_arguments: 1 / 0)
 
     broken = client.get("/p/small/")
     forbidden = Client(enforce_csrf_checks=True).post("/sign-in/", {})

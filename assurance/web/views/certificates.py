@@ -14,7 +14,7 @@ from assurance.certifying.sealed import sealed
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Certificate, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.reports.serving.size import too_large_for_page
+from evaluations.reports.serving.limits import too_large_for_page
 
 
 @require_POST

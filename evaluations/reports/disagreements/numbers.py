@@ -47,9 +47,8 @@ class GapNumbers:
     sample: tuple[str, ...] = ()
 
 
-def largest_gaps(project: Project, data: ReportData, view: GapView) -> GapNumbers:
-    """The numbers of a large project's view, as a worker keeps them: of the largest gaps alone."""
-    numbers = gap_numbers(project, data, view)
+def largest_gaps(numbers: GapNumbers) -> GapNumbers:
+    """What a worker stores of a large project's view: the largest gaps alone."""
     if numbers.gaps is None:
         return replace(numbers, data=numbers.data.only(np.zeros(len(numbers.data.outputs), bool)))
     wanted = {

@@ -9,14 +9,15 @@ from django.core.paginator import Page, Paginator
 from django.db import connection
 
 from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
-from evaluations.reports.data import ReportData
+from evaluations.reports.data import ReportData, ids_of
 from evaluations.reports.disagreements.case import GapCase, gap_case
 from evaluations.reports.disagreements.numbers import GapNumbers
 from evaluations.reports.disagreements.patterns import Patterns
 from evaluations.reports.disagreements.ranking import Gaps
 from evaluations.reports.disagreements.view import EVERY, LOOKED_AT, OPEN, GapView, first_of
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.serving.shown import shown_gaps
+from evaluations.reports.serving.parts import GAPS
+from evaluations.reports.serving.view import page_view
 from geval.drawings.forest import Axis
 from geval.statistics.types import IntArray
 from geval.texts.numbers import signed
@@ -93,7 +94,9 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     Raises:
         NotComputedError: a worker is still computing the numbers of a large project.
     """
-    numbers = shown_gaps(project, view)
+    run_ids = project.runs.counting().filter(pk=view.run).values_list("pk", flat=True)
+    ids = ids_of(project.pk) | {"runs": list(run_ids)}
+    numbers = page_view(project, GAPS, view.of_numbers(ids)).needed(GAPS)
     data = numbers.data
     criteria = {one.pk: one for one in project.criteria.all()}
     known = {one.pk: one for one in project.judges.all()}

@@ -10,11 +10,8 @@ import nh3
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
-from evaluations.models import Project
 from evaluations.reports.chosen_figures import ChosenFigures
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.kept import kept_view
-from evaluations.reports.serving.shown import shown_page
+from evaluations.reports.serving.parts import ReportView
 
 STYLES = ("css/tokens.css", "css/site.css")
 # What is for screens that one can act on is left out, as on paper.
@@ -41,7 +38,7 @@ _ATTRIBUTES = {
 }  # fmt: skip
 
 
-def frozen_page(project: Project, options: ReportOptions, *, sha256: str) -> str:
+def frozen_page(view: ReportView, *, sha256: str) -> str:
     """The page of a view as HTML.
 
     Args:
@@ -50,12 +47,11 @@ def frozen_page(project: Project, options: ReportOptions, *, sha256: str) -> str
     Raises:
         NotComputedError: a worker is still computing the view.
     """
-    page = shown_page(project, options, kept_view(project, options))
+    project, page = view.project, view.page()
     criteria = list(project.criteria.all())
     figures = [
         ChosenFigures(
-            project,
-            options,
+            view,
             criteria,
             criterion_pk=result.pk,
             judge_pk=None,
@@ -70,7 +66,7 @@ def frozen_page(project: Project, options: ReportOptions, *, sha256: str) -> str
         {
             "project": project,
             "page": page,
-            "options": options,
+            "options": view.options,
             "figures_of_criteria": figures,
             "base": "",
             "frozen": True,

@@ -29,13 +29,18 @@ def live_data(project: Project) -> ReportData:
 def mark_of(project: Project) -> str:
     """A short text that differs whenever the project's ratings, its scores, or the runs in progress
     do."""
-    running = project.runs.active().counting().order_by("pk").values_list("pk", flat=True)
     state = sorted(state_of(project.pk).items(), key=repr)
     changes = [
         f"{judge or 0}.{criterion or 0}.{last}.{count}"
         for (judge, criterion), (count, last) in state
     ]
-    return "-".join([*changes, *(f"run.{pk}" for pk in running)])
+    return "-".join([*changes, *marks_of_runs(project)])
+
+
+def marks_of_runs(project: Project) -> list[str]:
+    """A short text for each run in progress."""
+    running = project.runs.active().counting().order_by("pk").values_list("pk", flat=True)
+    return [f"run.{pk}" for pk in running]
 
 
 @dataclass(frozen=True)

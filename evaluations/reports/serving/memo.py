@@ -35,8 +35,8 @@ def remembered_as(name: str, parts: Iterable[Any], compute: Callable[[], Result]
 
     Where several threads ask for the same, one computes and the others wait for it.
     """
-    found: Result = _computed(digest_of(name, parts), compute)
-    return found
+    result: Result = _computed(digest_of(name, parts), compute)
+    return result
 
 
 def remembered_each(
@@ -52,14 +52,14 @@ def remembered_each(
     """
     keys = [digest_of(name, parts) for parts in wanted]
     with _changed:
-        known = {key: _results[key] for key in keys if key in _results}
-    missing = [index for index, key in enumerate(keys) if key not in known]
+        results = {key: _results[key] for key in keys if key in _results}
+    missing = [index for index, key in enumerate(keys) if key not in results]
     if missing:
-        known |= zip([keys[index] for index in missing], compute(missing), strict=True)
+        results |= zip([keys[index] for index in missing], compute(missing), strict=True)
         with _changed:
             for index in missing:
-                _results[keys[index]] = known[keys[index]]
-    return [known[key] for key in keys]
+                _results[keys[index]] = results[keys[index]]
+    return [results[key] for key in keys]
 
 
 @cached(_results, key=lambda key, _compute: key, condition=_changed)

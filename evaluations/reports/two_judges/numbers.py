@@ -82,9 +82,8 @@ class PairNumbers:
     documents: int = 0
 
 
-def first_of_pair(project: Project, data: ReportData, view: PairView) -> PairNumbers:
-    """The numbers of a large project's view, as a worker keeps them: the first outputs alone."""
-    numbers = pair_numbers(project, data, view)
+def first_outputs(numbers: PairNumbers) -> PairNumbers:
+    """What a worker stores of a large project's view: the first outputs alone."""
     criteria = (
         replace(one, one_agrees=one.one_agrees.first_few(MOST_LISTED)) for one in numbers.criteria
     )

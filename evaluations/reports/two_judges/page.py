@@ -9,13 +9,16 @@ from django.core.paginator import Page, Paginator
 from django.db import connection
 
 from evaluations.models import Judge, Project
+from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.view import first_of
 from evaluations.reports.judge_costs import JudgeCost, cost_of
 from evaluations.reports.report import Report
 from evaluations.reports.searched import Searches, marked, searches_behind
-from evaluations.reports.serving.shown import shown_pair
+from evaluations.reports.serving.parts import PAIR, TESTS
+from evaluations.reports.serving.view import page_view, report_view
 from evaluations.reports.two_judges.numbers import OneAgreeing, PairOnCriterion
 from evaluations.reports.two_judges.score_grids import Grid, Shares
+from evaluations.reports.two_judges.tests import PairTests
 from evaluations.reports.two_judges.view import CLASSES, PairView
 from evaluations.reports.words import chosen_note, weights_note
 from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
@@ -126,7 +129,9 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         NotComputedError: a worker is still computing the numbers of a large project, or its report,
             whose tests these are.
     """
-    numbers, report = shown_pair(project, view)
+    report_of_view = report_view(project, view.options)
+    numbers = page_view(project, PAIR, view.of_numbers(ids_of(project.pk))).needed(PAIR)
+    report = report_of_view.numbers().report
     known = {one.pk: one for one in project.judges.all()}
     searches = searches_behind(project)
     criteria = {one.pk: one.name for one in project.criteria.all()}
@@ -175,6 +180,15 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
             if any(pair.mapped[at] for pair in pairs)
         ),
     )
+
+
+def tests_of_two(project: Project, view: PairView) -> PairTests:
+    """Tests between the two judges of a view.
+
+    Raises:
+        NotComputedError: a worker is still making them.
+    """
+    return page_view(project, TESTS, view.of_numbers(ids_of(project.pk))).needed(TESTS)
 
 
 def _most_apart(pairs: list[PairOnCriterion]) -> int:

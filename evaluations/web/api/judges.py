@@ -24,8 +24,8 @@ from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.pages.runs.steadiness import steadiness, steadiness_json
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.kept import NotComputedError
-from evaluations.reports.serving.shown import shown_pair_tests
+from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.reports.two_judges.page import tests_of_two
 from evaluations.reports.two_judges.tests import pair_tests_json, seen_by_search
 from evaluations.reports.two_judges.view import PairView
 from evaluations.web.api.auth import CALLS_OUT, project_for
@@ -240,9 +240,9 @@ def get_judge_tests(
     project = project_for(request, slug)
     both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
     try:
-        tests = shown_pair_tests(project, PairView(ReportOptions(), first, second))
+        tests = tests_of_two(project, PairView(ReportOptions(), first, second))
     except NotComputedError as error:
-        return Status(202, {"detail": error.kept.in_words})
+        return Status(202, {"detail": error.cached.in_words})
     return {"criteria": pair_tests_json(tests, seen_by_search(project, both))}
 
 

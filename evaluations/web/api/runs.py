@@ -19,8 +19,9 @@ from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.annotators import annotators_json
 from evaluations.reports.data import ids_of
 from evaluations.reports.options import ReportOptions, read_options
-from evaluations.reports.serving.kept import KeptView, NotComputedError, kept_view
-from evaluations.reports.serving.shown import shown_annotators, shown_download
+from evaluations.reports.serving.cached_report import CachedReport, NotComputedError
+from evaluations.reports.serving.parts import ANNOTATORS
+from evaluations.reports.serving.view import page_view, report_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.problems import problem
@@ -256,13 +257,13 @@ def get_report(
     options, errors = read_options(given, known=ids_of(project.pk))
     if errors:
         raise ValidationError(errors)
-    kept = kept_view(project, options)
+    view = report_view(project, options)
     try:
-        content = shown_download(project, options, "json", kept)
+        content = view.download("json")
     except NotComputedError as error:
-        return _not_computed(error.kept, response)
-    if kept and kept.coming:
-        content = _stale(content, kept)
+        return _not_computed(error.cached, response)
+    if view.cached and view.cached.coming:
+        content = _stale(content, view.cached)
     return HttpResponse(content, content_type="application/json")
 
 
@@ -272,37 +273,37 @@ def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Pa
     split, and agreement on marked spans. 202 with Retry-After while a worker computes them."""
     project = project_for(request, slug)
     try:
-        return annotators_json(shown_annotators(project, ReportOptions()))
+        return annotators_json(page_view(project, ANNOTATORS, ReportOptions()).needed(ANNOTATORS))
     except NotComputedError as error:
-        return _not_computed(error.kept, response)
+        return _not_computed(error.cached, response)
 
 
-def _not_computed(kept: KeptView, response: HttpResponse) -> Any:
-    if kept.coming and kept.coming.has_failed:
-        return problem(503, "Not computed", kept.in_words)
+def _not_computed(cached: CachedReport, response: HttpResponse) -> Any:
+    if cached.coming and cached.coming.has_failed:
+        return problem(503, "Not computed", cached.in_words)
     response["Retry-After"] = str(RETRY_SECONDS)
-    return Status(202, _progress(kept))
+    return Status(202, _progress(cached))
 
 
-def _progress(kept: KeptView) -> dict[str, Any]:
-    found = kept.coming
+def _progress(cached: CachedReport) -> dict[str, Any]:
+    found = cached.coming
     return {
         "state": found.state if found else "",
         "progress": found.share if found else 0.0,
         "step": found.step if found else "",
-        "message": kept.in_words,
-        "worker_alive": kept.has_worker,
+        "message": cached.in_words,
+        "worker_alive": cached.has_worker,
     }
 
 
-def _stale(content: str, kept: KeptView) -> str:
+def _stale(content: str, cached: CachedReport) -> str:
     """A report's JSON that begins with how old it is. A large one is not parsed for that."""
-    assert kept.last is not None
+    assert cached.last is not None
     about = {
         "stale": True,
-        "computed_at": kept.last.computed_at,
-        "age_seconds": kept.age_seconds,
-        "new_numbers": _progress(kept),
+        "computed_at": cached.last.computed_at,
+        "age_seconds": cached.age_seconds,
+        "new_numbers": _progress(cached),
     }
     head = orjson.dumps(about, option=orjson.OPT_INDENT_2).decode()
     return f"{head.removesuffix(chr(10) + '}')},{content.removeprefix('{')}"

@@ -6,8 +6,8 @@ from django.shortcuts import render
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.annotators import of_ratings
-from evaluations.reports.serving.kept import kept_annotators
-from evaluations.reports.serving.shown import shown_annotators
+from evaluations.reports.serving.parts import ANNOTATORS
+from evaluations.reports.serving.view import page_view
 from evaluations.web.views.reports import options_of, waits
 from geval.thresholds import SPLIT
 
@@ -19,12 +19,13 @@ def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     and agreement on spans."""
     options, errors = options_of(request.GET, project)
     view = of_ratings(options)
+    numbers = page_view(project, ANNOTATORS, view)
     context = {
         "project": project,
         "tab": "report",
         "part": "annotators",
-        "found": shown_annotators(project, view),
-        "kept": kept_annotators(project, view.query),
+        "found": numbers.needed(ANNOTATORS),
+        "cached": numbers.cached,
         "split_below": SPLIT,
         "errors": errors,
         "options": options,  # which the links to other pages keep

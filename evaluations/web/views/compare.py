@@ -7,9 +7,8 @@ from django.shortcuts import render
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
-from evaluations.reports.serving.kept import NotComputedError
-from evaluations.reports.serving.shown import shown_pair_tests
-from evaluations.reports.two_judges.page import two_judges
+from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.reports.two_judges.page import tests_of_two, two_judges
 from evaluations.reports.two_judges.view import read_pair_view
 from evaluations.web.views.reports import options_of, waits
 
@@ -21,9 +20,9 @@ def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
     view = read_pair_view(request.GET, options)
     context: dict[str, Any] = {"project": project, "view": view}
     try:
-        context["tests"] = shown_pair_tests(project, view)
+        context["tests"] = tests_of_two(project, view)
     except NotComputedError as error:
-        context["kept"] = error.kept
+        context["cached"] = error.cached
     return render(request, "evaluations/judge_compare_tests.html", context)
 
 

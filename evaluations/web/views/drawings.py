@@ -14,7 +14,7 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.downloads.latex import as_latex_figure
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.shown import shown_figure_numbers
+from evaluations.reports.serving.view import report_view
 from evaluations.web.views.reports import (
     chosen_figures,
     number_in_view,
@@ -45,7 +45,7 @@ def report_drawings(request: HttpRequest, project: Project) -> HttpResponse:
 def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
     """The figures of one criterion for one judge, for the page that shows others."""
     options, _errors = options_of(request.GET, project)
-    figures = chosen_figures(request, project, options, base=base)
+    figures = chosen_figures(request, report_view(project, options), base=base)
     context = {"project": project, "figures": figures, "base": base, "options": options}
     return render(request, "evaluations/report_drawings.html", context)
 
@@ -95,8 +95,8 @@ def _numbers(
     Raises:
         Http404: the view does not contain them.
     """
-    about, _judge = number_in_view(project, options, criterion, judge)
-    numbers = shown_figure_numbers(project, options, about)
+    number_in_view(project, options, criterion, judge)
+    numbers = report_view(project, options).figure_numbers(criterion)
     by_pk = {one.pk: one for one in numbers.judges} if numbers else {}
     if numbers is None or judge not in by_pk:
         raise Http404("This view does not contain this figure.")

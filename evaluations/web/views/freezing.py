@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST
 from evaluations.models import Project, ReportSnapshot
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
-from evaluations.reports.serving.kept import NotComputedError, kept_view
-from evaluations.reports.serving.shown import shown_download
+from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import SnapshotForm
 from evaluations.web.views import reports
 
@@ -29,11 +29,12 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect("evaluations:report_detail", project.slug)
     options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
     try:
-        content = shown_download(project, options, "json", kept_view(project, options))
+        view = report_view(project, options)
+        content = view.download("json")
         sha256 = hashlib.sha256(content.encode()).hexdigest()
-        page = frozen_page(project, options, sha256=sha256)
+        page = frozen_page(view, sha256=sha256)
     except NotComputedError as error:
-        messages.error(request, f"{error.kept.in_words} Freeze it once it shows numbers.")
+        messages.error(request, f"{error.cached.in_words} Freeze it once it shows numbers.")
         return redirect("evaluations:report_detail", project.slug)
     snapshot, made = ReportSnapshot.objects.get_or_create(
         project=project,

@@ -21,8 +21,7 @@ from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.registry import extensions
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.kept import kept_view
-from evaluations.reports.serving.shown import shown_numbers
+from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import EvaluatorForm
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.llm_evaluator import LlmEvaluator
@@ -71,17 +70,14 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 @project_view(READERS)
 def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """How the judge agrees with people, which its page fetches."""
-    judge, options = get_object_or_404(project.judges, pk=pk), ReportOptions()
-    kept = kept_view(project, options)
-    is_there = kept is None or kept.last is not None
-    report = shown_numbers(project, options, kept).report if is_there else None
+    judge, view = get_object_or_404(project.judges, pk=pk), report_view(project, ReportOptions())
     context = {
         "project": project,
         "judge": judge,
-        "options": options,
-        "kept": kept,
+        "options": view.options,
+        "cached": view.cached,
         "base": reverse("evaluations:report_detail", args=[project.slug]),
-        "standings": judge_standings(report, pk) if report else [],
+        "standings": judge_standings(view.numbers().report, pk) if view.has_numbers else [],
     }
     return render(request, "evaluations/judge_standing.html", context)
 

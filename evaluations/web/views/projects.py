@@ -20,7 +20,6 @@ from evaluations.models import Project, Role
 from evaluations.pages.home import (
     Home,
     home_of,
-    is_computed_in_the_page,
     report_step,
     steps_of,
 )
@@ -40,9 +39,9 @@ from evaluations.projects.archive.write import write_archive
 from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import DeletionError, delete_project
 from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.kept import KeptView, kept_view
 from evaluations.reports.serving.live import data_version
-from evaluations.reports.serving.shown import shown_numbers
+from evaluations.reports.serving.parts import ReportView
+from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 
 
@@ -148,11 +147,10 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
             "annotations:campaign_list", project.slug
         )  # everything that an annotator sees of a project
     jobs = jobs_of(project)
-    kept = kept_view(project, ReportOptions())
-    is_there = bool(kept.last) if kept else is_computed_in_the_page(project)
-    context: dict[str, Any] = {"project": project, "kept": kept}
-    if is_there:
-        context = _standing(project, kept)
+    report = report_view(project, ReportOptions())
+    context: dict[str, Any] = {"project": project, "cached": report.cached}
+    if report.is_at_hand:
+        context = _standing(report)
     home: Home | None = context.get("home")
     may_edit: bool = request.may_edit  # type: ignore[attr-defined]
     context |= {
@@ -168,21 +166,18 @@ def project_detail(request: HttpRequest, project: Project) -> HttpResponse:
 @project_view(READERS)
 def project_standing(request: HttpRequest, project: Project) -> HttpResponse:
     """The verdicts, which the home page fetches where they take longer than a moment."""
-    context = _standing(project, kept_view(project, ReportOptions()))
+    context = _standing(report_view(project, ReportOptions()))
     home: Home | None = context.get("home")
     context |= {"step": report_step(project, home.glance if home else None), "is_fetched": True}
     return render(request, "evaluations/home_standing.html", context)
 
 
-def _standing(project: Project, kept: KeptView | None) -> dict[str, Any]:
+def _standing(report: ReportView) -> dict[str, Any]:
     """What the verdicts of a project are shown with."""
-    options = ReportOptions()
     context: dict[str, Any] = {
-        "project": project,
-        "options": options,
-        "kept": kept,
-        "base": reverse("evaluations:report_detail", args=[project.slug]),
+        "project": report.project,
+        "options": report.options,
+        "cached": report.cached,
+        "base": reverse("evaluations:report_detail", args=[report.project.slug]),
     }
-    if kept and not kept.last:
-        return context
-    return context | {"home": home_of(shown_numbers(project, options, kept).report)}
+    return context | {"home": home_of(report.numbers().report)} if report.has_numbers else context

@@ -23,34 +23,13 @@ from evaluations.reports.downloads.formats import BY_ENDING, FORMATS
 from evaluations.reports.figures import FIGURES
 from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.serving.kept import (
-    ANNOTATORS,
-    COMPARE,
-    DISAGREEMENTS,
-    KeptView,
-    NotComputedError,
-    kept_view,
-    page_and_query,
-    try_again,
-)
+from evaluations.reports.serving.cached_report import NotComputedError, try_again
 from evaluations.reports.serving.live import mark_of
-from evaluations.reports.serving.shown import (
-    shown_documents,
-    shown_download,
-    shown_figure,
-    shown_mark,
-    shown_page,
-)
+from evaluations.reports.serving.parts import ReportView, page_and_query
+from evaluations.reports.serving.view import report_view
 from geval.texts.hidden_fields import whole_number
 
 # How often pages and programs ask again for numbers that are being computed.
-# Where the numbers of a kept view are shown.
-ADDRESSES = {
-    "": "report_detail",
-    DISAGREEMENTS: "disagreement_list",
-    COMPARE: "judge_compare",
-    ANNOTATORS: "report_annotators",
-}
 RETRY_SECONDS = 5
 # The end of the address of the page with all numbers, below the report's.
 NUMBERS = "numbers/"
@@ -68,7 +47,8 @@ def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             return view(request, project, *args, **kwargs)
         except NotComputedError as error:
             options, _errors = options_of(request.GET, project)
-            context = {"project": project, "tab": "report", "kept": error.kept, "options": options}
+            context = {"project": project, "tab": "report", "cached": error.cached}
+            context["options"] = options
             response = render(request, "evaluations/report_waiting.html", context, status=202)
             response["Retry-After"] = str(RETRY_SECONDS)
             return response
@@ -84,7 +64,7 @@ def waits_as_text(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         try:
             return view(request, project, *args, **kwargs)
         except NotComputedError as error:
-            response = HttpResponse(error.kept.in_words, "text/plain; charset=utf-8", status=202)
+            response = HttpResponse(error.cached.in_words, "text/plain; charset=utf-8", status=202)
             response["Retry-After"] = str(RETRY_SECONDS)
             return response
 
@@ -152,9 +132,9 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
     """The page's context; `base` is the address of its parts, for a shared report."""
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
-    kept = kept_view(project, options)
     probed = sensitivities(project)
-    page = shown_page(project, options, kept, probed=probed) if kept is None or kept.last else None
+    view = report_view(project, options, probed=probed)
+    page = view.page() if view.has_numbers else None
     return {
         "project": project,
         # Names can change without a change of scores.
@@ -163,7 +143,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         ),
         "tab": "report",
         "page": page,
-        "kept": kept,
+        "cached": view.cached,
         "errors": errors,
         "choices": choices,
         "words": WORDS | {"level": page.report.levels if page else WORDS["level"]},
@@ -177,7 +157,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
             for result in probed
             if options.shows(result.study.criterion_id, result.study.judge_id)
         ],
-        "figures": chosen_figures(request, project, options, base=base or request.path),
+        "figures": chosen_figures(request, view, base=base or request.path),
     }
 
 
@@ -188,17 +168,14 @@ def _drifted(request: HttpRequest, project: Project) -> list[Study]:
     return list(project.studies.drifted().select_related("criterion", "judge", "project"))
 
 
-def chosen_figures(
-    request: HttpRequest, project: Project, options: ReportOptions, *, base: str
-) -> ChosenFigures:
+def chosen_figures(request: HttpRequest, view: ReportView, *, base: str) -> ChosenFigures:
     """The figures that an address asks for; on a shared report nothing leads to texts."""
     criterion, judge = (
         whole_number(request.GET.get(name, ""), default=0) for name in ("drawn", "by")
     )
     return ChosenFigures(
-        project,
-        options,
-        list(project.criteria.all()),
+        view,
+        list(view.project.criteria.all()),
         criterion_pk=criterion or None,
         judge_pk=judge or None,
         base=base,
@@ -217,25 +194,26 @@ def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
     if part != "kept" and mark == mark_of(project):
         return HttpResponse(status=204)
     options, _errors = options_of(request.GET, project)
-    kept = kept_view(project, options)
-    context = {"project": project, "base": base, "options": options, "kept": kept, "piece": True}
+    view = report_view(project, options)
+    context = {"project": project, "base": base, "options": options, "piece": True}
     if part == "kept":
-        return _kept_piece(request, context, kept)
-    if kept is not None and (kept.last is None or mark == shown_mark(project, kept)):
+        return _progress_piece(request, context, view)
+    if not view.has_numbers or mark == view.mark:
         return HttpResponse(status=204)
-    page = shown_page(project, options, kept)
+    page = view.page()
     part = "more" if part == "more" else "numbers"
     response = render(request, f"evaluations/report_{part}.html", context | {"page": page})
     response["X-Mark"] = page.mark
     return response
 
 
-def _kept_piece(
-    request: HttpRequest, context: dict[str, Any], kept: KeptView | None
+def _progress_piece(
+    request: HttpRequest, context: dict[str, Any], view: ReportView
 ) -> HttpResponse:
     """How old the numbers are and how far newer ones are; the first ones reload the page."""
-    response = render(request, "evaluations/report_kept.html", context)
-    if "first" in request.GET and (kept is None or kept.last is not None):
+    context["cached"] = view.cached
+    response = render(request, "evaluations/report_cached.html", context)
+    if "first" in request.GET and view.has_numbers:
         response["HX-Refresh"] = "true"
     return response
 
@@ -247,7 +225,7 @@ def report_again(request: HttpRequest, project: Project) -> HttpResponse:
     view = request.POST.get("view", "")
     try_again(project, view)
     page, query = page_and_query(view)
-    address = reverse(f"evaluations:{ADDRESSES[page]}", args=[project.slug])
+    address = reverse(f"evaluations:{page.address}", args=[project.slug])
     return redirect(f"{address}?{query}" if query else address)
 
 
@@ -262,8 +240,8 @@ def report_figure(
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
     options, _errors = options_of(request.GET, project)
-    about = criterion_in_view(project, options, criterion)
-    drawn = shown_figure(project, options, kind, about) if kind in FIGURES else None
+    criterion_in_view(project, options, criterion)
+    drawn = report_view(project, options).figure(kind, criterion) if kind in FIGURES else None
     if drawn is None:
         raise Http404("There is no such figure.")
     if "table" in request.GET:
@@ -293,7 +271,7 @@ def cell(
         "criterion": on,
         "judge": by,
         "named": searches_behind(project).name_of(by, {on.pk: on.name}),
-        "behind": shown_documents(project, options, criterion, judge),
+        "behind": report_view(project, options).documents_behind(criterion, judge),
         "may_open": may_open,
         "options": options,
     }
@@ -307,7 +285,7 @@ def texts(
     """One document behind a number, with its outputs, for a reader without an account."""
     options, _errors = options_of(request.GET, project)
     on, by = number_in_view(project, options, criterion, judge)
-    behind = shown_documents(project, options, criterion, judge)
+    behind = report_view(project, options).documents_behind(criterion, judge)
     if document not in {row.pk for row in behind.worst}:
         raise Http404("This view does not contain this document.")
     about = get_object_or_404(project.documents, pk=document)
@@ -334,7 +312,7 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
         raise Http404(f"A report can be downloaded as {', '.join(BY_ENDING)}.")
     options, _errors = options_of(request.GET, project)
-    content = shown_download(project, options, ending, kept_view(project, options))
+    content = report_view(project, options).download(ending)
     response = HttpResponse(content, BY_ENDING[ending].content_type)
     score = "" if options.human_score == MEAN else f"-{options.human_score}"
     name = f"{project.slug}-report{score}.{ending}"

@@ -27,7 +27,7 @@ from evaluations.pages.runs.run_goals import reached
 from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.run_precision import precisions
-from evaluations.reports.serving.size import is_large
+from evaluations.reports.serving.limits import is_large
 from evaluations.reports.so_far import so_far
 from evaluations.web.forms import RestForm, ResumeForm, RunForm
 from evaluations.web.forms.runs import wanted_run

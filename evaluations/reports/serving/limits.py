@@ -9,6 +9,8 @@ from django.db import connection
 from evaluations.models import Project
 from geval_site.program import command
 
+# What a page computes before it is shown; more it fetches once it stands.
+AT_ONCE_NUMBERS = 3000
 # Pages that keep themselves fresh need not count each time.
 COUNTED_FOR_SECONDS = 30
 _OF_RUNS = "JOIN evaluations_evaluationrun r ON r.id = n.run_id WHERE r.project_id = %(project)s"
@@ -30,6 +32,11 @@ def is_large(project: Project) -> bool:
     return _has_more(project, settings.REPORT_IN_PAGE_NUMBERS)
 
 
+def takes_a_moment(project: Project) -> bool:
+    """Whether a report is computed before a page that shows some of it."""
+    return numbers_in(project, AT_ONCE_NUMBERS + 1) <= AT_ONCE_NUMBERS
+
+
 def too_large_for_page(project: Project, *commands: str) -> str:
     """Why a web process does not compute something for a project, and which commands do; empty if
     it does."""
@@ -49,14 +56,14 @@ def _has_more(project: Project, most: int) -> bool:
 def numbers_in(project: Project, most: int) -> int:
     """How many outputs, ratings and scores a report is about; no more are counted than `most`,
     which takes some tens of milliseconds at the usual limit, however large the project is."""
-    found = 0
+    counted = 0
     with connection.cursor() as cursor:
         for source in _SOURCES:
             cursor.execute(
-                f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT %(most)s) AS counted",
-                {"project": project.pk, "most": most - found},
+                f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT %(most)s) AS counted_rows",
+                {"project": project.pk, "most": most - counted},
             )
-            found += cursor.fetchone()[0]
-            if found >= most:
+            counted += cursor.fetchone()[0]
+            if counted >= most:
                 break
-    return found
+    return counted

@@ -1,13 +1,13 @@
-"""Compute reports of large projects in a worker, under a lease, and keep them for web processes.
+"""Compute reports of large projects in a worker, under a lease, and store them for web processes.
 
-A row says what is wanted (`kept.py` makes it); a message only wakes a worker. Everything that the
-pages of a view show is computed at once and stored together, so that figures, tables and downloads
-are of the same numbers.
+A row says what is wanted (`cached_report.py` makes it); a message only wakes a worker. All parts of
+a view are computed at once and stored together, so that figures, tables and downloads are of the
+same numbers.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -21,42 +21,12 @@ from evaluations.models import KeptPart, KeptReport, KeptState, Project
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
-from evaluations.reports.annotators import AnnotatorsFound, annotators_found, of_ratings
 from evaluations.reports.data import ReportData, ids_of, load_data
-from evaluations.reports.disagreements.numbers import GapNumbers, largest_gaps
-from evaluations.reports.disagreements.view import GapView, read_gap_view
-from evaluations.reports.downloads.formats import FORMATS
-from evaluations.reports.drilldown import DocumentsBehind, documents_behind
-from evaluations.reports.figure_numbers import numbers_for_figures
-from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
-from evaluations.reports.options import ReportOptions, read_options
-from evaluations.reports.page import ReportNumbers, numbers_of
-from evaluations.reports.ranking import DocumentFigures, figures_from
-from evaluations.reports.report import Report, build_report
+from evaluations.reports.options import read_options
 from evaluations.reports.serving import memo
-from evaluations.reports.serving.kept import (
-    ANNOTATORS,
-    CODE,
-    COMPARE,
-    DISAGREEMENTS,
-    PAIR_TESTS,
-    cell_part,
-    documents_part,
-    download_part,
-    drawings_part,
-    figure_part,
-    fingerprint_of,
-    for_pages,
-    numbers_part,
-    page_and_query,
-    page_part,
-    page_view,
-)
+from evaluations.reports.serving.cached_report import fingerprint_of
+from evaluations.reports.serving.parts import CODE, REPORT, ComputedReport, page_and_query
 from evaluations.reports.serving.stored import stored
-from evaluations.reports.two_judges.numbers import PairNumbers, first_of_pair
-from evaluations.reports.two_judges.tests import PairTests, tests_of_view
-from evaluations.reports.two_judges.view import PairView, read_pair_view
-from geval.drawings.numbers import CriterionNumbers
 from geval.verdicts.steps import OnStep, between
 
 # A worker that computes renews its lease twice a second; one that does not has died.
@@ -72,14 +42,6 @@ OTHER_VERSION = timedelta(days=1)
 _LOCK = (
     0x6B657074  # any constant: with a project's id it is the lock under which its views are taken
 )
-# Pages of their own, with what reads their view.
-PageView = GapView | PairView | ReportOptions
-READ: dict[str, Callable[[QueryDict, ReportOptions], PageView]] = {
-    DISAGREEMENTS: read_gap_view,
-    COMPARE: read_pair_view,
-    PAIR_TESTS: read_pair_view,
-    ANNOTATORS: lambda _query, options: of_ratings(options),
-}
 FAILED = (
     "Computing this report failed unexpectedly ({}). Try again. If that does not help, choose fewer"
     " judges or criteria with the filters, or contact the site's administrator: the workers' log"
@@ -222,72 +184,24 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     page, written = page_and_query(kept.view)
     query = QueryDict(written)
     options, _errors = read_options(query, known=ids_of(project.pk))
-    on_page = READ[page](query, options) if page else None
-    view = page_view(page, on_page.query) if on_page else options.query
-    if view != kept.view:
+    view = page.read(query, options)
+    if page.row_view(view.query) != kept.view:
         # What a filter named was removed; without it the view would show more.
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
-    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
-    if on_page is not None:
-        yield page_part(), _page(project, data, page, on_page, between(on_step, 0.5, 1.0))
-        return
-    selected = data.selected(options)
-    report = build_report(
-        project, options=options, data=selected, on_step=between(on_step, 0.1, 0.8)
-    )
-    on_step(0.8, "looking for outputs that address the judge")
-    numbers = for_pages(numbers_of(project, report, selected))
-    yield numbers_part(), stored(numbers, ReportNumbers)
-    on_step(0.85, "writing the downloads")
-    for one in FORMATS:
-        yield download_part(one.ending), stored(one.write(report), str)
-    yield from _figures(project, report, selected, between(on_step, 0.87, 0.97))
-    on_step(0.97, "listing the documents behind each number")
-    yield from _cells(report, selected)
-    if not options.query:
-        on_step(0.99, "sorting documents")
-        yield from _documents(project, data)
+    report = ComputedReport(project, view, read=_read, on_step=on_step)
+    parts = [(part, keys) for part in page.parts for keys in part.keys(report)]
+    step = between(on_step, 0.8 if page is REPORT else 0.5, 1.0)
+    for index, (part, keys) in enumerate(parts):
+        step(index / len(parts), part.step)
+        value = part.compute(report, *keys)
+        if value is not None:
+            yield part.named(*keys), stored(part.shorten(value), part.kind)
 
 
-def _page(project: Project, data: ReportData, page: str, view: PageView, on_step: OnStep) -> bytes:
-    """What a page of its own shows."""
-    if isinstance(view, ReportOptions):
-        return stored(annotators_found(project, data, view, on_step), AnnotatorsFound)
-    on_step(0.0, "comparing scores with ratings")
-    if isinstance(view, GapView):
-        return stored(largest_gaps(project, data, view), GapNumbers)
-    if page == PAIR_TESTS:
-        return stored(tests_of_view(project, data, view), PairTests)
-    return stored(first_of_pair(project, data, view), PairNumbers)
-
-
-def _figures(
-    project: Project, report: Report, data: ReportData, on_step: OnStep
-) -> Iterator[tuple[str, bytes]]:
-    criteria = project.criteria.in_bulk([result.pk for result in report.criteria])
-    for index, result in enumerate(report.criteria):
-        on_step(index / len(report.criteria), f"drawing {result.criterion}")
-        if result.judges:
-            subject = Subject(criteria[result.pk], result, data)
-            for kind in figures_of(result):
-                yield figure_part(kind, result.pk), stored(FIGURES[kind](subject), Figure)
-            yield drawings_part(result.pk), stored(numbers_for_figures(subject), CriterionNumbers)
-
-
-def _cells(report: Report, data: ReportData) -> Iterator[tuple[str, bytes]]:
-    for result in report.criteria:
-        for judge in result.judges:
-            behind = documents_behind(data, result.pk, judge.pk)
-            yield cell_part(result.pk, judge.pk), stored(behind, DocumentsBehind)
-
-
-def _documents(project: Project, data: ReportData) -> Iterator[tuple[str, bytes]]:
-    """What the list of documents is sorted by."""
-    figures = figures_from(project, data)
-    for measure in figures.measures:
-        yield documents_part(measure), stored(figures.only(measure), DocumentFigures)
+def _read(project: Project) -> ReportData:
+    return load_data(project, list(project.judges.all()), list(project.criteria.all()))
 
 
 def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> None:

@@ -1,0 +1,325 @@
+"""A view of a report, and the parts that pages, figures and downloads show of it.
+
+`Part`s are listed here alone. A web process computes the part of a small project that it shows; of
+a large project a worker computes all parts of a view and stores them by their names.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from django.http import QueryDict
+
+from evaluations.models import Project
+from evaluations.reports.annotators import AnnotatorsFound, annotators_found, of_ratings
+from evaluations.reports.data import ReportData
+from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers, largest_gaps
+from evaluations.reports.disagreements.view import GapView, read_gap_view
+from evaluations.reports.downloads.formats import BY_ENDING
+from evaluations.reports.drilldown import DocumentsBehind, documents_behind
+from evaluations.reports.figure_numbers import numbers_for_figures
+from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
+from evaluations.reports.options import ReportOptions
+from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
+from evaluations.reports.probes import Sensitivity
+from evaluations.reports.ranking import DISAGREEMENT, DocumentFigures, figures_from, measure_of
+from evaluations.reports.report import CriterionResult, Report, build_report, criterion_result
+from evaluations.reports.serving.limits import takes_a_moment
+from evaluations.reports.serving.live import live_data, mark_of
+from evaluations.reports.serving.stored import shape_of
+from evaluations.reports.two_judges.numbers import PairNumbers, first_outputs, pair_numbers
+from evaluations.reports.two_judges.tests import PairTests, tests_of_view
+from evaluations.reports.two_judges.view import PairView, read_pair_view
+from geval.drawings.numbers import CriterionNumbers
+from geval.verdicts.steps import OnStep, between, unseen
+from geval_site.version import __version__
+
+if TYPE_CHECKING:
+    from evaluations.reports.serving.cached_report import CachedReport
+
+Key = int | str
+Value = TypeVar("Value")
+AnyView = ReportOptions | GapView | PairView
+# By figures: what probes have found.
+NOT_SHOWN: Sequence[Sensitivity] = ()
+
+
+@dataclass
+class ReportView(ABC):
+    """A view of a project's report, or of a page beside it, from wherever its parts come.
+
+    `cached` says how old a worker's numbers are and how far newer ones; None if they are computed
+    here. Until a worker has the first numbers of a large project, `has_numbers` is False, and what
+    needs them raises NotComputedError.
+    """
+
+    project: Project
+    view: Any  # AnyView; each part is of one kind of them
+
+    @property
+    def options(self) -> ReportOptions:
+        return self.view if isinstance(self.view, ReportOptions) else self.view.options
+
+    @property
+    def cached(self) -> "CachedReport | None":
+        return None
+
+    @property
+    def has_numbers(self) -> bool:
+        return True
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether its numbers take no more than a moment."""
+        return takes_a_moment(self.project)
+
+    @property
+    @abstractmethod
+    def mark(self) -> str:
+        """A short text that differs whenever there is something new to show."""
+
+    @abstractmethod
+    def part(self, part: "Part[Value]", *keys: Key) -> Value | None:
+        """A part; None if the view has none such."""
+
+    def needed(self, part: "Part[Value]", *keys: Key) -> Value:
+        """A part that every such view has."""
+        value = self.part(part, *keys)
+        assert value is not None
+        return value
+
+    def numbers(self) -> ReportNumbers:
+        """What the report's pages show."""
+        return self.needed(NUMBERS)
+
+    def page(self) -> ReportPage:
+        """The contents of the report's page."""
+        # Before the numbers: a change in between is seen the next time.
+        mark = self.mark
+        return report_page(self.project, self.numbers(), mark=mark)
+
+    def download(self, ending: str) -> str:
+        """The report in a format, by the ending of its files."""
+        return self.needed(DOWNLOAD, ending)
+
+    def figure(self, kind: str, criterion: int) -> Figure | None:
+        """A figure; None for a criterion without judges."""
+        return self.part(FIGURE, kind, criterion)
+
+    def figure_numbers(self, criterion: int) -> CriterionNumbers | None:
+        """The numbers of the figures that the server draws; None for a criterion without judges."""
+        return self.part(DRAWINGS, criterion)
+
+    def documents_behind(self, criterion: int, judge: int) -> DocumentsBehind:
+        """The documents behind a judge's number on a criterion."""
+        return self.part(CELL, criterion, judge) or DocumentsBehind()
+
+    def document_figures(self, sort: str) -> DocumentFigures:
+        """What a sort of the documents goes by; of a judge without scores there is nothing."""
+        return self.part(DOCUMENTS, measure_of(sort)) or self.needed(DOCUMENTS, DISAGREEMENT)
+
+
+@dataclass
+class ComputedReport(ReportView):
+    """A view whose parts are computed in this process; what several need is computed once.
+
+    Args:
+        read: reads all numbers of the project.
+        probed: what probes of its judges have found, where it is at hand.
+        on_step: called as each step begins.
+    """
+
+    probed: Sequence[Sensitivity] | None = None
+    read: Callable[[Project], ReportData] = live_data
+    on_step: OnStep = unseen
+
+    @property
+    def mark(self) -> str:
+        return mark_of(self.project)
+
+    def part(self, part: "Part[Value]", *keys: Key) -> Value | None:
+        return part.compute(self, *keys)
+
+    @cached_property
+    def everything(self) -> ReportData:
+        return self.read(self.project)
+
+    @cached_property
+    def data(self) -> ReportData:
+        """The numbers that the view selects."""
+        return self.everything.selected(self.options)
+
+    @cached_property
+    def report(self) -> Report:
+        return build_report(
+            self.project,
+            options=self.options,
+            data=self.data,
+            probed=self.probed,
+            on_step=between(self.on_step, 0.1, 0.8),
+        )
+
+    @property
+    def judged(self) -> list[CriterionResult]:
+        """The results that have judges."""
+        return [result for result in self.report.criteria if result.judges]
+
+    @cached_property
+    def documents(self) -> DocumentFigures:
+        return figures_from(self.project, self.everything)
+
+    def drawn(self, pk: int, draw: Callable[[Subject], Value]) -> Value | None:
+        """What is drawn of a criterion; None where it has no judges."""
+        criterion = self.project.criteria.get(pk=pk)
+        if "report" in vars(self):
+            result = next(result for result in self.report.criteria if result.pk == pk)
+        else:  # one criterion takes less time than all
+            result = criterion_result(
+                self.project, criterion, options=self.options, data=self.data, probed=NOT_SHOWN
+            )
+        return draw(Subject(criterion, result, self.data)) if result.judges else None
+
+
+@dataclass(frozen=True)
+class Part(Generic[Value]):
+    """A part of a view, or several that differ by keys, such as a criterion's id.
+
+    Args:
+        name: with the keys, what the row of a stored part is called.
+        compute: the part from a ComputedReport and its keys; None where the view has none such.
+        keys: those of all parts that a worker stores.
+        step: what the worker says that it does.
+        shorten: leaves out what grows with the project and no page of a large one shows.
+    """
+
+    name: str
+    kind: type[Value]
+    compute: Callable[..., Value | None]
+    keys: Callable[[ComputedReport], Iterable[tuple[Key, ...]]] = lambda _report: [()]
+    step: str = "comparing scores with ratings"
+    shorten: Callable[[Value], Value] = lambda value: value
+
+    def named(self, *keys: Key) -> str:
+        return "/".join([self.name, *map(str, keys)])
+
+
+def _numbers(report: ComputedReport) -> ReportNumbers:
+    return numbers_of(report.project, report.report, report.data)
+
+
+def _for_pages(numbers: ReportNumbers) -> ReportNumbers:
+    """Without what only downloads and figures show, which grows with documents and with pairs of
+    systems."""
+    criteria = []
+    for criterion in numbers.report.criteria:
+        judges = []
+        for judge in criterion.judges:
+            correlations = replace(judge.analysis.correlations, by_document={})
+            ppi = replace(judge.analysis.ppi, differences={})
+            analysis = replace(judge.analysis, correlations=correlations, ppi=ppi)
+            judges.append(replace(judge, analysis=analysis))
+        criteria.append(replace(criterion, judges=tuple(judges)))
+    return replace(numbers, report=replace(numbers.report, criteria=tuple(criteria)))
+
+
+def _documents(report: ComputedReport, measure: str) -> DocumentFigures | None:
+    return report.documents.only(measure) if measure in report.documents.measures else None
+
+
+def _measures(report: ComputedReport) -> Iterable[tuple[Key, ...]]:
+    """What documents are sorted by, which no other view of the report changes."""
+    return () if report.options.query else zip(report.documents.measures)
+
+
+def _annotators(report: ComputedReport) -> AnnotatorsFound:
+    on_step = between(report.on_step, 0.5, 1.0)
+    return annotators_found(report.project, report.everything, report.view, on_step)
+
+
+def _of_view(compute: Callable[[Project, ReportData, Any], Value]) -> Callable[..., Value]:
+    return lambda report: compute(report.project, report.everything, report.view)
+
+
+NUMBERS = Part("numbers", ReportNumbers, _numbers, shorten=_for_pages)
+DOWNLOAD = Part(
+    "download",
+    str,
+    lambda report, ending: BY_ENDING[ending].write(report.report),
+    lambda _report: zip(BY_ENDING),
+    "writing the downloads",
+)
+FIGURE = Part(
+    "figure",
+    Figure,
+    lambda report, kind, pk: report.drawn(pk, FIGURES[kind]),
+    lambda report: ((kind, result.pk) for result in report.judged for kind in figures_of(result)),
+    "drawing figures",
+)
+DRAWINGS = Part(
+    "drawings",
+    CriterionNumbers,
+    lambda report, pk: report.drawn(pk, numbers_for_figures),
+    lambda report: ((result.pk,) for result in report.judged),
+    "drawing figures",
+)
+CELL = Part(
+    "cell",
+    DocumentsBehind,
+    lambda report, criterion, judge: documents_behind(report.data, criterion, judge),
+    lambda report: ((result.pk, judge.pk) for result in report.judged for judge in result.judges),
+    "listing the documents behind each number",
+)
+DOCUMENTS = Part("documents", DocumentFigures, _documents, _measures, "sorting documents")
+GAPS = Part("page", GapNumbers, _of_view(gap_numbers), shorten=largest_gaps)
+PAIR = Part("page", PairNumbers, _of_view(pair_numbers), shorten=first_outputs)
+TESTS = Part("page", PairTests, _of_view(tests_of_view))
+ANNOTATORS = Part("page", AnnotatorsFound, _annotators)
+
+
+class Page(NamedTuple):
+    """The report (""), or a page beside it: what its rows begin with, the name of its address, how
+    its view is read from there, its parts, and whether these take a worker seconds in any
+    project."""
+
+    word: str
+    address: str
+    read: Callable[[QueryDict, ReportOptions], AnyView]
+    parts: tuple[Part[Any], ...]
+    is_slow: bool = False
+
+    def row_view(self, query: str) -> str:
+        """What a row says that it is about."""
+        return f"{self.word}?{query}" if self.word else query
+
+
+REPORT = Page(
+    "",
+    "report_detail",
+    lambda _query, options: options,
+    (NUMBERS, DOWNLOAD, FIGURE, DRAWINGS, CELL, DOCUMENTS),
+)
+PAGES = (
+    REPORT,
+    Page("disagreements", "disagreement_list", read_gap_view, (GAPS,)),
+    Page("compare", "judge_compare", read_pair_view, (PAIR,)),
+    Page("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
+    Page(
+        "annotators",
+        "report_annotators",
+        lambda _query, options: of_ratings(options),
+        (ANNOTATORS,),
+        is_slow=True,
+    ),
+)
+# Which software can read what was stored: with other types or another version it is computed again.
+_KINDS = dict.fromkeys(part.kind for page in PAGES for part in page.parts)
+CODE = f"{__version__} {shape_of(*_KINDS)}"
+
+
+def page_and_query(row_view: str) -> tuple[Page, str]:
+    """The page that a row is about, and what follows the question mark in its address."""
+    word, mark, query = row_view.partition("?")
+    page = next((page for page in PAGES if mark and page.word == word), REPORT)
+    return (REPORT, row_view) if page is REPORT else (page, query)
