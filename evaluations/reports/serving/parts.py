@@ -135,7 +135,7 @@ class ComputedReport(ReportView):
     read: Callable[[Project], ReportData] = live_data
     on_step: OnStep = unseen
 
-    @property
+    @cached_property
     def mark(self) -> str:
         return mark_of(self.project)
 
@@ -242,7 +242,13 @@ def _of_view(compute: Callable[[Project, ReportData, Any], Value]) -> Callable[.
     return lambda report: compute(report.project, report.everything, report.view)
 
 
-NUMBERS = Part("numbers", ReportNumbers, _numbers, shorten=_for_pages)
+NUMBERS = Part(
+    "numbers",
+    ReportNumbers,
+    _numbers,
+    step="looking for outputs that address the judge",
+    shorten=_for_pages,
+)
 DOWNLOAD = Part(
     "download",
     str,

@@ -17,11 +17,11 @@ from django.db.models import F, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
-from evaluations.models import KeptPart, KeptReport, KeptState, Project
+from evaluations.models import KeptPart, KeptReport, KeptState
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
-from evaluations.reports.data import ReportData, ids_of, load_data
+from evaluations.reports.data import ids_of, load_data
 from evaluations.reports.options import read_options
 from evaluations.reports.serving import memo
 from evaluations.reports.serving.cached_report import fingerprint_of
@@ -190,7 +190,8 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
-    report = ComputedReport(project, view, read=_read, on_step=on_step)
+    data = load_data(project, list(project.judges.all()), list(project.criteria.all()))
+    report = ComputedReport(project, view, read=lambda _project: data, on_step=on_step)
     parts = [(part, keys) for part in page.parts for keys in part.keys(report)]
     step = between(on_step, 0.8 if page is REPORT else 0.5, 1.0)
     for index, (part, keys) in enumerate(parts):
@@ -198,10 +199,6 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
         value = part.compute(report, *keys)
         if value is not None:
             yield part.named(*keys), stored(part.shorten(value), part.kind)
-
-
-def _read(project: Project) -> ReportData:
-    return load_data(project, list(project.judges.all()), list(project.criteria.all()))
 
 
 def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> None:
