@@ -36,7 +36,7 @@ def test_a_worker_stores_every_part_that_is_computed_here(
         assert keys, part.name
         for key in keys:
             value = part.shorten(here.needed(part, *key))
-            expected = restored(stored(value, part.kind), part.kind)
+            expected = restored(stored(value), part.kind)
             assert repr(read.part(part, *key)) == repr(expected), part.named(*key)
     assert read.cached
     assert read.cached.last

@@ -55,22 +55,22 @@ outer = st.builds(
     Outer,
     st.text(),
     st.floats(allow_nan=False),
-    st.integers(),
+    st.integers(-(2**63), 2**63),
     st.booleans(),
     st.sampled_from(Colour),
     st.none() | st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(fold=0)),
     inner,
     st.lists(inner).map(tuple),
-    st.tuples(st.integers(), st.text()),
+    st.tuples(st.integers(-(2**63), 2**63), st.text()),
     st.dictionaries(st.tuples(st.text(), st.text()), inner),
-    st.dictionaries(st.integers(), st.none() | st.floats(allow_nan=False)),
+    st.dictionaries(st.integers(-(2**63), 2**63), st.none() | st.floats(allow_nan=False)),
     st.lists(st.text()),
 )
 
 
 @given(outer)
 def test_what_is_read_equals_what_was_written(value: Outer) -> None:
-    found = restored(stored(value, Outer), Outer)
+    found = restored(stored(value), Outer)
 
     assert found == value
     assert repr(found) == repr(value)
@@ -81,7 +81,7 @@ def test_what_is_read_equals_what_was_written(value: Outer) -> None:
     arrays.arrays(np.int64, arrays.array_shapes(min_side=0)),
 )
 def test_arrays_keep_every_bit_shape_and_type(floats: np.ndarray, ids: np.ndarray) -> None:
-    found = restored(stored(Arrays(floats, ids), Arrays), Arrays)
+    found = restored(stored(Arrays(floats, ids)), Arrays)
 
     for before, after in ((floats, found.floats), (ids, found.ids)):
         assert (after.shape, after.dtype) == (before.shape, before.dtype)
@@ -90,13 +90,13 @@ def test_arrays_keep_every_bit_shape_and_type(floats: np.ndarray, ids: np.ndarra
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf"), 0.1 + 0.2, 1e-320])
 def test_numbers_keep_every_digit(number: float) -> None:
-    assert repr(restored(stored(number, float), float)) == repr(number)
+    assert repr(restored(stored(number), float)) == repr(number)
 
 
 def test_numbers_of_numpy_become_plain_ones() -> None:
     value = Inner(np.float64(0.25), "a")
 
-    found = restored(stored(value, Inner), Inner)
+    found = restored(stored(value), Inner)
 
     assert (found, type(found.value)) == (value, float)
 
@@ -120,7 +120,7 @@ def test_other_types_have_another_shape() -> None:
 
 def test_a_type_that_cannot_be_stored_says_so() -> None:
     with pytest.raises(TypeError, match="cannot be stored"):
-        stored({1}, set[int])
+        stored(object())
 
 
 def test_every_part_of_a_report_can_be_stored() -> None:

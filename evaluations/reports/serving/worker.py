@@ -198,7 +198,7 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
         step(index / len(parts), part.step)
         value = part.compute(report, *keys)
         if value is not None:
-            yield part.named(*keys), stored(part.shorten(value), part.kind)
+            yield part.named(*keys), stored(part.shorten(value))
 
 
 def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> None:
