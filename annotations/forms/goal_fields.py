@@ -27,7 +27,7 @@ class GoalFields(forms.Form):
         None, label="On the criterion", required=False
     )
     goal_width = forms.FloatField(
-        label="Known within, plus and minus",
+        label="Precision (±)",
         required=False,
         min_value=LEAST_GOAL_WIDTH,
         max_value=MOST_GOAL_WIDTH,

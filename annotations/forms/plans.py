@@ -45,7 +45,7 @@ class PlanForm(forms.Form):
         None, label="Other system", required=False
     )
     width = forms.FloatField(
-        label="Known within, plus and minus",
+        label="Precision (±)",
         required=False,
         min_value=LEAST_GOAL_WIDTH,
         max_value=MOST_GOAL_WIDTH,

@@ -43,8 +43,8 @@ def bubbles(numbers: CriterionNumbers, judge: JudgeNumbers, address: Callable[..
         title=_finding(judge),
         caption=(
             f"{numbers.name}: {numbers.human_label} (across) and {judge.name}'s score (up) of"
-            f" {counted(judge.outputs, 'output')}. The area of a circle is how many outputs it"
-            f" holds.{_diagonal(judge)} {judge.correlation}, 95 % interval in brackets."
+            f" {counted(judge.outputs, 'output')}. Circle area = number of"
+            f" outputs.{_diagonal(judge)} {judge.correlation}, 95 % interval in brackets."
         ),
         height=HEIGHT,
         shapes=tuple(shapes),
@@ -65,7 +65,7 @@ def _finding(judge: JudgeNumbers) -> str:
 
 def _diagonal(judge: JudgeNumbers) -> str:
     if judge.on_scale:
-        return f" On the dashes both agree; the mean difference is {signed(judge.gap)}."
+        return f" On the dashed line both agree; the mean difference is {signed(judge.gap)}."
     return " Scores are on another scale than ratings, so there is no line on which both agree."
 
 

@@ -33,7 +33,7 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
         caption=(
             f"{numbers.name}: outputs in groups of similar scores. Across: the judge's mean score;"
             " up: people's mean score with its 95 % interval over documents, from ten documents"
-            f" up. On the dashes a score can be taken as it stands.{said}"
+            f" up. On the dashed line the score needs no correction.{said}"
         ),
         height=rows * (SIDE + HEAD + FOOT),
         shapes=tuple(shapes),

@@ -51,7 +51,7 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
     for documents in _round(most):
         shapes.append(Words(x(documents), BOTTOM + 15, thin(documents), "quiet", "middle"))
     shapes.append(Words(RIGHT, HEIGHT - 2, "documents", "quiet", "end"))
-    shapes.append(Words(0, 10, "half the interval of the correlation", "quiet"))
+    shapes.append(Words(0, 10, "half-width of the 95 % interval", "quiet"))
     for one in known:
         shapes.extend(_curve(one, x, y, most, is_chosen=one.pk == judge.pk))
     shapes.extend(_labels(known, judge, y, most))
@@ -62,12 +62,12 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
             f"{numbers.name}: half the width of the 95 % interval of the summary-level correlation"
             " by the number of documents. Dots: as measured on the documents that enter it. Lines:"
             " what is likely with other numbers of documents like these, dashed beyond what was"
-            " rated. Of two numbers of documents the first is likely to do, the second does in nine"
+            " rated. Of two numbers of documents the first is expected, the second suffices in nine"
             " of ten cases."
         ),
         height=HEIGHT,
         shapes=tuple(shapes),
-        columns=("judge", "documents", "half the interval", "for ±0.05", "for ±0.02"),
+        columns=("judge", "documents", "half-width", "for ±0.05", "for ±0.02"),
         rows=tuple(
             (
                 one.name, thin(one.documents), f"{one.half_width:.3f}",
@@ -132,8 +132,10 @@ def _round(most: float) -> list[int]:
 def _finding(judge: JudgeNumbers, freedom: float) -> str:
     if not judge.half_width:
         return f"{judge.name} has no interval yet"
-    now = f"{judge.name} is known to ±{judge.half_width:.2f} with {thin(judge.documents)}"
+    now = (
+        f"{thin(judge.documents)} documents give {judge.name}'s correlation ±{judge.half_width:.2f}"
+    )
     goal = next((goal for goal in GOALS if goal < 0.8 * judge.half_width), None)
     if goal is None:
         return now
-    return f"{now}; ±{goal:g} takes {_needed(judge, goal, freedom)} documents"
+    return f"{now}; ±{goal:g} needs {_needed(judge, goal, freedom)} documents"

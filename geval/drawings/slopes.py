@@ -101,4 +101,4 @@ def _finding(rows: list[tuple[SystemMeans, int, int]], moved: list[str], judge: 
     if said:
         return f"With {judge}, {', '.join(said)}"
     same = all(row[1] == row[2] for row in rows)
-    return f"{judge} orders systems {'as people do' if same else 'almost as people do'}"
+    return f"{judge} ranks the systems in {'' if same else 'almost '}the same order as people"

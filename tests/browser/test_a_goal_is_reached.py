@@ -38,7 +38,7 @@ def test_a_campaign_with_a_goal_closes_itself(
     page.get_by_text("Stop when it is enough").click()
     expect(page.get_by_label("On the criterion")).to_be_hidden()
     page.get_by_label("Close by itself when").select_option("systems")
-    expect(page.get_by_label("Known within, plus and minus")).to_be_hidden()
+    expect(page.get_by_label("Precision (±)")).to_be_hidden()
     page.get_by_label("On the criterion").select_option(label="coherence")
     page.get_by_label("System", exact=True).select_option(label="better")
     page.get_by_label("Other system").select_option(label="worse")

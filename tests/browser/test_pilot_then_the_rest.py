@@ -52,7 +52,7 @@ def test_a_pilot_is_judged_and_then_the_rest(
     page.goto("/p/small/")
     assert serious(page) == []
     page.get_by_role("link", name="Start a run").click()
-    width_of_goal = page.get_by_label("Known within, plus and minus")
+    width_of_goal = page.get_by_label("Precision (±)")
     expect(width_of_goal).to_be_hidden()
     page.get_by_label("End by itself when").select_option("width")
     width_of_goal.fill("7")  # more than is possible, and not sent with another choice

@@ -281,7 +281,7 @@ def test_viewers_read_and_annotators_do_not(
     viewer, annotator = as_role("viewer"), as_role("annotator")
     fields = about(judge, coherence, output("d2", "good"), cause="cannot say")
 
-    assert "What is off?" not in shown(viewer)
+    assert "What is the cause?" not in shown(viewer)
     assert viewer.post(GIVE, fields).status_code == 403
     assert annotator.get(ADDRESS).status_code == 403
     assert not GapCause.objects.exists()

@@ -23,11 +23,11 @@ class LockForm(forms.Form):
         help_text="More prove smaller gains; fewer leave more to learn from.",
     )
     looks = forms.IntegerField(
-        label="Looks allowed",
+        label="Tests allowed",
         min_value=1,
         max_value=MOST_LOOKS,
         initial=LOOKS,
-        help_text="Every look makes the intervals of all wider.",
+        help_text="Each test widens the interval of every test.",
     )
 
     @property

@@ -147,8 +147,7 @@ def _pattern(one: Cluster, data: ReportData, gaps: Gaps) -> Pattern:
         shorter = "Shorter" if one.inside < one.members else "Longer"
         return Pattern(
             f"{shorter} outputs have the large gaps",
-            f"Half of those with large gaps have at most {inside} words, half of the rest at most"
-            f" {members} ({chance}).",
+            f"Median {inside} words, of the others {members} ({chance}).",
         )
     if one.kind == "rater":
         return Pattern(

@@ -67,7 +67,7 @@ class RunForm(forms.Form):
         ),
     )
     goal_width = forms.FloatField(
-        label="Known within, plus and minus",
+        label="Precision (±)",
         required=False,
         min_value=LEAST_GOAL_WIDTH,
         max_value=MOST_GOAL_WIDTH,
