@@ -10,8 +10,8 @@ from annotations.models.campaigns import CampaignState
 from evaluations.corpus.sizes import rating_count, with_sizes
 from evaluations.models import EvaluationRun, Project
 from evaluations.pages.jobs import Jobs
-from evaluations.reports.at_a_glance import AtAGlance, ForestRow, VerdictRow, at_a_glance
-from evaluations.reports.report import CriterionResult, Report
+from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
+from evaluations.reports.report import Report
 from evaluations.reports.words import headline
 from geval.texts.numbers import counted, thin, whole_percent
 from geval.verdicts.verdict import Verdict
@@ -33,49 +33,25 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where a criterion stands: its verdict, its best judge (the highest, where none is called so),
-    where the other judges' dots are, and the share of what one rater reaches, as text."""
-
-    row: VerdictRow
-    best: ForestRow | None
-    others: tuple[str, ...]
-    rater: ForestRow | None
-    share: str
-
-
-@dataclass(frozen=True)
 class Home:
-    """The verdicts of a project, in brief; `withheld` locked documents are left out."""
+    """The verdicts of a project, in brief; `outputs` counts all, and `withheld` locked
+    documents are left out."""
 
-    headline: str
+    headline: tuple[str, ...]
     glance: AtAGlance
-    standings: tuple[Standing, ...]
     stand_ins: tuple[str, ...]
     withheld: int
+    outputs: int
 
 
 def home_of(report: Report) -> Home:
     """What the home page says of a report."""
-    glance = at_a_glance(report)
-    criteria = {criterion.pk: criterion for criterion in report.criteria}
-    standings = tuple(_standing(row, criteria[row.pk]) for row in glance.rows)
     return Home(
-        headline(report.criteria), glance, standings, tuple(report.stand_ins), report.withheld
-    )
-
-
-def _standing(row: VerdictRow, criterion: CriterionResult) -> Standing:
-    share = criterion.share_of_ceiling(row.best) if row.best else None
-    judges = [one for one in row.forest if one.kind != "rater"]
-    # The highest, where none is good enough to be called the best.
-    best = next((judge for judge in judges if judge.is_best), judges[0] if judges else None)
-    return Standing(
-        row,
-        best=best,
-        others=tuple(judge.dot for judge in judges if judge.dot and judge is not best),
-        rater=next((one for one in row.forest if one.kind == "rater"), None),
-        share="–" if share is None else whole_percent(share),
+        headline=headline(report.criteria),
+        glance=at_a_glance(report),
+        stand_ins=tuple(report.stand_ins),
+        withheld=report.withheld,
+        outputs=report.outputs,
     )
 
 

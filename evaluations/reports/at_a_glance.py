@@ -1,16 +1,16 @@
 """What the report says first: a verdict for each criterion, and all judges on one axis."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import reading
+from evaluations.reports.words import caution, reading, spot_check_size
 from geval.drawings.forest import Axis, Span, shared_axis
 from geval.statistics.correlation import Level
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
-from geval.texts.numbers import in_brackets, shown, thin, two_decimals
-from geval.thresholds import CALIBRATION_GAIN
+from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
+from geval.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 from geval.verdicts.verdict import Evidence, Verdict
 
 
@@ -57,14 +57,24 @@ class Ground:
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """A criterion's verdict with what it follows from; `instructed` has the judges that a text can
-    address, with how far an instruction moves them, in words; `level_to_try` has one where this
-    view's cannot have any, and `other_view` is that view's part of an address."""
+    """A criterion's verdict with what it follows from.
+
+    `judge` is the best judge, or the highest where none is called so, `rater` one rater, and
+    `share` the judge's share of what one rater reaches, as text. `caution` bears on the verdict;
+    `missing_outputs` is how many more rated outputs a verdict takes, `spot_checks` how many new
+    ones people should check. `instructed` has the judges
+    that a text can address, with how far an instruction moves them, in words; `level_to_try` has
+    one where this view's cannot have any, and `other_view` is that view's part of an address.
+    """
 
     pk: int
     criterion: str
     verdict: Verdict
     reading: str
+    caution: str
+    missing_outputs: int
+    spot_checks: int
+    share: str
     checks: tuple[Check, ...]
     hints: tuple[str, ...]
     best: JudgeResult | None
@@ -77,6 +87,26 @@ class VerdictRow:
     level_to_try: Level | None = None
     other_view: str = ""
 
+    @property
+    def rater(self) -> ForestRow | None:
+        return next((row for row in self.forest if row.kind == "rater"), None)
+
+    @property
+    def judge(self) -> ForestRow | None:
+        judges = [row for row in self.forest if row.kind in ("judge", "baseline")]
+        return next((row for row in judges if row.is_best), judges[0] if judges else None)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Where the other judges' dots are."""
+        rows = [row for row in self.forest if row.kind in ("judge", "baseline")]
+        return tuple(row.dot for row in rows if row.dot and row is not self.judge)
+
+    @property
+    def nulls(self) -> tuple[str, ...]:
+        """Where the dots of judges that read nothing are."""
+        return tuple(row.dot for row in self.forest if row.kind == "null" and row.dot)
+
 
 @dataclass(frozen=True)
 class AtAGlance:
@@ -87,14 +117,27 @@ class AtAGlance:
 
 
 def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
-    """The verdicts of all criteria that have a judge.
+    """The verdicts of all criteria that have a judge, the strongest first.
 
     Args:
         running: the ids of judges whose scores still arrive.
     """
     criteria = [criterion for criterion in report.criteria if criterion.judges]
     axis = shared_axis(value for criterion in criteria for value in _drawn(criterion))
-    return AtAGlance(axis, tuple(_row(criterion, axis, running) for criterion in criteria))
+    lowest = _where_raters_agree_least(criteria)
+    rows = [_row(criterion, axis, running, lowest == criterion.pk) for criterion in criteria]
+    # What is best shown comes first; criteria with the same verdict stay in their order.
+    return AtAGlance(axis, tuple(sorted(rows, key=lambda row: list(Verdict).index(row.verdict))))
+
+
+def _where_raters_agree_least(criteria: Sequence[CriterionResult]) -> int | None:
+    """The criterion with the lowest bar, of several."""
+    ceilings = {
+        criterion.pk: criterion.ceiling.value
+        for criterion in criteria
+        if criterion.ceiling.value is not None
+    }
+    return min(ceilings, key=lambda pk: ceilings[pk]) if len(ceilings) > 1 else None
 
 
 def _drawn(criterion: CriterionResult) -> Iterator[float]:
@@ -106,15 +149,26 @@ def _drawn(criterion: CriterionResult) -> Iterator[float]:
             yield from (estimate.value, *(interval.ends or ()))
 
 
-def _row(criterion: CriterionResult, axis: Axis, running: Collection[int]) -> VerdictRow:
+def _row(
+    criterion: CriterionResult, axis: Axis, running: Collection[int], is_lowest_bar: bool
+) -> VerdictRow:
     best, verdict = criterion.best, criterion.verdict
     evidence = criterion.evidence(best) if best else None
+    share = evidence.share if evidence else None
     has_checks = evidence is not None and verdict != Verdict.TOO_EARLY
     return VerdictRow(
         pk=criterion.pk,
         criterion=criterion.criterion,
         verdict=verdict,
         reading=reading(criterion),
+        caution=caution(criterion, is_lowest_bar=is_lowest_bar),
+        missing_outputs=max(0, VERDICT_OUTPUTS - evidence.outputs) if evidence else 0,
+        spot_checks=(
+            spot_check_size(evidence.far_off.value)
+            if evidence and verdict == Verdict.SPOT_CHECKS and evidence.far_off.value is not None
+            else 0
+        ),
+        share="–" if share is None else whole_percent(share),
         checks=_checks(best, evidence) if best and evidence and has_checks else (),
         hints=_hints(criterion, best, evidence) if best and evidence and has_checks else (),
         best=best,
@@ -244,8 +298,8 @@ def _of_one_rater(evidence: Evidence, share: float) -> str:
     lower than the one drawn, which is with the mean of all raters."""
     judge, rater = shown(evidence.in_place), shown(evidence.ceiling)
     return (
-        f"{100 * share:.0f} % of one rater: in a rater's place {judge}, a rater {rater}, both"
-        f" against the other raters{_behind(evidence)}"
+        f"{judge} with the other raters; a rater reaches {rater} ({100 * share:.0f} %)"
+        f"{_behind(evidence)}"
     )
 
 

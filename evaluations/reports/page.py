@@ -68,7 +68,7 @@ class ReportPage:
     rows: tuple[JudgeRow, ...]
     ceilings: tuple[tuple[str, str, str], ...]
     nulls: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]
-    headline: str
+    headline: tuple[str, ...]
     glance: AtAGlance
     running: tuple[RunInProgress, ...]
     cautions: tuple[tuple[str, list[tuple[str, str]]], ...]

@@ -103,26 +103,65 @@ def _too_early(result: CriterionResult) -> str:
 
 
 _HEADLINES = {
-    Verdict.STANDS_IN: "On {} a judge can stand in for a rater.",
-    Verdict.SPOT_CHECKS: "On {} use a judge with spot checks.",
-    Verdict.KEEP_PEOPLE: "On {} keep people rating.",
-    Verdict.NO_MEASURE: "On {} raters do not agree enough to judge a judge.",
-    Verdict.TOO_EARLY: "On {} it is too early to say.",
+    Verdict.STANDS_IN: "{judge} can stand in for a rater",
+    Verdict.SPOT_CHECKS: "{judge} with spot checks",
+    Verdict.KEEP_PEOPLE: "people must keep rating",
+    Verdict.NO_MEASURE: "raters do not agree enough",
+    Verdict.TOO_EARLY: "it is too early to say",
 }
 
 
-def headline(criteria: Sequence[CriterionResult]) -> str:
-    """What judges may do, over all criteria that have one."""
-    sentences = []
-    for verdict, sentence in _HEADLINES.items():
-        names = [
-            marked(one.criterion, is_seen=one.best is not None and one.best.seen is not None)
-            for one in criteria
-            if one.judges and one.verdict == verdict
-        ]
-        if names:
-            sentences.append(sentence.format(listed(names)))
-    return " ".join(sentences)
+def headline(criteria: Sequence[CriterionResult]) -> tuple[str, ...]:
+    """Which judge may do what, over all criteria that have one: sentences, the strongest verdict
+    first."""
+    names: dict[tuple[Verdict, str], list[str]] = {}
+    for verdict in Verdict:
+        for criterion in criteria:
+            if criterion.judges and criterion.verdict == verdict:
+                best = criterion.best
+                judge = best.judge if best and "{judge}" in _HEADLINES[verdict] else ""
+                is_seen = best is not None and best.seen is not None
+                names.setdefault((verdict, judge), []).append(
+                    marked(criterion.criterion, is_seen=is_seen)
+                )
+    sentences = [
+        f"{', '.join(criterion_names)}: {_HEADLINES[verdict].format(judge=judge)}."
+        for (verdict, judge), criterion_names in names.items()
+    ]
+    return tuple(sentence[:1].upper() + sentence[1:] for sentence in sentences)
+
+
+def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
+    """What to mind about a verdict, in a sentence; the reason of one that needs more data.
+
+    Args:
+        is_lowest_bar: whether raters agree less here than on every other criterion.
+    """
+    best = result.best
+    if best is None or result.verdict in (Verdict.TOO_EARLY, Verdict.NO_MEASURE):
+        return reading(result)
+    evidence = result.evidence(best)
+    if result.verdict == Verdict.STANDS_IN:
+        return "Raters agree least here, so the bar is lowest." if is_lowest_bar else ""
+    if result.verdict == Verdict.SPOT_CHECKS:
+        if evidence.scores_like_a_rater:
+            return "Ranks below one rater; scores as close as one rater's."
+        return f"It ranks like a rater, but {_not_near(evidence)}."
+    if not evidence.raters_agree:
+        return "Raters are not shown to agree with each other."
+    if evidence.is_reversed:
+        return "It ranks against people. Is its scale reversed?"
+    if not evidence.is_related:
+        return "No judge is shown to rank as people do."
+    if evidence.is_no_better_than_length:
+        return "Length alone ranks as well."
+    if evidence.passes and not evidence.beats_a_constant:
+        return "A judge that always gives the same score would be as close."
+    if evidence.scores_like_a_rater:
+        return "Its scores are close only because most scores are alike."
+    if not evidence.on_scale:
+        return "Ranks below one rater; scores on another scale."
+    return "Ranks below one rater; scores further off than another rater's."
 
 
 def reading(result: CriterionResult) -> str:
@@ -153,13 +192,14 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
     if verdict == Verdict.STANDS_IN:
         return (
             f"{name} can rate in place of one more person: it ranks {ranked} about as a rater"
-            f" would ({of_one}), and its scores are as near to the other raters'.{chosen}"
+            f" would ({of_one}), and its scores are as close to theirs.{chosen}"
         )
     if verdict == Verdict.SPOT_CHECKS and evidence.scores_like_a_rater:
         is_lower = (evidence.behind.value or 0.0) <= -VERDICT_MARGIN
         less = f"it ranks {ranked} less well" if is_lower else f"it may rank {ranked} less well"
         return (
-            f"{name}'s scores are as near to raters' as a rater's, but {less}, {of_one}."
+            f"{name}'s scores are as close to the raters as one rater is to the others, but {less},"
+            f" {of_one}."
             f" {spot_check(evidence)}{chosen}"
         )
     if verdict == Verdict.SPOT_CHECKS:
@@ -225,8 +265,8 @@ def _not_near(evidence: Evidence) -> str:
     if not evidence.on_scale:
         return "its scores are on another scale than people's ratings"
     if evidence.passes and not evidence.beats_a_constant:
-        return "its scores are not shown to be nearer to raters' than always the same score"
-    return "its scores are not as near to raters' as a rater's"
+        return "its scores are not shown to be closer to the raters than always the same score"
+    return "its scores are further from the raters than another rater's would be"
 
 
 def _without_a_best(result: CriterionResult) -> str:

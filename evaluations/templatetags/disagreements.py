@@ -19,10 +19,11 @@ from geval.texts.word_differences import Piece
 register = template.Library()
 PARTS = (
     ("verdicts", "Verdicts", "report_detail"),
+    ("numbers", "Evidence", "report_numbers"),
     ("disagreements", "Disagreements", "disagreement_list"),
     ("compare", "Compare judges", "judge_compare"),
     ("annotators", "Annotators", "report_annotators"),
-    ("numbers", "All numbers", "report_numbers"),
+    ("paper", "For the paper", "report_paper"),
     ("frozen", "Frozen reports", "snapshot_list"),
 )
 

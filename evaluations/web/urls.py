@@ -122,6 +122,7 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/report/", reports.report_detail, name="report_detail"),
     path("p/<slug:slug>/report/numbers/", reports.report_numbers, name="report_numbers"),
+    path("p/<slug:slug>/report/paper/", reports.report_paper, name="report_paper"),
     path("p/<slug:slug>/report/live/", reports.report_piece, name="report_piece"),
     path("p/<slug:slug>/report/again/", reports.report_again, name="report_again"),
     path(
@@ -210,6 +211,7 @@ urlpatterns = [
     path("new/archive/", projects.project_import, name="project_import"),
     path("shared/<str:token>/", sharing.shared_report, name="shared_report"),
     path("shared/<str:token>/numbers/", sharing.shared_numbers, name="shared_numbers"),
+    path("shared/<str:token>/paper/", sharing.shared_paper, name="shared_paper"),
     path("shared/<str:token>/live/", sharing.shared_piece, name="shared_piece"),
     path(
         "shared/<str:token>/figure/<slug:kind>/<int:criterion>/",

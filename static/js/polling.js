@@ -21,3 +21,12 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const asked = new URL(pathInfo.requestPath, location.href);
   if (new URL(xhr.responseURL).pathname !== asked.pathname) event.detail.shouldSwap = false;
 });
+
+// What a person has unfolded stays unfolded when newer numbers take its place.
+let unfolded = [];
+document.addEventListener("htmx:beforeSwap", (event) => {
+  unfolded = [...event.detail.target.querySelectorAll("details[id][open]")].map((part) => part.id);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+});

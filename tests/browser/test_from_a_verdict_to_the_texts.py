@@ -55,7 +55,7 @@ def test_the_worst_disagreement_is_two_clicks_from_the_verdict_and_cases_are_rea
     page, clicks = sign_in("olga"), Clicks()
     page.goto(REPORT)
 
-    clicks.on(page.get_by_role("link", name=re.compile("near and people differ most")))
+    clicks.on(page.get_by_role("link", name="Look at disagreements"))
     case = page.locator("#case")
     expect(case.get_by_role("heading", name="s3 on d07")).to_be_visible()
     assert clicks.count <= MOST_CLICKS
@@ -86,7 +86,7 @@ def test_a_number_leads_to_its_output_with_judge_criterion_and_system_kept(
     judged: Project, sign_in: Callable[[str], Page]
 ) -> None:
     page = sign_in("olga")
-    page.goto(f"{REPORT}?documents=d07")
+    page.goto(f"{REPORT}paper/?documents=d07")
 
     page.locator(".paper tbody a").filter(has_not_text="–").first.click()
     page.get_by_role("link", name=re.compile("^s[0-4]$")).first.click()

@@ -39,15 +39,16 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     page = sign_in("olga")
     page.goto(REPORT)
 
-    expect(page.get_by_text("On coherence and fluency it is too early to say.")).to_be_visible()
+    expect(page.get_by_text("Coherence, fluency: it is too early to say.")).to_be_visible()
     page.get_by_text("Filters:").click()
     page.locator(".filters").get_by_label("level").select_option("system")
     page.get_by_label("document name contains").fill("d1")
     page.get_by_role("button", name="Apply filters").click()
     expect(page).to_have_url(re.compile("level=system.*documents=d1"))
-    expect(page.get_by_text("System-level correlation")).to_be_visible()
+    expect(page.get_by_text("system level, Spearman").first).to_be_visible()
 
     page.get_by_role("link", name="Clear filters").click()
+    page.get_by_role("link", name="For the paper").first.click()
     page.locator(".paper tbody a").first.click()
     expect(page.get_by_role("heading", name="imported on coherence")).to_be_visible()
     page.locator("tbody a").first.click()
@@ -56,6 +57,7 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     ).to_be_visible()
 
     page.goto(REPORT)
+    page.get_by_role("button", name="Export").click()
     content = {}
     for name in ("CSV", "JSON", "Markdown", "LaTeX", "text"):
         with page.expect_download() as download:
@@ -67,7 +69,8 @@ def test_filters_drill_down_and_exports(reported: Project, sign_in: Callable[[st
     }
     assert "| imported |" in content["Markdown"]
     assert r"\toprule" in content["LaTeX"]
-    page.get_by_role("link", name="All numbers").first.click()
+    page.goto(NUMBERS)
+    page.get_by_text("Charts to explore").click()
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(page.locator("[data-figure] .main-svg").first).to_be_visible(timeout=UNTIL_DRAWN_MS)
     for picture, opening in (("SVG", "<svg"), ("PNG", "PNG")):
@@ -85,7 +88,7 @@ def test_the_page_follows_a_run(
     start_worker()
     judge = make_judge(reported, name="Judge Judy", use_steps=False)
     page = sign_in("olga")
-    page.goto(REPORT)
+    page.goto(f"{REPORT}paper/")
     # One judge, three that read nothing, and the ceiling.
     expect(page.locator(".paper tbody tr")).to_have_count(5)
 
@@ -126,7 +129,7 @@ def test_a_page_stays_as_it_is_when_its_reader_is_signed_out(
         pass
     page.wait_for_timeout(500)
 
-    expect(page.locator("#report-numbers .paper")).to_be_visible()
+    expect(page.locator("#report-numbers .standings")).to_be_visible()
     expect(page.get_by_label("Password")).to_have_count(0)
 
 
@@ -136,8 +139,9 @@ def test_a_share_link_works_signed_out(
     page = sign_in("olga")
     page.goto(REPORT + "?coefficient=kendall")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Share").click()
     page.get_by_role("button", name="Create link").click()
-    page.get_by_role("button", name="Copy link").click()  # two clicks from the report
+    page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     address = page.evaluate("navigator.clipboard.readText()")
     assert address in page.get_by_role("status").inner_text()
@@ -145,12 +149,11 @@ def test_a_share_link_works_signed_out(
     visitor = browser.new_context().new_page()
     visitor.goto(address)
 
-    expect(
-        visitor.get_by_text("Summary-level correlation with the mean human rating: kendall")
-    ).to_be_visible()
-    expect(visitor.locator(".forest .dot").first).to_be_visible()
+    expect(visitor.get_by_text("summary level, Kendall")).to_be_visible()
+    expect(visitor.locator(".standings .dot").first).to_be_visible()
     expect(visitor.get_by_role("button", name="Create link")).to_have_count(0)
-    visitor.get_by_role("link", name="All numbers").click()
+    visitor.locator(".evidence").get_by_role("link", name="coherence").click()
+    visitor.get_by_text("Charts to explore").click()
     visitor.locator("[data-figure]").first.scroll_into_view_if_needed()
     expect(visitor.locator("[data-figure] .main-svg").first).to_be_visible(timeout=UNTIL_DRAWN_MS)
     visitor.context.close()
@@ -177,6 +180,7 @@ def test_nothing_serious_for_axe_and_nothing_too_wide(
         expect(page.get_by_text("What the best judge may do on a criterion.")).to_be_visible()
         page.keyboard.press("Escape")
     else:
+        page.get_by_text("Charts to explore").click()
         page.locator("[data-figure]").last.scroll_into_view_if_needed()
         expect(page.locator("html")).to_have_attribute(
             "data-charts", "drawn", timeout=UNTIL_DRAWN_MS
@@ -204,6 +208,7 @@ def test_a_judges_name_is_text_in_charts(
     page = sign_in("olga")
 
     page.goto(NUMBERS)
+    page.get_by_text("Charts to explore").click()
     page.locator("[data-figure]").first.scroll_into_view_if_needed()
 
     expect(page.locator(".main-svg .legendtext", has_text=name).first).to_be_visible(

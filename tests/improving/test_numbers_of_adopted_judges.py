@@ -97,7 +97,7 @@ def test_the_verdict_says_so_too(adopted: Judge, rated_project: Project) -> None
     assert result.best.pk == adopted.pk
     assert SEEN in in_a_sentence(result)
     assert "Its search has seen" in reading(result)
-    assert SEEN in headline(report.criteria)
+    assert SEEN in " ".join(headline(report.criteria))
     assert json.loads(as_json(report))["criteria"]["quality"]["verdict"]["seen_by_search"]
 
 

@@ -82,7 +82,7 @@ def probe(judge: Judge, criterion: Criterion, moves: float, *, spread: float = 0
 
 
 def words_of(project: Project, client: Client) -> str:
-    page = client.get(reverse("evaluations:report_detail", args=[project.slug]))
+    page = client.get(reverse("evaluations:report_numbers", args=[project.slug]))
     return " ".join(page.content.decode().split())
 
 

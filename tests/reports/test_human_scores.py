@@ -127,8 +127,9 @@ def test_the_page_its_address_and_the_api_take_it(
 
     text = reader.get("/p/small/report/", {"human_score": "dawid-skene"}).content.decode()
     assert "human score: Dawid-Skene" in text
-    assert "level correlation with\n  human scores by Dawid and Skene" in text
-    assert "human score: mean of ratings" in reader.get("/p/small/report/").content.decode()
+    paper = reader.get("/p/small/report/paper/", {"human_score": "dawid-skene"}).content.decode()
+    assert "level correlation with\n  human scores by Dawid and Skene" in paper
+    assert "human score:" not in reader.get("/p/small/report/").content.decode()
     other = reader.get("/p/small/report/disagreements/?human_score=median").content.decode()
     assert re.search(r"human score:\s+median of ratings", other)
     assert "human score:" not in reader.get("/p/small/report/disagreements/").content.decode()

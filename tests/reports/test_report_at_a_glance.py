@@ -68,12 +68,15 @@ def test_the_page_begins_with_the_verdict_and_draws_all_judges_without_a_script(
 ) -> None:
     text = page(client)
 
-    lead = text.index('class="lead">On coherence')
+    lead = text.index('class="lead"><strong>Coherence: ')
     verdict = text.index('class="verdict ')
-    table = text.index("For the paper")
-    assert lead < verdict < table < text.index('id="figures"') < text.index(">All numbers</a>:")
+    evidence = text.index('id="evidence-title"')
+    assert lead < verdict < evidence
     assert "plotly" not in text
-    drawing = text[verdict:table]
+    assert text[verdict:evidence].count('class="dot"') == 1
+    assert text[verdict:evidence].count('class="tick"') == 2
+    assert text[verdict:evidence].count('class="null-tick"') == 1
+    drawing = page(client, "numbers/").partition('class="crit"')[2].partition("</section>")[0]
     rows = re.findall(r'<tr class="(\w+)[ \w]*"> <th scope="row" title="([\w, ]+)"', drawing)
     assert rows[0] == ("rater", "one rater")
     assert set(rows[1:-1]) == {("judge", "fair"), ("judge", "noise"), ("baseline", "metric")}
@@ -102,9 +105,9 @@ def test_each_question_mark_has_an_explanation_on_the_page(
 def test_the_headline_follows_the_view(measured: Project, client: Client) -> None:
     summary, system = page(client), page(client, "?level=system")
 
-    assert "On coherence it is too early to say" not in summary
-    assert "On coherence it is too early to say" in system  # four systems are too few
-    assert "System-level rho with people" in system
+    assert "Coherence: it is too early to say." not in summary
+    assert "Coherence: it is too early to say." in system  # four systems are too few
+    assert "system level, Spearman" in system
 
 
 @pytest.mark.django_db
@@ -117,7 +120,7 @@ def test_a_run_in_progress_is_announced_and_its_numbers_are_grey(
     EvaluationRun.objects.update(state=RunState.RUNNING)
 
     live_part = client.get(ADDRESS + "live/", {"mark": before})
-    running = page(client)
+    running, table = page(client), page(client, "paper/")
     EvaluationRun.objects.update(state=RunState.DONE)
     done = page(client)
 
@@ -127,7 +130,8 @@ def test_a_run_in_progress_is_announced_and_its_numbers_are_grey(
     assert f"Run {run.pk} of Judge Judy" in running
     assert said in running
     assert '<tr class="running">' in running
-    assert "n = " in running
+    assert '<tr class="running">' in table
+    assert "n = " in table
     assert "is in progress" not in done
     assert '<tr class="running">' not in done
 
@@ -139,9 +143,9 @@ def test_items_below_the_minimum_coverage_are_counted_until_they_have_a_score(
     failed = RunItem.objects.get(run=run, state=ItemState.FAILED)
     RunItem.objects.filter(pk=failed.pk).update(reason="low_coverage")
 
-    said = page(client)
+    said = page(client, "numbers/")
     Score.objects.create(run=run, output=failed.output, criterion=failed.criterion, value=3.0)
-    later = page(client, "?level=dataset")
+    later = page(client, "numbers/?level=dataset")
 
     assert "Read with care" in said
     words = re.sub("<[^>]+>", "", said)

@@ -196,7 +196,7 @@ def test_a_share_link_opens_the_view_without_signing_in_until_it_is_revoked(
     revoked = visitor.get(address)
 
     assert page.status_code == 200
-    assert "System-level correlation" in page.content.decode()
+    assert "system level, Spearman" in page.content.decode()
     assert "Create link" not in page.content.decode()
     assert parts == [200, 200, 200, 200]
     assert (
@@ -235,7 +235,7 @@ def test_a_share_link_shows_the_view_it_was_made_for_whatever_is_asked(
 
     assert fixed == asked
     assert set(fixed["criteria"]) == {"coherence"}
-    assert "System-level correlation" in page
+    assert "system level, Spearman" in page
     assert "fluency" not in page
     assert "filter-form" not in page
     assert statuses == [404, 404, 404, 404]

@@ -98,8 +98,8 @@ def test_on_summeval_no_criterion_can_be_left_to_a_judge(
         "relevance": (Verdict.KEEP_PEOPLE, "gpt-4o-mini"),
     }
     assert headline(found) == (
-        "On coherence use a judge with spot checks. On consistency, fluency and relevance keep"
-        " people rating."
+        "Coherence: gpt-4o with spot checks.",
+        "Consistency, fluency, relevance: people must keep rating.",
     )
     assert "Have people rate 62 of its new outputs, drawn at random" in reading(found[0])
     assert "It is the best of 9 judges." in reading(found[0])
@@ -190,5 +190,5 @@ def test_too_few_documents_are_too_early(small_project: Project, load: Load) -> 
     found = criteria(small_project)[0]
 
     assert found.verdict == Verdict.TOO_EARLY
-    assert headline([found]) == "On coherence it is too early to say."
+    assert headline([found]) == ("Coherence: it is too early to say.",)
     assert reading(found).startswith("How well judges agree with people cannot be said yet: 1")

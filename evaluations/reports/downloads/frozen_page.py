@@ -67,13 +67,17 @@ def frozen_page(view: ReportView, *, sha256: str) -> str:
             "project": project,
             "page": page,
             "options": view.options,
+            "criteria": page.report.criteria,
+            "rows": page.glance.rows,
+            "cautions": page.cautions,
+            "ties": page.ties,
             "figures_of_criteria": figures,
             "base": "",
             "frozen": True,
             "sha256": sha256,
         },
     )
-    title = escape(f"{project.name}: how far judges can be trusted ({sha256[:12]})")
+    title = escape(f"{project.name}: which judge may rate what ({sha256[:12]})")
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -119,8 +119,8 @@ def report_bubble(
     ]
     members = at[0].members if at else ()
     outputs = CandidateOutput.objects.of_project(project).select_related("document", "system")
-    query = urlencode([*options.pairs, ("drawn", numbers.pk), ("by", of_judge.pk)])
-    back = reverse("evaluations:report_detail", args=[project.slug])
+    query = urlencode([*options.pairs, ("on", numbers.pk), ("by", of_judge.pk)])
+    back = reverse("evaluations:report_numbers", args=[project.slug])
     context: dict[str, Any] = {
         "project": project,
         "tab": "report",

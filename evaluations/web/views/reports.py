@@ -20,8 +20,9 @@ from evaluations.registry import sensitivities
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import ids_of
 from evaluations.reports.downloads.formats import BY_ENDING, FORMATS
-from evaluations.reports.figures import FIGURES
+from evaluations.reports.figures import FIGURES, figures_of
 from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
+from evaluations.reports.page import ReportPage
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.cached_report import NotComputedError, try_again
 from evaluations.reports.serving.live import mark_of
@@ -31,8 +32,11 @@ from geval.texts.hidden_fields import whole_number
 
 # How often pages and programs ask again for numbers that are being computed.
 RETRY_SECONDS = 5
-# The end of the address of the page with all numbers, below the report's.
-NUMBERS = "numbers/"
+# The ends of the addresses of the report's other pages, below the report's: the evidence on one
+# criterion, and the table for a paper.
+NUMBERS, PAPER = "numbers/", "paper/"
+# Parts of these pages that keep themselves fresh, and the templates that show them.
+PIECES = {"numbers": "report_numbers", "more": "report_more", "table": "report_table"}
 # Of the session: the address of a link to the report, until it was shown once.
 NEW_LINK = "new_share_link"
 
@@ -123,12 +127,53 @@ def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
 
 @project_view(READERS)
 def report_numbers(request: HttpRequest, project: Project) -> HttpResponse:
-    """Every level and coefficient, tests of judges and charts to explore."""
-    context = report_context(request, project, base=request.path.removesuffix(NUMBERS))
+    """The evidence on one criterion: levels, coefficients, tests of judges, figures."""
+    return evidence(request, project, base=request.path.removesuffix(NUMBERS))
+
+
+@project_view(READERS)
+def report_paper(request: HttpRequest, project: Project) -> HttpResponse:
+    """The table of judges by criteria, as papers print it."""
+    context = report_context(request, project, base=request.path.removesuffix(PAPER))
+    return render(request, "evaluations/report_paper.html", context)
+
+
+def evidence(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
+    """The page of one criterion; `base` is the address of the report."""
+    context = report_context(request, project, base=base)
+    if page := context["page"]:
+        chosen = evidence_on(page, request.GET)
+        on = chosen["on"]
+        context |= chosen | {
+            "figures": chosen_figures(
+                request, context["view"], base=base, criterion=on.pk if on else None
+            ),
+            "sensitivities": [
+                result
+                for result in context["sensitivities"]
+                if on and result.study.criterion_id == on.pk
+            ],
+        }
     return render(request, "evaluations/report_all.html", context)
 
 
-def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, object]:
+def evidence_on(page: ReportPage, query: QueryDict) -> dict[str, Any]:
+    """What the page of a criterion shows: of the one that an address names, or of the first."""
+    rows = page.glance.rows
+    wanted = whole_number(query.get("on", ""), default=0)
+    row = next((row for row in rows if row.pk == wanted), rows[0] if rows else None)
+    on = next((result for result in page.report.criteria if row and result.pk == row.pk), None)
+    return {
+        "on": on,
+        "rows": [row] if row else [],
+        "criteria": [on] if on else [],
+        "cautions": [(name, texts) for name, texts in page.cautions if on and name == on.criterion],
+        "ties": [(name, shares) for name, shares in page.ties if on and name == on.criterion],
+        "kinds": figures_of(on) if on else [],
+    }
+
+
+def report_context(request: HttpRequest, project: Project, *, base: str = "") -> dict[str, Any]:
     """The page's context; `base` is the address of its parts, for a shared report."""
     options, errors = options_of(request.GET, project)
     choices = choices_of(project)
@@ -143,6 +188,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         ),
         "tab": "report",
         "page": page,
+        "view": view,
         "cached": view.cached,
         "errors": errors,
         "choices": choices,
@@ -157,7 +203,6 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
             for result in probed
             if options.shows(result.study.criterion_id, result.study.judge_id)
         ],
-        "figures": chosen_figures(request, view, base=base or request.path),
     }
 
 
@@ -168,15 +213,16 @@ def _drifted(request: HttpRequest, project: Project) -> list[Study]:
     return list(project.studies.drifted().select_related("criterion", "judge", "project"))
 
 
-def chosen_figures(request: HttpRequest, view: ReportView, *, base: str) -> ChosenFigures:
-    """The figures that an address asks for; on a shared report nothing leads to texts."""
-    criterion, judge = (
-        whole_number(request.GET.get(name, ""), default=0) for name in ("drawn", "by")
-    )
+def chosen_figures(
+    request: HttpRequest, view: ReportView, *, base: str, criterion: int | None = None
+) -> ChosenFigures:
+    """The figures that an address asks for, or those of a criterion; on a shared report nothing
+    leads to texts."""
+    drawn, judge = (whole_number(request.GET.get(name, ""), default=0) for name in ("drawn", "by"))
     return ChosenFigures(
         view,
         list(view.project.criteria.all()),
-        criterion_pk=criterion or None,
+        criterion_pk=criterion or drawn or None,
         judge_pk=judge or None,
         base=base,
         may_open=not getattr(request, "shared", False),
@@ -201,8 +247,9 @@ def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
     if not view.has_numbers or mark == view.mark:
         return HttpResponse(status=204)
     page = view.page()
-    part = "more" if part == "more" else "numbers"
-    response = render(request, f"evaluations/report_{part}.html", context | {"page": page})
+    context |= {"page": page} | (evidence_on(page, request.GET) if part == "more" else {})
+    template = PIECES.get(part or "", PIECES["numbers"])
+    response = render(request, f"evaluations/{template}.html", context)
     response["X-Mark"] = page.mark
     return response
 

@@ -21,8 +21,8 @@ from evaluations.web.forms import ShareForm
 from evaluations.web.views import drawings, reports
 
 # Parameters of how a part of the page is sent, not of what it shows.
-# And which of its figures are drawn.
-SENDING = frozenset({"mark", "table", "part", "first", "drawn", "by"})
+# And which of its criteria is looked at, which of its figures are drawn.
+SENDING = frozenset({"mark", "table", "part", "first", "drawn", "by", "on"})
 
 
 @require_POST
@@ -112,10 +112,15 @@ def shared_report(request: HttpRequest, project: Project) -> HttpResponse:
 
 @shared
 def shared_numbers(request: HttpRequest, project: Project) -> HttpResponse:
+    return reports.evidence(request, project, base=request.path.removesuffix(reports.NUMBERS))
+
+
+@shared
+def shared_paper(request: HttpRequest, project: Project) -> HttpResponse:
     context = reports.report_context(
-        request, project, base=request.path.removesuffix(reports.NUMBERS)
+        request, project, base=request.path.removesuffix(reports.PAPER)
     )
-    return render(request, "evaluations/report_all.html", context)
+    return render(request, "evaluations/report_paper.html", context)
 
 
 @shared
