@@ -22,7 +22,6 @@ PARTS = (
     ("numbers", "Evidence", "report_numbers"),
     ("disagreements", "Disagreements", "disagreement_list"),
     ("compare", "Compare judges", "judge_compare"),
-    ("annotators", "Annotators", "report_annotators"),
     ("paper", "For the paper", "report_paper"),
     ("frozen", "Frozen reports", "snapshot_list"),
 )

@@ -170,6 +170,7 @@ def test_who_the_provider_knows_gets_an_account_and_sees_what_they_are_invited_t
     )
     page.goto(f"{address}/p/small/")
     expect(page.get_by_role("heading", name="Small")).to_be_visible()
+    page.get_by_role("button", name="Account").click()
     page.get_by_role("button", name="Sign out").click()
 
     # The same name from another account of the provider is another person; a local name is not
@@ -181,7 +182,7 @@ def test_who_the_provider_knows_gets_an_account_and_sees_what_they_are_invited_t
     }
     page.goto(f"{address}/sign-in/")
     page.get_by_role("button", name="Sign in with Example ID").click()
-    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    expect(page.get_by_role("button", name="Account")).to_be_visible()
     page.goto(f"{address}/p/small/")
     expect(page.get_by_role("heading", name="Small")).to_be_hidden()
 

@@ -22,7 +22,7 @@ def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     numbers = page_view(project, ANNOTATORS, view)
     context = {
         "project": project,
-        "tab": "report",
+        "tab": "annotators",
         "part": "annotators",
         "found": numbers.needed(ANNOTATORS),
         "cached": numbers.cached,
