@@ -14,6 +14,7 @@ from evaluations.judging.judges.judges import ProbeNeededError, change_judge, cr
 from evaluations.judging.judges.wordings import own_wordings
 from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Judge, JudgeKind, ModelProbe, Project
+from evaluations.pages.judges import judge_summaries
 from evaluations.pages.runs.choices import choice_of, choices, settings_rows
 from evaluations.pages.runs.findings import findings_rows
 from evaluations.pages.runs.judge_standing import judge_standings
@@ -30,10 +31,16 @@ from geval.evaluators.registry import evaluators
 
 @project_view(READERS)
 def judge_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """All judges; verdicts that take more than a moment are fetched once the page stands."""
+    view = report_view(project, ReportOptions())
+    is_asked = view.is_at_hand or "verdicts" in request.GET
+    report = view.numbers().report if view.has_numbers and is_asked else None
     context = {
         "project": project,
         "tab": "judges",
-        "judges": project.judges.select_related("endpoint"),
+        "judges": judge_summaries(project, report),
+        "are_verdicts_to_come": view.has_numbers and report is None,
+        "options": view.options,
         "endpoints": project.endpoints.prefetch_related("probes"),
     }
     return render(request, "evaluations/judge_list.html", context)

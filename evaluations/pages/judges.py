@@ -1,0 +1,58 @@
+"""The list of judges: what each may do, how far it agrees with people, its last run and cost."""
+
+from dataclasses import dataclass
+
+from evaluations.models import EvaluationRun, Judge, Project
+from evaluations.pages.runs.judge_standing import JudgeStanding, judge_standings
+from evaluations.reports.judge_costs import JudgeCost, cost_of
+from evaluations.reports.report import Report
+from geval.verdicts.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class JudgeSummary:
+    """A judge in the list. `standings` has a criterion each, the strongest verdict first; none
+    while the report is being computed, or where it has no scores that people rated as well."""
+
+    judge: Judge
+    standings: tuple[JudgeStanding, ...]
+    last_run: EvaluationRun | None
+    cost: JudgeCost
+
+    @property
+    def strongest(self) -> JudgeStanding | None:
+        return self.standings[0] if self.standings else None
+
+
+def judge_summaries(project: Project, report: Report | None) -> list[JudgeSummary]:
+    """All judges of a project: those with the strongest verdicts first, retired ones last.
+
+    Args:
+        report: the whole project's; None while it is being computed.
+    """
+    runs = project.runs.counting().of_judges_that_run().order_by("pk")
+    last_runs = {run.judge_id: run for run in runs}
+    summaries = [
+        JudgeSummary(
+            judge,
+            tuple(sorted(judge_standings(report, judge.pk), key=_order)) if report else (),
+            last_runs.get(judge.pk),
+            cost_of(judge),
+        )
+        for judge in project.judges.select_related("endpoint")
+    ]
+    return sorted(summaries, key=_place)
+
+
+def _order(standing: JudgeStanding) -> int:
+    return list(Verdict).index(standing.verdict)
+
+
+def _place(summary: JudgeSummary) -> tuple[bool, int, bool]:
+    """Among equal verdicts, judges that come first on their criterion stand before others."""
+    strongest = summary.strongest
+    return (
+        summary.judge.retired_at is not None,
+        len(Verdict) if strongest is None else _order(strongest),
+        strongest is None or strongest.better is not None,
+    )
