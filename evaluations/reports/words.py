@@ -10,7 +10,7 @@ from evaluations.reports.searched import marked
 from geval.standin import HONEST_NAME
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked
-from geval.texts.numbers import in_brackets, shown, thin
+from geval.texts.numbers import in_brackets, shown, thin, whole_percent
 from geval.texts.sentences import listed
 from geval.thresholds import CHECK_WIDTH, INTERVAL_DOCUMENTS, VERDICT_ALPHA, VERDICT_MARGIN
 from geval.verdicts.verdict import Evidence, Verdict
@@ -145,7 +145,9 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
         return "Raters agree least here, so the bar is lowest." if is_lowest_bar else ""
     if result.verdict == Verdict.SPOT_CHECKS:
         if evidence.scores_like_a_rater:
-            return "Ranks below one rater; scores as close as one rater's."
+            far_off = evidence.far_off.value
+            off = "" if far_off is None else f"; {whole_percent(far_off)} of them far off"
+            return f"Ranks below one rater; scores as close as one rater's{off}."
         return f"It ranks like a rater, but {_not_near(evidence)}."
     if not evidence.raters_agree:
         return "Raters are not shown to agree with each other."
@@ -156,7 +158,8 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
     if evidence.is_no_better_than_length:
         return "Length alone ranks as well."
     if evidence.passes and not evidence.beats_a_constant:
-        return "A judge that always gives the same score would be as close."
+        ranks = "Ranks like a rater, but its" if evidence.ranks_like_a_rater else "Its"
+        return f"{ranks} scores are no closer than always giving the same score."
     if evidence.scores_like_a_rater:
         return "Its scores are close only because most scores are alike."
     if not evidence.on_scale:
