@@ -29,7 +29,8 @@ def test_judges_with_the_strongest_verdict_come_first_with_their_rho(
     text = page(as_role("viewer"))
 
     rows = text.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")
-    assert ">fair</a>" in rows[0] and ">a-noise</a>" in rows[1]
+    assert ">fair</a>" in rows[0]
+    assert ">a-noise</a>" in rows[1]
     assert 'class="verdict' in rows[0]
     assert "coherence <strong>" in rows[0]
 

@@ -111,6 +111,26 @@ def test_the_headline_follows_the_view(measured: Project, client: Client) -> Non
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("needed", "missing"), [(160, ""), (161, "1 more output<"), (162, "2 more outputs<")]
+)
+def test_the_next_step_is_to_rate_as_many_outputs_as_are_missing(
+    measured: Project,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    needed: int,
+    missing: str,
+) -> None:
+    for module in ("geval.verdicts.verdict", "evaluations.reports.at_a_glance"):
+        monkeypatch.setattr(f"{module}.VERDICT_OUTPUTS", needed)
+
+    text = page(client)
+
+    assert ("it is too early to say" in text) == bool(missing)
+    assert f"Rate {missing}" in text if missing else "Rate " not in text
+
+
+@pytest.mark.django_db
 def test_a_run_in_progress_is_announced_and_its_numbers_are_grey(
     judged_project: Project, run: EvaluationRun, client: Client
 ) -> None:
