@@ -150,7 +150,7 @@ class Concordance(NamedTuple):
 
     @property
     def tau_b(self) -> float:
-        """NaN where a side is constant."""
+        """NaN where x or y is constant."""
         untied = math.sqrt(self.untied_x) * math.sqrt(self.untied_y)
         if self.levels < 2 or not untied:
             return math.nan
@@ -229,7 +229,7 @@ def kendall(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> f
 
 def kendall_rows(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Kendall's tau-b of each row, (concordant - discordant) / sqrt(pairs untied in x * pairs
-    untied in y); NaN where a side is constant. Pairs with a missing value count as tied.
+    untied in y); NaN where x or y is constant. Pairs with a missing value count as tied.
 
     Args:
         x, y: shape (rows, columns).
@@ -243,7 +243,7 @@ def kendall_rows(x: FloatArray, y: FloatArray, weight: FloatArray | None = None)
         surplus += _summed(order_x * order_y, pair)
         untied_x += _summed(order_x != 0, pair)
         untied_y += _summed(order_y != 0, pair)
-    with np.errstate(invalid="ignore"):  # 0 / 0 where a side is constant
+    with np.errstate(invalid="ignore"):  # 0 / 0 where x or y is constant
         tau = surplus / np.sqrt(untied_x * untied_y)
     return np.asarray(np.clip(tau, -1.0, 1.0))
 

@@ -59,5 +59,5 @@ class RunQuestions:
         return results.stored_replies(self.run.project_id, keys, since=since)
 
     def score_again(self, answers: Sequence[Answer], question: Any) -> Scored | Failure:
-        """What answers that are there already come to for a question."""
+        """Score stored answers for a question."""
         return self.evaluator.score_again(answers, question, self.settings)
