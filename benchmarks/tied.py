@@ -1,6 +1,5 @@
 """Candidates that rank less, and seem better where each judge is taken over the documents that it
-ranks: how often they are proven. `make bench-improve` prints it; alone, `python -m
-benchmarks.tied`.
+ranks: how often they are proven. `make bench-improve` prints it.
 
 1. Simulated: today's judge ranks the outputs of hard documents by chance, and the candidate ties
    them; on the others both are equally good. Nothing is gained, and nothing lost.
@@ -103,15 +102,3 @@ def most_cut_off_proven(criteria: Mapping[str, Arms], draws: int) -> int:
             proven += proof.outcome == Outcome.PROVEN
         most = max(most, proven)
     return most
-
-
-def main() -> None:
-    from benchmarks.improve import Goals, summeval, tied_lines
-
-    goals = Goals()
-    tied_lines(goals, summeval(), projects=1000)
-    goals.leave()
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.http import QueryDict
 
@@ -36,9 +36,6 @@ from geval.drawings.numbers import CriterionNumbers
 from geval.verdicts.steps import OnStep, between, unseen
 from geval_site.version import __version__
 
-if TYPE_CHECKING:
-    from evaluations.reports.serving.cached_report import CachedReport
-
 Key = int | str
 Value = TypeVar("Value")
 AnyView = ReportOptions | GapView | PairView
@@ -63,7 +60,7 @@ class ReportView(ABC):
         return self.view if isinstance(self.view, ReportOptions) else self.view.options
 
     @property
-    def cached(self) -> "CachedReport | None":
+    def cached(self) -> "ReportView | None":
         return None
 
     @property

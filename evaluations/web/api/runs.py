@@ -262,8 +262,8 @@ def get_report(
         content = view.download("json")
     except NotComputedError as error:
         return _not_computed(error.cached, response)
-    if view.cached and view.cached.coming:
-        content = _stale(content, view.cached)
+    if isinstance(view, CachedReport) and view.coming:
+        content = _stale(content, view)
     return HttpResponse(content, content_type="application/json")
 
 
