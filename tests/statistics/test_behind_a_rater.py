@@ -179,7 +179,7 @@ def test_in_documents_who_ties_all_outputs_counts_as_0() -> None:
 
     # Against the second rater's ratings: -1 - 1, 1 - 0, nothing. Against the first one's: -1 - 1,
     # nothing, 1 - 0.
-    assert found == BehindARater(-0.5, None, 0, found.reason)
+    assert found == BehindARater(pytest.approx(-0.5), None, 0, found.reason)
     assert found.reason.startswith("fewer than 10 documents")
 
 
