@@ -269,7 +269,8 @@ class Project:
                 `{"Note_Anna": 'ratings["quality","Anna"]'}`; "" leaves one out.
             scales: of new criteria, such as `{"quality": "1-5"}`; otherwise guessed.
             check: a dry run: `contents` of what it returns says what would exist.
-            more: `judge`, `annotator`, `criterion`, `rate` for rows that do not say theirs.
+            more: `judge`, `annotator`, `criterion`, `rate` for rows that do not say theirs; the
+                `sheet` of a workbook.
 
         Raises:
             ApiError: with `questions` if columns can be read in several ways; answer with

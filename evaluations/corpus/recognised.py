@@ -42,15 +42,24 @@ class UnclearColumnsError(Exception):
 
 
 def recognise_file(
-    path: Path, name: str, known: KnownNames, saved: Iterable[SavedColumns]
+    path: Path, name: str, known: KnownNames, saved: Iterable[SavedColumns], sheet: str = ""
 ) -> RecognisedFile:
-    """The columns that were remembered for a file like this one, or what they seem to be."""
-    preview = preview_apart(path, name, known)
+    """The columns that were remembered for a file like this one, or what they seem to be.
+
+    Args:
+        sheet: of a workbook; by default the first that looks like a table, with a question.
+    """
+    preview = preview_apart(path, name, known, sheet)
     names = sorted(column.name for column in preview.columns)
     like = next((one for one in saved if one.file_columns == names), None)
-    if like is not None:
+    if like is not None and not asks_for_sheet(preview.questions):
         return RecognisedFile(path, name, replace(preview, questions=()), like.columns)
     return RecognisedFile(path, name, preview, preview.guess, preview.questions)
+
+
+def asks_for_sheet(questions: Iterable[UploadQuestion]) -> bool:
+    """Whether it is to be said first which sheet of a workbook is meant."""
+    return any(choice.sheet for question in questions for choice in question.choices)
 
 
 def known_names(project: Project) -> KnownNames:
@@ -89,14 +98,16 @@ def answered(columns: Columns, choice: Mapping[str, str]) -> dict[str, str]:
     return kept | {name: target for name, target in choice.items() if target}
 
 
-def input_file(path: Path, name: str, columns: Columns, guess: Columns) -> InputFile:
+def input_file(
+    path: Path, name: str, columns: Columns, guess: Columns, sheet: str = ""
+) -> InputFile:
     """A file as readers take it: they know the names of some columns by themselves.
 
     Columns that somebody left out, but readers would use, have to be passed as well.
     """
     if columns == guess and is_native(columns):
-        return InputFile(path, name, named=columns)
-    return InputFile(path, name, dict(columns))
+        return InputFile(path, name, named=columns, sheet=sheet)
+    return InputFile(path, name, dict(columns), sheet=sheet)
 
 
 def remember_columns(
@@ -116,20 +127,32 @@ def remember_columns(
 
 
 def recognised_files(
-    project: Project, files: Iterable[tuple[Path, str]], said: Columns
+    project: Project, files: Iterable[tuple[Path, str]], said: Columns, sheet: str = ""
 ) -> list[RecognisedFile]:
     """Files by path and name, with what somebody says of their columns.
 
+    Args:
+        sheet: the one to read of workbooks; by default the first that looks like a table.
+
     Raises:
-        SaidError: no file has a column of which something is said.
+        SaidError: no file has a column of which something is said, or the sheet.
         UnclearColumnsError: something about them has to be said first.
     """
     known, saved = known_names(project), list(project.saved_columns.all())
     found = []
     for path, name in files:
-        file = recognise_file(path, name, known, saved)
+        file = recognise_file(path, name, known, saved, sheet)
+        if asks_for_sheet(file.questions):
+            file = recognise_file(path, name, known, saved, file.preview.sheet)
         own = {column: said[column] for column in file.column_names if column in said}
         found.append(with_columns(file, own))
+    if sheet and not any(file.preview.sheet == sheet for file in found):
+        raise SaidError(
+            next(
+                (file.preview.error for file in found if file.preview.error),
+                f"No file has a sheet {sheet}.",
+            )
+        )
     for column in said:
         if not any(column in file.column_names or file.preview.structure for file in found):
             raise SaidError(f"No file has a column {column}.")
@@ -148,8 +171,8 @@ def as_input(file: RecognisedFile, *, said: bool) -> InputFile:
     if said and problems and not file.preview.structure:
         raise SaidError(" ".join(problems))
     if problems or file.preview.structure or file.preview.error:
-        return InputFile(file.path, file.name)
-    return input_file(file.path, file.name, file.columns, file.preview.guess)
+        return InputFile(file.path, file.name, sheet=file.preview.sheet)
+    return input_file(file.path, file.name, file.columns, file.preview.guess, file.preview.sheet)
 
 
 def remember_said(project: Project, files: Iterable[RecognisedFile]) -> None:

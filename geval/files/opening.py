@@ -1,4 +1,5 @@
-"""Open plain, gzip and zip files; a zip holds one file, or several that are known together."""
+"""Open plain, gzip and zip files; a zip holds one file, or several that are known together, or is a
+workbook."""
 
 import gzip
 import io
@@ -17,10 +18,11 @@ from geval.files.packed import (
     PackedError,
 )
 from geval.files.parquet import is_arrow, is_parquet
+from geval.files.sheets import is_workbook
 
 
 def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
-    """The bytes of a file, unpacked; those of a bundle as JSON Lines.
+    """The bytes of a file, unpacked; those of a bundle as JSON Lines. A workbook stays a zip.
 
     Raises:
         PackedError: a zip with no file, or with several; the limit is exceeded (while reading).
@@ -31,7 +33,11 @@ def open_packed(path: Path, counter: Counter | None = None) -> IO[bytes]:
     if head[:2] == GZIP:
         return _limited(gzip.GzipFile(fileobj=raw), raw)
     if head == ZIP:
-        return _limited(_unzipped(zipfile.ZipFile(raw)), raw)
+        archive = zipfile.ZipFile(raw)
+        if is_workbook(archive):
+            raw.seek(0)
+            return raw
+        return _limited(_unzipped(archive), raw)
     return raw
 
 

@@ -4,8 +4,11 @@ import gzip
 import io
 import lzma
 import struct
+import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,6 +48,24 @@ def check_unpacked(size: int) -> None:
             f"unpacks to more than {most // 2**20:,} MB, which is the limit"
             " (GEVAL_UNPACKED_LIMIT_MB); split it"
         )
+
+
+@contextmanager
+def unpacked_file(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A temporary file with what a stream holds, for formats that are not read in one go.
+
+    Raises:
+        PackedError: it holds too many bytes.
+    """
+    written = 0
+    with tempfile.NamedTemporaryFile() as file:
+        while chunk := stream.read(2**20):
+            written += len(chunk)
+            check_unpacked(written)
+            file.write(chunk)
+        file.flush()
+        file.seek(0)
+        yield file
 
 
 class LimitedStream(io.RawIOBase):

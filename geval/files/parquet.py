@@ -2,13 +2,11 @@
 file's own statistics are checked first."""
 
 import math
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import IO, Any
 
 from geval.files.limits import file_limits, too_many_columns
-from geval.files.packed import PackedError, check_unpacked
+from geval.files.packed import PackedError, check_unpacked, unpacked_file
 from geval.files.rows import EXPECTED, FileErrors
 
 BATCH_ROWS = 500
@@ -48,7 +46,7 @@ def columnar_records(
     load_arrow()
     import pyarrow
 
-    with _unpacked(stream) as file:
+    with unpacked_file(stream) as file:
         number = 0
         try:
             for record in _rows(file):
@@ -75,7 +73,7 @@ def rows_of_stream(stream: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
     load_arrow()
     import pyarrow
 
-    with _unpacked(stream) as file:
+    with unpacked_file(stream) as file:
         try:
             yield from _rows(file)
         except pyarrow.ArrowException as error:
@@ -100,21 +98,10 @@ def max_decoded_size(stream: IO[bytes]) -> int:
     text."""
     from pyarrow import parquet
 
-    with _unpacked(stream) as file:
+    with unpacked_file(stream) as file:
         metadata = parquet.ParquetFile(file, **LIMITS).metadata
         groups = map(metadata.row_group, range(metadata.num_row_groups))
         return sum(group.num_rows * group.total_byte_size for group in groups)
-
-
-@contextmanager
-def _unpacked(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    written = 0
-    with tempfile.TemporaryFile() as file:
-        while chunk := stream.read(2**20):
-            written += len(chunk)
-            check_unpacked(written)
-            file.write(chunk)
-        yield file
 
 
 def _rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:

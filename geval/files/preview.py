@@ -12,11 +12,12 @@ from geval.files.messages import turns_column
 from geval.files.opening import open_packed
 from geval.files.packed import UNREADABLE, reason_unreadable
 from geval.files.parquet import is_parquet, max_decoded_size
-from geval.files.questions import UploadQuestion
+from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import KnownNames
 from geval.files.recognition import recognise
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileErrors
+from geval.files.sheets import may_be_workbook, unpacked_workbook_size
 from geval.texts.plain import storable
 
 ROWS = 50
@@ -27,6 +28,7 @@ MOST_CELLS = 100_000
 SHOWN_ROWS = 3
 SHOWN_CHARACTERS = 200
 MOST_COLUMNS = 60
+MOST_SHEETS = 20
 LARGE_BYTES = 10 * 2**20
 LARGE_PARQUET_BYTES = 64 * 2**20
 CUT_CHARACTERS = 2000
@@ -48,7 +50,8 @@ class Preview:
 
     `further` is the guess for columns that are not shown, in a wide file; `questions` are to be
     answered first. `error` says why there is nothing to show. `is_large` if it unpacks to more than
-    should be read while somebody waits, however small the file itself is.
+    should be read while somebody waits, however small the file itself is. `sheet` is the one that
+    was read of a workbook.
     """
 
     format: str
@@ -58,6 +61,7 @@ class Preview:
     is_large: bool = False
     questions: tuple[UploadQuestion, ...] = ()
     further: Mapping[str, str] = field(default_factory=dict)
+    sheet: str = ""
 
     @property
     def guess(self) -> dict[str, str]:
@@ -65,19 +69,25 @@ class Preview:
         return shown | dict(self.further)
 
 
-def preview_file(path: Path, name: str, known: KnownNames | None = None) -> Preview:
+def preview_file(
+    path: Path, name: str, known: KnownNames | None = None, sheet: str = ""
+) -> Preview:
     """The first rows of a file, whatever it is; never an error.
 
     Args:
         known: what the project already has, by which columns are recognised.
+        sheet: of a workbook; by default the first that looks like a table, with a question if
+            others do as well.
     """
-    preview = _preview(path, name, known)
+    preview = _preview(path, name, known, sheet)
     return preview if preview.error else replace(preview, is_large=_is_large(path))
 
 
 def _is_large(path: Path) -> bool:
     try:
         with open_packed(path) as raw:
+            if may_be_workbook(raw):
+                return unpacked_workbook_size(raw) > LARGE_BYTES
             if is_parquet(raw):
                 return max_decoded_size(raw) > LARGE_PARQUET_BYTES
             return len(raw.read(LARGE_BYTES + 1)) > LARGE_BYTES
@@ -85,17 +95,18 @@ def _is_large(path: Path) -> bool:
         return False
 
 
-def _preview(path: Path, name: str, known: KnownNames | None) -> Preview:
+def _preview(path: Path, name: str, known: KnownNames | None, sheet: str) -> Preview:
     errors = FileErrors(most=1)
     try:
         with open_packed(path) as raw:
-            records = records_of(raw, name, errors)
+            records = records_of(raw, name, errors, sheet)
             if isinstance(records, Table):
                 header = records.header
                 rows: list[Mapping[str, Any]] = _sample(
                     dict(zip(header, map(_cut, line), strict=True)) for _, line in records.lines
                 )
-                return _of_columns(str(records.format), header, rows, known)
+                preview = _of_columns(str(records.format), header, rows, known)
+                return _of_sheet(preview, records)
             if isinstance(records, Objects):
                 found = _sample(_cut(record) for _, record in records.lines)
                 if found:
@@ -103,6 +114,19 @@ def _preview(path: Path, name: str, known: KnownNames | None) -> Preview:
     except UNREADABLE as error:
         return Preview("", error=reason_unreadable(error))
     return Preview("", error=str(errors.listed[0]) if errors.listed else "This file is empty.")
+
+
+def _of_sheet(preview: Preview, table: Table) -> Preview:
+    """A preview of a sheet; which sheet is asked before anything else."""
+    if len(table.sheets) < 2:
+        return replace(preview, sheet=table.sheet)
+    answers = [
+        UploadAnswer(f"“{storable(name)}”", f"columns {storable(listed(header))}", {}, name)
+        for name, header in table.sheets.items()
+        if storable(name) == name
+    ]
+    question = UploadQuestion("Which sheet has the data?", tuple(answers[:MOST_SHEETS]))
+    return replace(preview, sheet=table.sheet, questions=(question,))
 
 
 def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

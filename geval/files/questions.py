@@ -8,11 +8,13 @@ SHOWN_NAMES = 4
 
 @dataclass(frozen=True)
 class UploadAnswer:
-    """An answer: what it would give, and the meaning of columns that it sets ("": left out)."""
+    """An answer: what it would give, and the meaning of columns that it sets ("": left out), or
+    the `sheet` of a workbook that it chooses."""
 
     label: str
     gives: str
     columns: Mapping[str, str]
+    sheet: str = ""
 
 
 @dataclass(frozen=True)

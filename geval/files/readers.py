@@ -59,7 +59,8 @@ class InputFile:
     `columns` says what its columns are, unless their names say it; `counter` counts the bytes read.
     `corrections` replace cells, by line and column; lines that are `left_out` are not read.
     `named` is what is known of columns that readers recognise by themselves, for messages. `beside`
-    are the other files of the load, in which what belongs to its records may be found.
+    are the other files of the load, in which what belongs to its records may be found. `sheet` is
+    the one to read of a workbook, by default the first that looks like a table.
     """
 
     path: Path
@@ -70,6 +71,7 @@ class InputFile:
     left_out: frozenset[int] = frozenset()
     named: Columns = field(default_factory=dict)
     beside: tuple[Path, ...] = ()
+    sheet: str = ""
 
 
 def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) -> Iterator[Row]:
@@ -82,7 +84,7 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
     judges = judges_in(file.columns)
     try:
         with open_packed(file.path, file.counter) as raw:
-            records = records_of(raw, file.name, errors)
+            records = records_of(raw, file.name, errors, file.sheet)
             rows: Iterator[Row] = iter(())
             if isinstance(records, Objects):
                 rows = _object_rows(edited_objects(records, file), file, errors, defaults)
@@ -99,7 +101,7 @@ def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]
     errors = FileErrors(most=0)
     try:
         with open_packed(file.path) as raw:
-            records = records_of(raw, file.name, errors)
+            records = records_of(raw, file.name, errors, file.sheet)
             if isinstance(records, Table):
                 table = edited_table(records, file)
                 for line, values in table.lines:

@@ -1,17 +1,18 @@
 """Convert a file's bytes to records: the format is detected, and errors are collected.
 
 Known formats: CSV with commas, semicolons or tabs, JSON Lines, one JSON list or object, Parquet,
-Arrow. All are streamed but a JSON list or object: it is one value, and may be as large as
-GEVAL_JSON_LIMIT_MB.
+Arrow, a sheet of a workbook. All are streamed but a JSON list or object: it is one value, and may
+be as large as GEVAL_JSON_LIMIT_MB.
 """
 
 import csv
 import io
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO, Any
 
@@ -28,12 +29,15 @@ from geval.files.limits import (
 from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
 from geval.files.rows import EXPECTED, FileErrors
+from geval.files.sheets import SheetTable, may_be_workbook, read_sheet
 from geval.files.tools import held_by, record_holders
 from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
 
 FAST_CHARACTERS = 2**22
 DELIMITERS = (",", "\t", ";")
+# A cell between tabs: wholly in quotation marks, or as it is.
+_CELL = re.compile(r'(?:^|(?<=\t))(?:(?P<whole>"(?:[^"]|"")*")(?=[\t\r\n]|$)|[^\t\r\n]+)')
 
 
 class Format(StrEnum):
@@ -45,6 +49,7 @@ class Format(StrEnum):
     OBJECT = "JSON object"
     PARQUET = "Parquet"
     ARROW = "Arrow"
+    SHEET = "Spreadsheet"
 
 
 Record = Mapping[str, Any]
@@ -52,12 +57,15 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Table:
-    """A file of rows under a header: the fields of each line, in the header's order."""
+    """A file of rows under a header: the fields of each line, in the header's order. In a
+    workbook, those of one `sheet`, of all `sheets` that look like tables."""
 
     format: Format
     header: tuple[str, ...]
     header_line: int
     lines: Iterator[tuple[int, list[str]]]
+    sheet: str = ""
+    sheets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,9 +76,15 @@ class Objects:
     lines: Iterator[tuple[int, Record]]
 
 
-def records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects | None:
-    """The records in an unpacked file; None if there are none, with an error that says why."""
-    found = _records_of(raw, name, errors)
+def records_of(
+    raw: IO[bytes], name: str, errors: FileErrors, sheet: str = ""
+) -> Table | Objects | None:
+    """The records in an unpacked file; None if there are none, with an error that says why.
+
+    Args:
+        sheet: of a workbook; by default the first that looks like a table.
+    """
+    found = _records_of(raw, name, errors, sheet)
     if isinstance(found, Table) and is_flat(found.header):
         return Objects(found.format, _as_objects(found, blanks=False))
     if isinstance(found, Table) and has_system_columns(found.header):
@@ -80,12 +94,16 @@ def records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects
     return found
 
 
-def _records_of(raw: IO[bytes], name: str, errors: FileErrors) -> Table | Objects | None:
+def _records_of(
+    raw: IO[bytes], name: str, errors: FileErrors, sheet: str
+) -> Table | Objects | None:
     stream: Any = raw if hasattr(raw, "peek") else io.BufferedReader(raw)
     if is_parquet(stream):
         return Objects(Format.PARQUET, columnar_records(stream, name, errors))
     if is_arrow(stream):
         return Objects(Format.ARROW, columnar_records(stream, name, errors))
+    if may_be_workbook(stream):
+        return _sheet_table(read_sheet(stream, sheet), name, errors)
     # Broken UTF-8 survives as lone surrogates, so that the error can name the line and column it is
     # in.
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -254,24 +272,66 @@ def _table(
     header_line: str, lines: Iterator[str], first_line: int, name: str, errors: FileErrors
 ) -> Table | None:
     csv.field_size_limit(file_limits().field_bytes)
-    delimiter = max(DELIMITERS, key=lambda mark: (header_line.count(mark), mark == ","))
-    reader = csv.reader(itertools.chain([header_line], lines), delimiter=delimiter, strict=True)
+    # Cells that are copied from a spreadsheet have tabs between them, and any other mark in them.
+    delimiter = (
+        "\t"
+        if "\t" in header_line
+        else max(DELIMITERS, key=lambda mark: (header_line.count(mark), mark == ","))
+    )
+    rows = itertools.chain([header_line], lines)
+    copied = _with_quoted_cells(rows) if delimiter == "\t" else rows
+    reader = csv.reader(copied, delimiter=delimiter, strict=True)
     try:
         header = tuple(column.strip() for column in next(reader))
     except csv.Error as error:
         errors.add(name, first_line, "", f"not CSV: {error} in the header; {EXPECTED}")
         return None
-    if said := too_many_columns(len(header)):
-        errors.add(name, first_line, "", said)
-        return None
-    twice = sorted(column for column, count in Counter(header).items() if count > 1)
-    if twice:
-        errors.add(name, first_line, twice[0], "this column occurs twice; keep one")
+    if not _is_header(header, first_line, name, errors):
         return None
     format_ = {",": Format.CSV, "\t": Format.TSV, ";": Format.SEMICOLONS}[delimiter]
     return Table(
         format_, header, first_line, _table_lines(reader, header, first_line, name, errors)
     )
+
+
+def _with_quoted_cells(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of a table with tabs as CSV has them: spreadsheets copy a cell such as `"So" it says`
+    without further quotation marks, and put a cell of several lines in some."""
+    is_open = False
+    for line in lines:
+        is_even = line.count('"') % 2 == 0
+        yield _CELL.sub(_quoted_cell, line) if is_even and not is_open else line
+        is_open ^= not is_even
+
+
+def _quoted_cell(cell: re.Match[str]) -> str:
+    written = cell[0]
+    if cell["whole"] is not None or not written.startswith('"'):
+        return written
+    return '"' + written.replace('"', '""') + '"'
+
+
+def _is_header(header: tuple[str, ...], line: int, name: str, errors: FileErrors) -> bool:
+    """Whether a table can have this header; an error says why not."""
+    if said := too_many_columns(len(header)):
+        errors.add(name, line, "", said)
+        return False
+    twice = sorted(column for column, count in Counter(header).items() if count > 1)
+    if twice:
+        errors.add(name, line, twice[0], "this column occurs twice; keep one")
+    return not twice
+
+
+def _sheet_table(found: SheetTable, name: str, errors: FileErrors) -> Table | None:
+    header = tuple(column.strip() for column in found.header)
+    if not _is_header(header, found.header_line, name, errors):
+        return None
+    lines = ((line, values) for line, values in found.lines if _holds_anything(values))
+    return Table(Format.SHEET, header, found.header_line, lines, found.sheet, found.sheets)
+
+
+def _holds_anything(values: list[str]) -> bool:
+    return any(value.strip() for value in values)
 
 
 def _table_lines(
@@ -288,7 +348,7 @@ def _table_lines(
             values = []
             errors.add(name, line, "", f"not CSV: {error}; double each quote within a quoted field")
         began = first_line - 1 + reader.line_num
-        if not values:
+        if not _holds_anything(values):
             continue
         if len(values) != len(header):
             errors.add(

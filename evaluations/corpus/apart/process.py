@@ -31,7 +31,7 @@ from geval.files.limits import file_limits, use_limits
 from geval.files.opening import opens_with_arrow
 from geval.files.packed import UNREADABLE, Counter, PackedError, reason_unreadable
 from geval.files.parquet import load_arrow
-from geval.files.preview import preview_file
+from geval.files.preview import Preview, preview_file
 from geval.files.readers import cells_at, read_rows
 from geval.files.rows import FileErrors, Row, characters_of
 from geval.files.zipped_records import zipped_records
@@ -85,7 +85,7 @@ def _do(job: Job, answers: IO[bytes]) -> None:
         elif job.lines:
             answers.write(packed_message(FoundRecords(cells_at(job.file, job.lines))))
         elif job.defaults is None:
-            answers.write(packed_message(preview_file(job.file.path, job.file.name, job.known)))
+            answers.write(packed_message(_preview(job)))
         else:
             _read(job, answers)
         answers.flush()
@@ -98,6 +98,10 @@ def _do(job: Job, answers: IO[bytes]) -> None:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201 (the site's log)
     finally:
         os._exit(status)  # nothing of the waiting process may be closed or flushed twice
+
+
+def _preview(job: Job) -> Preview:
+    return preview_file(job.file.path, job.file.name, job.known, job.file.sheet)
 
 
 def _empty(folder: Path) -> None:

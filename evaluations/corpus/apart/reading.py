@@ -47,14 +47,16 @@ class ReadingError(Exception):
     """A file could not be read to its end; the message says why."""
 
 
-def preview_apart(path: Path, name: str, known: KnownNames | None = None) -> Preview:
+def preview_apart(
+    path: Path, name: str, known: KnownNames | None = None, sheet: str = ""
+) -> Preview:
     """The first rows of a file, whatever it is; never an error. See `preview.preview_file`."""
     seconds = min(PREVIEW_SECONDS, file_limits().reading_seconds)
     preview = None
     try:
         # The reading process runs in a separate folder.
         for message in _messages(
-            Job(InputFile(path.resolve(), name), None, file_limits(), seconds, known)
+            Job(InputFile(path.resolve(), name, sheet=sheet), None, file_limits(), seconds, known)
         ):
             if isinstance(message, Preview):
                 preview = message

@@ -77,24 +77,42 @@ def _keep_parts(file: UploadFile, path: Path) -> None:
 def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[InputFile]]:
     """The files of an upload in a temporary folder, with the meaning of their columns."""
     with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
-        inputs = []
-        for file in upload.files.all():
-            path = Path(folder) / str(file.pk)
-            with path.open("wb") as stream:
-                for content in (
-                    file.parts.order_by("number")
-                    .values_list("content", flat=True)
-                    .iterator(chunk_size=4)
-                ):
-                    stream.write(content)
-            inputs.append(replace(_as_input(path, file), counter=counter))
-        yield inputs
+        yield [
+            replace(_as_input(_written(file, folder), file), counter=counter)
+            for file in upload.files.all()
+        ]
+
+
+def _written(file: UploadFile, folder: str) -> Path:
+    """A file's bytes, in this folder."""
+    path = Path(folder) / str(file.pk)
+    with path.open("wb") as stream:
+        parts = file.parts.order_by("number").values_list("content", flat=True)
+        for content in parts.iterator(chunk_size=4):
+            stream.write(content)
+    return path
+
+
+def choose_sheet(file: UploadFile, sheet: str) -> None:
+    """Read another sheet of a workbook from now on, whose columns are recognised anew."""
+    project = file.upload.project
+    with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
+        found = recognise_file(
+            _written(file, folder),
+            file.name,
+            known_names(project),
+            project.saved_columns.all(),
+            sheet,
+        )
+    file.preview, file.columns = asdict(found.preview), dict(found.columns)
+    file.save(update_fields=["columns", "preview"])
 
 
 def _as_input(path: Path, file: UploadFile) -> InputFile:
     guess = _guess(file)
     columns = {} if file.preview.get("structure") else file.columns
-    found = input_file(path, file.name, columns, guess if columns else {})
+    sheet = file.preview.get("sheet", "")
+    found = input_file(path, file.name, columns, guess if columns else {}, sheet)
     return replace(
         found,
         corrections={int(line): cells for line, cells in file.corrections.items()},

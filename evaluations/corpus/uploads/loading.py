@@ -12,7 +12,7 @@ from django.utils import timezone
 from evaluations.corpus.recognised import answered
 from evaluations.corpus.refusing import RefusedRow, load_rest, with_cells
 from evaluations.corpus.store import load_files
-from evaluations.corpus.uploads.keeping import files_of, problems_with, remember
+from evaluations.corpus.uploads.keeping import choose_sheet, files_of, problems_with, remember
 from evaluations.corpus.uploads.progress import writing_progress
 from evaluations.models import Upload, UploadPart, UploadState
 from evaluations.models.uploads import MOST_ATTEMPTS
@@ -86,6 +86,9 @@ def answer_question(upload: Upload, file_id: int, question: int, choice: int) ->
     if file is None or question >= len(questions) or choice >= len(questions[question]["choices"]):
         return
     chosen = questions.pop(question)["choices"][choice]
+    if chosen.get("sheet"):
+        choose_sheet(file, chosen["sheet"])
+        return
     file.columns = answered(file.columns, chosen["columns"])
     file.save(update_fields=["columns", "preview"])
     remember(upload)

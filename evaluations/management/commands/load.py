@@ -49,8 +49,8 @@ class Command(SiteCommand):
             nargs="+",
             metavar="FILE",
             help=(
-                "CSV, TSV, JSON, JSONL, Parquet or Arrow; plain, gzip or zip; or a folder with a"
-                " dataset of Hugging Face"
+                "CSV, TSV, JSON, JSONL, Excel (.xlsx), OpenDocument (.ods), Parquet or Arrow;"
+                " plain, gzip or zip; or a folder with a dataset of Hugging Face"
             ),
         )
         parser.add_argument("--json", action="store_true", help="print counts and errors as JSON")
@@ -99,6 +99,12 @@ class Command(SiteCommand):
                 f" OURS is one of {', '.join(TARGETS)}; for ratings also"
                 ' ratings["CRITERION","RATER"] and scores["CRITERION","JUDGE"]; empty: left out'
             ),
+        )
+        parser.add_argument(
+            "--sheet",
+            default="",
+            metavar="NAME",
+            help="the sheet to read of a workbook (default: the first that looks like a table)",
         )
         parser.add_argument(
             "--scale",
@@ -150,7 +156,8 @@ class Command(SiteCommand):
         try:
             with transaction.atomic():  # a new project is removed if its files cannot be loaded
                 project = project_or_new(options["project"], owner=options["owner"])
-                files = recognised_files(project, [(path, str(path)) for path in paths], columns)
+                named = [(path, str(path)) for path in paths]
+                files = recognised_files(project, named, columns, options["sheet"])
                 loaded = load_rest(
                     project,
                     [as_input(file, said=bool(columns)) for file in files],

@@ -196,7 +196,8 @@ class LoadQuery(In):
     `rate` says what of conversations is rated, where their records do not. `replace` replaces
     texts that nothing depends on; `check` is a dry run. `columns` (THEIRS=OURS) and `scale`
     (CRITERION=1-5) can be repeated; they say what columns are that are not recognised, and
-    which scales new criteria have.
+    which scales new criteria have. `sheet` is the one to read of a workbook, by default the first
+    that looks like a table.
     """
 
     judge: str = Field("", max_length=200)
@@ -205,6 +206,7 @@ class LoadQuery(In):
     rate: str = Field("", max_length=60)
     replace: bool = False
     check: bool = False
+    sheet: str = Field("", max_length=100)
     columns: list[str] = Field([], max_length=500)
     scale: list[str] = Field([], max_length=500)
 
@@ -386,7 +388,9 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
             verdicts_by=_text(about.judge).strip(),
             scales=scales,
         )
-        files = recognised_files(project, [(FilePath(file.name), name)], columns)
+        files = recognised_files(
+            project, [(FilePath(file.name), name)], columns, _text(about.sheet)
+        )
         inputs = [as_input(found, said=bool(columns)) for found in files]
         result = load_files(project, inputs, about=given, rehearse=about.check)
     if columns and not about.check:

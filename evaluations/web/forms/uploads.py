@@ -69,8 +69,8 @@ class UploadForm(forms.Form):
         label="Files",
         required=False,
         help_text=(
-            "CSV, TSV, JSON, JSON Lines, Parquet or Arrow, and files of other tools; plain, gzip or"
-            " zip. Choose one or several."
+            "Excel (.xlsx), OpenDocument (.ods), CSV, TSV, JSON, JSON Lines, Parquet or Arrow, and"
+            " files of other tools; plain, gzip or zip. Choose one or several."
         ),
     )
     text = forms.CharField(
@@ -78,7 +78,10 @@ class UploadForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 5, "class": "code", "spellcheck": "false"}),
-        help_text="A table copied from a spreadsheet, CSV, or JSON.",
+        help_text=(
+            "Copy cells in your spreadsheet, with the row of column names, and paste them here; or"
+            " paste CSV or JSON."
+        ),
     )
 
     def clean(self) -> dict[str, Any]:
