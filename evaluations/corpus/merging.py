@@ -90,6 +90,7 @@ class Merge:
         load = self.load
         self.steps.begin("documents and outputs")
         self._merge_conversations()
+        self._leave_out_what_varies()
         self._merge_documents(result.documents)
         self._merge_outputs(result.outputs)
         self.steps.begin("ratings")
@@ -127,6 +128,40 @@ class Merge:
                WHERE c.project_id = %s AND c.digest = s.conversation""",
             [self.project.pk],
         )
+
+    def _leave_out_what_varies(self) -> None:
+        """What has several values within a document is about its outputs, or a rater's comment: it
+        is no metadata of any document, and listed as not used."""
+        load = self.load
+        if not load.metadata_table.count:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute(
+                """SELECT DISTINCT key FROM (
+                       SELECT e.key FROM (
+                           SELECT doc_id, metadata FROM stage_metadata UNION ALL
+                           SELECT doc_id, metadata FROM stage_document
+                               WHERE doc_id IN (SELECT doc_id FROM stage_metadata)
+                       ) AS m, jsonb_each(m.metadata) AS e
+                       GROUP BY m.doc_id, e.key HAVING count(DISTINCT e.value) > 1
+                   ) AS varying"""
+            )
+            varying = [key for (key,) in cursor.fetchall()]
+        self._execute(
+            """UPDATE stage_document s SET metadata = m.given || s.metadata FROM (
+                   SELECT doc_id, jsonb_object_agg(e.key, e.value) AS given
+                   FROM stage_metadata, jsonb_each(metadata) AS e GROUP BY doc_id
+               ) AS m WHERE m.doc_id = s.doc_id"""
+        )
+        self._execute(
+            "UPDATE stage_document SET metadata = metadata - %s::text[]"
+            " WHERE jsonb_exists_any(metadata, %s::text[])",
+            [varying, varying],
+        )
+        for (file, key), rows in load.metadata_rows.rows.items():
+            if key in varying:
+                is_column = key in load.columns.get(file, {})
+                load.errors.unused.add(file, key if is_column else f"metadata.{key}", rows)
 
     def _merge_documents(self, tally: Tally) -> None:
         load, replace = self.load, self.about.replace

@@ -1,12 +1,14 @@
-"""Load the rows that can be loaded, and keep the others aside with the reasons."""
+"""Load what can be loaded, and keep the rest aside with the reasons: a cell of a rating alone, any
+other error with its row."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evaluations.corpus.apart import records_apart
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
+from geval.files.mapping import cell_column
 from geval.files.readers import InputFile
 from geval.files.rows import FileError, LoadError, LoadOptions
 from geval.texts.plain import storable
@@ -21,12 +23,14 @@ LONGEST_CELL = 2000
 
 @dataclass(frozen=True)
 class RefusedRow:
-    """A row that was left out: its cells as in the file, and why."""
+    """A row that was left out, or only its cells in some `columns`: all its cells as in the file,
+    and why."""
 
     file: str
     line: int
     cells: dict[str, str]
     reasons: tuple[str, ...]
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,12 @@ def load_rest(
     watch: Callable[[str], None] = lambda _step: None,
     most_errors: int = 100,
 ) -> RestLoaded:
-    """Load files; with `leave_out` without the rows that have errors.
+    """Load files; with `leave_out` without the cells and rows that have errors.
 
     Raises:
         LoadError: there are errors, and they are not to be left out or are not errors of rows.
     """
-    refused: list[RefusedRow] = []
+    whole, refused = files, list[FileError]()
     for _ in range(MOST_ROUNDS if leave_out else 0):
         try:
             result = load_files(
@@ -64,36 +68,45 @@ def load_rest(
         except LoadError as error:
             if error.total > len(error.errors) or not all(one.line for one in error.errors):
                 raise
-            refused += refused_rows(files, error.errors)
+            refused += error.errors
             files = [_without(file, error.errors) for file in files]
         else:
-            return RestLoaded(result, refused)
+            return RestLoaded(result, refused_rows(whole, refused))
     result = load_files(
         project, files, about=about, rehearse=rehearse, most_errors=most_errors, watch=watch
     )
-    return RestLoaded(result, refused)
+    return RestLoaded(result, refused_rows(whole, refused))
 
 
 def refused_rows(files: Sequence[InputFile], errors: Iterable[FileError]) -> list[RefusedRow]:
     """The rows with these errors, read again from their files."""
-    reasons: dict[tuple[str, int], list[str]] = {}
+    by_line: dict[tuple[str, int], list[FileError]] = {}
     for error in errors:
-        said = f"{error.column}: {error.message}" if error.column else error.message
-        reasons.setdefault((error.file, error.line), []).append(said)
+        by_line.setdefault((error.file, error.line), []).append(error)
     rows = []
     for file in files:
-        lines = frozenset(line for name, line in reasons if name == file.name)
+        lines = frozenset(line for name, line in by_line if name == file.name)
         found = records_apart(file, lines) if lines else {}
-        rows += [
-            RefusedRow(
-                file.name,
-                line,
-                {storable(name): storable(cell) for name, cell in found.get(line, {}).items()},
-                tuple(reasons[file.name, line]),
+        for line in sorted(lines):
+            of_line = by_line[file.name, line]
+            cells = {storable(name): storable(cell) for name, cell in found.get(line, {}).items()}
+            reasons = dict.fromkeys(
+                f"{error.column}: {error.message}" if error.column else error.message
+                for error in of_line
             )
-            for line in sorted(lines)
-        ]
+            columns = tuple(dict.fromkeys(error.column for error in of_line))
+            only_cells = all(_is_of_rating(file, column) for column in columns)
+            rows.append(
+                RefusedRow(file.name, line, cells, tuple(reasons), columns if only_cells else ())
+            )
     return rows
+
+
+def describe_refused(cells: int, rows: int) -> str:
+    """How much was left out, in words; empty if nothing was."""
+    counts = ((cells, "cell"), (rows, "row"))
+    said = [f"{count:,} {word}{'s' if count != 1 else ''}" for count, word in counts if count]
+    return " and ".join(said) + " with errors" if said else ""
 
 
 def with_cells(
@@ -123,6 +136,32 @@ def refused_csv(rows: Sequence[RefusedRow]) -> str:
     return "".join(lines)
 
 
-def _without(file: InputFile, errors: Iterable[FileError]) -> InputFile:
-    lines = {error.line for error in errors if error.file == file.name}
-    return replace(file, left_out=file.left_out | lines)
+def _is_of_rating(file: InputFile, column: str) -> bool:
+    """Whether a column has one rating or score in each cell, so that a row can do without it."""
+    columns = file.columns or file.named
+    target = columns.get(column, "ratings" if column.startswith("ratings.") else column)
+    return cell_column(column, target) is not None
+
+
+def _without(file: InputFile, errors: Sequence[FileError]) -> InputFile:
+    """A file without what these errors are in."""
+    cells: dict[int, dict[str, str]] = {}
+    lines = set()
+    for error in errors:
+        if error.file != file.name:
+            continue
+        if _is_of_rating(file, error.column):
+            cells.setdefault(error.line, {})[error.column] = ""
+        else:
+            lines.add(error.line)
+    return without(file, cells, lines)
+
+
+def without(
+    file: InputFile, cells: Mapping[int, Mapping[str, str]], lines: Iterable[int]
+) -> InputFile:
+    """A file with some cells replaced, by line and column, and some lines left out."""
+    corrections = {line: dict(corrected) for line, corrected in file.corrections.items()}
+    for line, replaced in cells.items():
+        corrections.setdefault(line, {}).update(replaced)
+    return replace(file, corrections=corrections, left_out=file.left_out | set(lines))

@@ -29,9 +29,10 @@ from geval.files.rows import (
     ScoreRow,
 )
 from geval.files.seen_values import SeenValues
+from geval.files.unused import Unused
 from geval.scales import Scale
 
-DOCUMENT_COLUMNS = ("source", "context", "references", "metadata", "conversation", "session_id")
+DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"
 RUNS_HERE = "{} is a judge that runs here; use a different judge name for imported scores"
 
@@ -135,6 +136,14 @@ class RowStager:
                 "session": "text",
             },
         )
+        # Metadata of rows that do not give a document what the first of them gave it.
+        self.metadata_table = StagingTable(
+            "stage_metadata", {"doc_id": "text", "metadata": "jsonb"}
+        )
+        self.metadata_rows = Unused()
+        # Outputs with errors of their own: what is about them is no error once more.
+        self.refused_outputs: set[tuple[str, str]] = set()
+        self.has_unread_rows = False
         self.output_table = StagingTable(
             "stage_output",
             place
@@ -163,6 +172,7 @@ class RowStager:
         return {
             self.conversation_table: "",
             self.document_table: "doc_id",
+            self.metadata_table: "doc_id",
             self.output_table: "doc_id",
             self.rating_table: "",
             self.score_table: "",
@@ -223,11 +233,13 @@ class RowStager:
                 row.source,
                 row.context,
                 "\0".join(row.references),
-                said,
                 f"{row.conversation} {row.turns_before}",
                 row.session,
+                said,
             )
         )
+        for name in row.metadata:
+            self.metadata_rows.add(file, name)
         earlier = self.documents.get(doc_id)
         if earlier is None:
             self.documents[doc_id] = _Staged(len(self.documents), digests, place)
@@ -237,14 +249,19 @@ class RowStager:
                         row.conversation or None, row.turns_before, row.session)  # fmt: skip
             self.document_table.add(document, size + len(said))
         else:
-            for column, there, here in zip(DOCUMENT_COLUMNS, earlier.digests, digests, strict=True):
+            *theirs, their_metadata = earlier.digests
+            *ours, our_metadata = digests
+            for column, there, here in zip(DOCUMENT_COLUMNS, theirs, ours, strict=True):
                 if there != here:
                     message = (
                         f"document {doc_id} has a different {column} at {earlier.place}; a "
                         "document has only one"
                     )
                     self.errors.add(file, row.line, column, message)
+                    self.refused_outputs.add((doc_id, row.system_id))
                     return
+            if their_metadata != our_metadata:
+                self.metadata_table.add((doc_id, said), len(said))
         output = _Staged(len(self.outputs), (_digest(row.output), _digest(row.turns)), place)
         twice = self.outputs.setdefault((doc_id, row.system_id), output)
         if twice is output:
@@ -280,8 +297,7 @@ class RowStager:
         key = (doc_id, row.system_id)
         output = self._output(key)
         if output is None:
-            message = NO_OUTPUT.format(row.system_id, doc_id)
-            self.errors.add(file, row.line, "doc_id, system_id", message)
+            self._note_missing_output(file, row.line, key)
             return
         if isinstance(row, RatingRow):
             criterion = self._criterion(row.criterion)
@@ -325,8 +341,7 @@ class RowStager:
         doc_id = row.doc_id or self._doc_id_of(row.source)
         output, run = self._output((doc_id, row.system_id)), self._import_run(row.judge)
         if output is None:
-            message = NO_OUTPUT.format(row.system_id, doc_id)
-            self.errors.add(file, row.line, "doc_id, system_id", message)
+            self._note_missing_output(file, row.line, (doc_id, row.system_id))
         elif run is None:
             self.errors.add(file, row.line, "judge", RUNS_HERE.format(row.judge))
         else:
@@ -346,8 +361,7 @@ class RowStager:
                 (key for key in ((n, system) for n in names) if self._output(key) is not None), None
             )
             if key is None:
-                message = NO_OUTPUT.format(system, names[0])
-                self.errors.add(file, row.line, "doc_id, system", message)
+                self._note_missing_output(file, row.line, (names[0], system))
                 return
             places.append(self._output(key))
         criterion = self._criterion(row.criterion).criterion.pk if row.criterion else None
@@ -389,6 +403,13 @@ class RowStager:
             self.errors.add(file, row.line, "judge", RUNS_HERE.format(name))
             return
         self.verdicts.add(file_number, row, places, criterion, run)
+
+    def _note_missing_output(self, file: str, line: int, key: tuple[str, str]) -> None:
+        """An output that a row is about does not exist. Where its own row had an error, or may be
+        one that could not be read, that error is the cause, and the only one."""
+        if key not in self.refused_outputs and not self.has_unread_rows:
+            doc_id, system = key
+            self.errors.add(file, line, "doc_id, system_id", NO_OUTPUT.format(system, doc_id))
 
     def _output(self, key: tuple[str, str]) -> int | None:
         """The number of an output of this load, or the negative id of an existing output."""

@@ -146,6 +146,7 @@ def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions
                 load.stage(file.name, first)
             for row in rows:
                 load.stage(file.name, row)
+        load.has_unread_rows |= errors.total > 0
         load.errors.extend(errors.listed, errors.total)
         load.errors.unused.extend(errors.unused.rows)
     for file in held_back:

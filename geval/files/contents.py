@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geval.files.fields import written_number
+from geval.files.fields import is_missing, written_number
 from geval.files.rater_names import words
 
 Rows = Sequence[Mapping[str, Any]]
@@ -66,9 +66,10 @@ class ColumnContent:
 
     @property
     def numbers(self) -> list[float] | None:
-        """Its values as numbers, or None if many are not; a few may be errors, or “n/a”."""
-        found = [number for one in self.filled if (number := written_number(one)) is not None]
-        return found if found and len(found) >= MOSTLY * len(self.filled) else None
+        """Its values as numbers, or None if many are not; a few may be errors."""
+        given = [value for value in self.filled if not is_missing(value)]
+        found = [number for one in given if (number := written_number(one)) is not None]
+        return found if found and len(found) >= MOSTLY * len(given) else None
 
     @property
     def is_rating_like(self) -> bool:

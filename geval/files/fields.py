@@ -16,6 +16,15 @@ METADATA_LIMIT = 1000
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
 
 
+# What people and spreadsheets write into a cell for a rating that there is not.
+MISSING = frozenset({"", "n/a", "na", "#n/a", "-", "–", "—", "."})
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell for a number says that there is none."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING)
+
+
 class Place:
     """A line of a file, and where its errors are collected; `sound` until one is added."""
 
@@ -103,6 +112,8 @@ class Fields:
             )
             return
         for name, given in value.items():
+            if is_missing(given):
+                continue
             found = number_of(given)
             if found is None:
                 self.place.error(f"{column}.{name}", f"expected a number, found {shown(given)}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from geval.files.cells import NUMBERED, CellColumn, base_of, cell_of
 from geval.files.conventions import NAMES, is_ours
-from geval.files.fields import written_number
+from geval.files.fields import is_missing, written_number
 from geval.files.messages import turns_column
 from geval.files.preference_rows import ANNOTATOR, DOCUMENT, FIRST, SECOND
 from geval.files.rows import Columns
@@ -160,7 +160,7 @@ def _all_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _all_numbers(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
-    values = [row.get(name) for row in rows if row.get(name) not in (None, "")]
+    values = [row.get(name) for row in rows if not is_missing(row.get(name))]
     return all(written_number(str(value)) is not None for value in values)
 
 

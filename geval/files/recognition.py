@@ -300,20 +300,16 @@ class _Reading:
         )  # fmt: skip
 
     def _leave_out_what_varies_within_a_document(self) -> None:
-        """Metadata belongs to a document, and has one value in it."""
+        """Metadata belongs to a document, and has one value in it. What differs between its rows,
+        or is given in some of them, is about the outputs, or a rater's comment."""
         document = self._column("doc_id") or self._column("source")
         if document not in self.contents:
             return
         documents = self.contents[document].values
         for name, target in list(self.guess.items()):
-            if target == "metadata" and name in self.contents:
-                given = [
-                    (doc, value)
-                    for doc, value in zip(documents, self.contents[name].values, strict=True)
-                    if value
-                ]
-                if not decides(*zip(*given, strict=True)) if given else False:
-                    self._set(name, "")
+            varies = name in self.contents and not decides(documents, self.contents[name].values)
+            if target == "metadata" and varies:
+                self._set(name, "")
 
     # What is known so far
 

@@ -10,6 +10,7 @@ from geval.files.fields import (
     ID_LIMIT,
     Fields,
     Place,
+    is_missing,
     number_of,
     shown,
     written_number,
@@ -60,7 +61,7 @@ def wide_scores(
 ) -> Iterator[Row]:
     """The numbers in `ratings` or in columns `ratings.CRITERION`: a judge's if one is named.
 
-    Otherwise they are an annotator's. An empty field is no rating.
+    Otherwise they are an annotator's. A missing value is no rating.
     """
     if not is_wide(record):
         return
@@ -73,7 +74,7 @@ def wide_scores(
         if cell.rater == NUMBERED:
             row_number = row_number or _number_of_row(record, defaults, (doc_id or source, system))
             cell = replace(given, rater=f"rater {row_number}")
-        if value is None or value == "":
+        if is_missing(value):
             continue
         score = written_number(value.strip()) if isinstance(value, str) else number_of(value)
         criterion = cell.criterion or str(record.get("criterion") or "").strip()
@@ -150,6 +151,8 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
     def read(values: Sequence[str], line: int) -> Iterator[Row]:
         doc_id, system, criterion, who, written = (values[index].strip() for index in at)
         score = written_number(written)
+        if score is None and is_missing(written):
+            return
         names = doc_id + system + criterion + who
         # Most lines are valid, and quickly found to be: nothing is missing, too long or not a text.
         if (
@@ -173,9 +176,7 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
         elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
             place.limited(criterion, CRITERION_LIMIT, "criterion")
         if score is None:
-            place.error(
-                "score", f"expected a number, found {shown(written) if written else 'nothing'}"
-            )
+            place.error("score", f"expected a number, found {shown(written)}")
         elif place.sound:
             yield make(line, doc_id, system, criterion, who, score)
 

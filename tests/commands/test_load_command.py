@@ -154,5 +154,5 @@ def test_stray_values_are_errors_and_can_be_kept_aside(manage: Manage, tmp_path:
 
     done = manage("load", "p", str(path), "--keep-errors", str(aside))
     assert done.returncode == 0, done.stderr
-    assert CandidateOutput.objects.count() == 9
+    assert CandidateOutput.objects.count() == 10
     assert "Kohaerenz_Bert: 9 is off 1-5" in aside.read_text()

@@ -174,15 +174,17 @@ def test_what_is_no_scale_is_said_beside_the_field_and_nothing_is_ready(
     assert not Rating.objects.exists()
 
 
-def test_rows_with_errors_are_left_out_and_kept_as_a_file(client: Client, project: Project) -> None:
+def test_a_wrong_rating_is_left_out_without_its_row_which_is_kept_as_a_file(
+    client: Client, project: Project
+) -> None:
     page = Page(client, table("Kohaerenz_Anna;Kohaerenz_Bert", last="vier"))
     assert page.upload.errors[0]["column"] == "Kohaerenz_Bert"
 
     page.press("rest")
-    assert "1 row with errors" in page.text
+    assert "Left out: 1 cell with errors." in page.text
     page.press("load")
 
-    assert Rating.objects.count() == 14
+    assert Rating.objects.count() == 15
     content = client.get(f"{page.upload.get_absolute_url()}left-out.csv").content.decode()
     (row,) = csv.DictReader(io.StringIO(content))
     assert (row["Kohaerenz_Bert"], row["line"]) == ("vier", "9")

@@ -16,6 +16,7 @@ from evaluations.corpus.recognised import (
     recognise_file,
     remember_columns,
 )
+from evaluations.corpus.refusing import without
 from evaluations.models import Project, Upload, UploadFile, UploadPart
 from geval.files.mapping import problems_of
 from geval.files.packed import Counter
@@ -113,11 +114,10 @@ def _as_input(path: Path, file: UploadFile) -> InputFile:
     columns = {} if file.preview.get("structure") else file.columns
     sheet = file.preview.get("sheet", "")
     found = input_file(path, file.name, columns, guess if columns else {}, sheet)
-    return replace(
-        found,
-        corrections={int(line): cells for line, cells in file.corrections.items()},
-        left_out=frozenset(row["line"] for row in file.refused),
-    )
+    corrected = {int(line): cells for line, cells in file.corrections.items()}
+    emptied = {row["line"]: dict.fromkeys(row.get("columns", ()), "") for row in file.refused}
+    lines = [row["line"] for row in file.refused if not row.get("columns")]
+    return without(replace(found, corrections=corrected), emptied, lines)
 
 
 def _guess(file: UploadFile) -> dict[str, str]:

@@ -120,7 +120,7 @@ def correct_cells(upload: Upload, cells: Mapping[int, str]) -> None:
 
 @transaction.atomic
 def leave_out_errors(upload: Upload) -> None:
-    """Leave out rows with errors from now on, and keep them aside.
+    """Leave out cells and rows with errors from now on, and keep them aside.
 
     Raises:
         NotReadyError: it is being processed, or is loaded.
@@ -274,7 +274,12 @@ def _check(upload: Upload) -> None:
 def _keep_refused(upload: Upload, refused: Sequence[RefusedRow]) -> None:
     for file in upload.files.all():
         file.refused = [
-            {"line": row.line, "cells": row.cells, "reasons": row.reasons}
+            {
+                "line": row.line,
+                "cells": row.cells,
+                "reasons": row.reasons,
+                "columns": row.columns,
+            }
             for row in refused
             if row.file == file.name
         ]

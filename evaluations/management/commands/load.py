@@ -17,7 +17,7 @@ from evaluations.corpus.recognised import (
     recognised_files,
     remember_said,
 )
-from evaluations.corpus.refusing import RefusedRow, load_rest, refused_csv
+from evaluations.corpus.refusing import RefusedRow, describe_refused, load_rest, refused_csv
 from evaluations.corpus.store import LoadOptions, LoadResult
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
@@ -119,7 +119,10 @@ class Command(SiteCommand):
         parser.add_argument(
             "--keep-errors",
             metavar="FILE",
-            help="leave out rows with errors, and write them to this CSV file with the reasons",
+            help=(
+                "leave out ratings and rows with errors, and write their rows to this CSV file with"
+                " the reasons"
+            ),
         )
         parser.add_argument(
             "--replace",
@@ -200,8 +203,9 @@ class Command(SiteCommand):
     def _keep_errors(self, path: Path, refused: list[RefusedRow]) -> None:
         if refused:
             path.write_text(refused_csv(refused), encoding="utf-8")
-            rows = f"{len(refused):,} row{'s' if len(refused) != 1 else ''}"
-            self.stderr.write(f"{rows} with errors left out, kept in {path}.")
+            cells = sum(len(row.columns) for row in refused)
+            said = describe_refused(cells, sum(not row.columns for row in refused))
+            self.stderr.write(f"{said} left out, kept in {path}.")
 
     def _say_contents(self, contents: LoadContents) -> None:
         """What would exist, in lines."""

@@ -1,7 +1,8 @@
 """Pages of uploads, in three steps: choose files, preview them with a dry run, load."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.corpus.refusing import RefusedRow, refused_csv
+from evaluations.corpus.refusing import RefusedRow, describe_refused, refused_csv
 from evaluations.corpus.results import describe_result, in_order
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.loading import (
@@ -25,7 +26,14 @@ from evaluations.corpus.uploads.loading import (
     start_check,
     start_load,
 )
-from evaluations.models import Project, SavedColumns, Upload, UploadState, WorkerHeartbeat
+from evaluations.models import (
+    Project,
+    SavedColumns,
+    Upload,
+    UploadFile,
+    UploadState,
+    WorkerHeartbeat,
+)
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
@@ -38,6 +46,7 @@ from geval.texts.spreadsheets import csv_line
 
 SHOWN_ERRORS = 100
 SHOWN_UPLOADS = 10
+SHOWN_LINES = 5
 PASTED = "pasted rows"
 
 
@@ -127,7 +136,7 @@ def upload_correct(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 @require_POST
 @project_view(EDITORS)
 def upload_rest(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Check again without the rows that have errors."""
+    """Check again without the cells and rows that have errors."""
     upload = _upload(project, pk)
     return _then_check(request, upload, lambda: leave_out_errors(upload))
 
@@ -146,7 +155,7 @@ def upload_scales(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 
 @project_view(EDITORS)
 def upload_refused(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The rows that are left out with their reasons, as CSV."""
+    """The rows of which something is left out with their reasons, as CSV."""
     rows = [
         RefusedRow(file.name, row["line"], row["cells"], tuple(row["reasons"]))
         for file in _upload(project, pk).files.all()
@@ -238,6 +247,37 @@ def _upload(project: Project, pk: int) -> Upload:
     )
 
 
+@dataclass
+class ShownError:
+    """An error by its number among those of the upload, with all the lines that it is in."""
+
+    number: int
+    error: dict[str, Any]
+    lines: list[int]
+
+    @property
+    def lines_in_words(self) -> str:
+        more = len(self.lines) - SHOWN_LINES
+        shown = ", ".join(str(line) for line in self.lines[:SHOWN_LINES] if line)
+        return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _errors_by_cause(errors: Sequence[dict[str, Any]]) -> list[ShownError]:
+    """Errors in their order; those that say the same of cells that cannot be corrected here are
+    one."""
+    shown: dict[Any, ShownError] = {}
+    for number, error in enumerate(errors):
+        is_own = error.get("value") is not None
+        key = number if is_own else (error["file"], error["column"], error["message"])
+        shown.setdefault(key, ShownError(number, error, [])).lines.append(error["line"])
+    return list(shown.values())
+
+
+def _refused_in_words(files: Sequence[UploadFile]) -> str:
+    columns = [row.get("columns", ()) for file in files for row in file.refused]
+    return describe_refused(sum(map(len, columns)), sum(not names for names in columns))
+
+
 def _context(
     upload: Upload, form: ColumnsForm | None = None, scales: ScalesForm | None = None
 ) -> dict[str, Any]:
@@ -255,7 +295,8 @@ def _context(
         "result": {kind: tally for kind, tally in result.items() if any(tally.values())},
         "said": describe_result(result),
         "changes": any(tally["created"] or tally["changed"] for tally in result.values()),
-        "errors": upload.errors[:SHOWN_ERRORS],
+        "errors": _errors_by_cause(upload.errors[:SHOWN_ERRORS]),
+        "listed": min(len(upload.errors), SHOWN_ERRORS),
         "can_correct": any(error.get("value") is not None for error in upload.errors),
         "can_leave_out": all(error["line"] for error in upload.errors)
         and upload.error_count == len(upload.errors),
@@ -263,7 +304,7 @@ def _context(
         "contents": contents,
         "criteria": [(one, scales.field_of(one["name"])) for one in contents.get("criteria", ())],
         "scales": scales,
-        "refused": sum(len(file.refused) for file in files),
+        "refused": _refused_in_words(files),
         "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),
         "worker_alive": WorkerHeartbeat.objects.doing("uploads").exists(),
     }
