@@ -141,6 +141,7 @@ _SHORT_REPLY = 40
 LONGEST_REPLY = 200_000
 # A number with more digits is no rating, and reading it costs time.
 _MOST_DIGITS = 20
+_DIGIT = re.compile(r"\d")
 # The highest points of scales on which a percentage is a rating.
 _PERCENT_SCALES = (1, 100)
 
@@ -319,6 +320,7 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
     prose alone, and must not come to another number than who reads it whole.
     """
     plain = _mask_scale_range(_plain(text), scale)
+    criterion, plain = _without_digits_in(criterion, plain)
     names = _names_of(criterion)
     form: list[Rating | Failure] = []
     prose: list[Rating | Failure] = []
@@ -571,10 +573,28 @@ def _range_pattern(lowest: str, highest: str) -> re.Pattern[str]:
     )
 
 
+def _without_digits_in(criterion: str, plain: str) -> tuple[str, str]:
+    """A criterion's name, and a reply, without the digits of the name where it stands before a
+    rating ("Step 2: 4"): they are no ratings. Every character keeps its place."""
+    if not any(map(str.isdecimal, criterion)):
+        return criterion, plain
+    heading = _heading_of(criterion)
+    return _DIGIT.sub("x", criterion), heading.sub(lambda name: _DIGIT.sub("x", name[0]), plain)
+
+
+@lru_cache(maxsize=512)
+def _heading_of(criterion: str) -> re.Pattern[str]:
+    """The pattern of a criterion's name where a form has it before its rating."""
+    return re.compile(
+        rf"(?<![{_LETTER}\d])(?:{_flexible(criterion)})(?={_IN_BRACKETS}(?:[:：=|]|\s[-–—]\s))",
+        re.I,
+    )
+
+
 @lru_cache(maxsize=512)
 def _names_of(criterion: str) -> _Names:
     """The patterns of what calls a criterion's rating by its name."""
-    own = [_flexible(criterion)] if criterion.strip() else []
+    own = [_flexible(criterion)] if _plain(criterion).strip() else []
     name = rf"(?<![{_LETTER}\d])(?:{_any_of([*map(re.escape, words.RATING_NAMES), *own])})"
     copulas = _any_of([word if not word.isascii() else rf"\b{word}\b" for word in words.COPULAS])
     form = (
@@ -592,8 +612,11 @@ def _names_of(criterion: str) -> _Names:
 
 def _flexible(name: str) -> str:
     """A pattern for a name as replies write it: with blanks for what is blanked in them, however
-    long."""
-    return r"\s{1,9}".join(map(re.escape, _plain(name).split()))
+    long, and accents as characters of their own or not."""
+    spellings = {unicodedata.normalize(form, name) for form in ("NFC", "NFD")} | {name}
+    return "|".join(
+        sorted(r"\s{1,9}".join(map(re.escape, _plain(one).split())) for one in spellings)
+    )
 
 
 def _value(written: str) -> float:

@@ -155,7 +155,7 @@ def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: boo
             sections.append(f"{EXAMPLES_HEADING}\n\n{pool_block(parts.examples, parts.nearest)}")
         inputs = parts.inputs.strip() or DEFAULT_INPUTS
         sections.append(f"{NOTE}\n\n{delimited(inputs)}" if is_delimited else inputs)
-        form = "\n".join(f"- {one.criterion.capitalize()}:" for one in together)
+        form = "\n".join(f"- {heading_of(one.criterion)}:" for one in together)
         sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
         template = "\n\n\n".join(sections)
     check_template(template)
@@ -446,6 +446,11 @@ def has_placeholder(text: str) -> bool:
     return bool(_PLACEHOLDER.search(text) or _JINJA.search(text))
 
 
+def heading_of(criterion: str) -> str:
+    """A criterion's name as prompts begin a line with it; its other letters stay as they are."""
+    return criterion[:1].upper() + criterion[1:]
+
+
 def _rated_together(parts: PromptParts, steps: str = "") -> list[Beside]:
     """All criteria of a prompt, in the order of its form."""
     own = Beside(parts.criterion, parts.scale, parts.definition, steps)
@@ -456,7 +461,7 @@ def _steps_of(together: list[Beside]) -> str:
     written = [one for one in together if one.steps.strip()]
     if len(together) == 1:
         return "".join(one.steps.strip() for one in written)
-    return "\n\n".join(f"{one.criterion.capitalize()}:\n{one.steps.strip()}" for one in written)
+    return "\n\n".join(f"{heading_of(one.criterion)}:\n{one.steps.strip()}" for one in written)
 
 
 def _introduction_and_criteria(parts: PromptParts, together: list[Beside]) -> str:
@@ -474,4 +479,4 @@ def _criterion(one: Beside) -> str:
     else:
         range_ = f"{short(scale.lowest)}-{short(scale.highest)}"
     definition = f" - {one.definition.strip()}" if one.definition.strip() else ""
-    return f"{one.criterion.capitalize()} ({range_}){definition}"
+    return f"{heading_of(one.criterion)} ({range_}){definition}"

@@ -22,10 +22,18 @@ from geval.standin.wording import (
 )
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
-_FORM = re.compile(r"Evaluation Form.*?\n+\s*-?\s*([A-Za-z ]+?)\s*:?\s*\Z", re.S)
+# Names of criteria are in any language and have any marks; without a bullet they are words.
+_FORM = re.compile(
+    r"Evaluation Form.*?\n\s*(?:-[^\S\n]*(?P<item>[^\n]{1,200}?)|(?P<line>[\w -]{1,200}?))"
+    r"\s*:?\s*\Z",
+    re.S,
+)
 # A form for several criteria, a line each.
 _JOINT_FORM = re.compile(
-    r"Evaluation Form[^\n]*\n+(?P<lines>(?:- [A-Za-z ]+:\n){1,20}- [A-Za-z ]+:)\s*\Z"
+    r"Evaluation Form[^\n]*\n+(?P<lines>(?:- [^\n]{1,200}:\n){1,20}- [^\n]{1,200}:)\s*\Z"
+)
+_NAMED = re.compile(
+    r"Evaluation Criteria:\s*\n+\s*([^\n]{1,200}?)\s*(?:\(\d|[^\S\n]-[^\S\n]|$)", re.M
 )
 # The last of these headings begins the text to judge; the one before it begins its source.
 _HEADING = re.compile(
@@ -62,7 +70,8 @@ _ABOUT_SOURCE = {features.support, features.coverage}
 @dataclass(frozen=True)
 class Reading:
     """The stand-in's interpretation of a judging prompt; `wording` is what is said about the
-    criterion, `output_first` whether the text to judge comes before its source."""
+    criterion, `output_first` whether the text to judge comes before its source, `name` the
+    criterion's as the prompt has it."""
 
     criterion: str
     lowest: int
@@ -72,6 +81,7 @@ class Reading:
     wording: str = ""
     shift: float = 0.0
     output_first: bool = False
+    name: str = ""
 
 
 def wants_steps(prompt: str) -> bool:
@@ -110,8 +120,9 @@ def read_prompt(prompt: str) -> Reading | None:
         source, output = output, between.strip()
     wording = wording_in(texts[: headings[0].start()] if headings else "")
     shift = shift_by(ratings_of_examples(texts), lowest, highest)
-    name = form.group(1).strip().lower()
-    return Reading(name, lowest, highest, source, output, wording, shift, output_first)
+    name = (form["item"] or form["line"]).strip()
+    criterion = name.lower()
+    return Reading(criterion, lowest, highest, source, output, wording, shift, output_first, name)
 
 
 def read_joint_prompt(prompt: str) -> list[Reading]:
@@ -121,15 +132,19 @@ def read_joint_prompt(prompt: str) -> list[Reading]:
     whole = read_prompt(prompt) if form else None
     if form is None or whole is None:
         return []
-    names = [line.strip("- :") for line in form["lines"].splitlines()]
-    return [_about(whole, name.strip()) for name in names]
+    lines = form["lines"].splitlines()
+    return [_about(whole, line.removeprefix("- ").removesuffix(":").strip()) for line in lines]
 
 
 def _about(whole: Reading, name: str) -> Reading:
-    own = "\n\n".join(re.findall(rf"^{name}\b[^\n]*(?:\n[^\n]+)*", whole.wording, re.M))
+    own = "\n\n".join(
+        re.findall(rf"^{re.escape(name)}(?!\w)[^\n]*(?:\n[^\n]+)*", whole.wording, re.M)
+    )
     scale = _SCALE.search(own)
     lowest, highest = map(int, scale.groups()) if scale else (whole.lowest, whole.highest)
-    return replace(whole, criterion=name.lower(), lowest=lowest, highest=highest, wording=own)
+    return replace(
+        whole, criterion=name.lower(), lowest=lowest, highest=highest, wording=own, name=name
+    )
 
 
 @dataclass(frozen=True)
@@ -154,7 +169,7 @@ def read_comparison(prompt: str) -> Comparison | None:
         if _HEADING.search(prompt[: found.start()])
         else ""
     )
-    name = re.search(r"Evaluation Criteria:\s*\n+\s*([A-Za-z ]+?)\s*(?:\(|-|$)", prompt, re.M)
+    name = _NAMED.search(prompt)
     return Comparison(
         source,
         found["a"].strip(),
@@ -228,7 +243,7 @@ def distribution(reading: Reading, *, leaning: str = "", luck: float = 0.0) -> d
 
 def steps_for(prompt: str) -> str:
     """Plain evaluation steps for the criterion a steps prompt is about."""
-    found = re.search(r"Evaluation Criteria:\s*\n+\s*([A-Za-z ]+?)\s*\(", prompt)
+    found = _NAMED.search(prompt)
     name = found.group(1).strip().lower() if found else "the criterion"
     scale = _SCALE.search(prompt)
     low, high = (scale.group(1), scale.group(2)) if scale else ("1", "5")

@@ -177,7 +177,7 @@ def _choice(
             for one in joint
         ]
         lines = zip(joint, rated, strict=True)
-        text = "\n".join(f"- {one.criterion.capitalize()}: {point}" for one, (point, _) in lines)
+        text = "\n".join(f"- {one.name}: {point}" for one, (point, _) in lines)
         alternatives = [points for _, points in rated]
     elif reading:
         text, points = _rate(
