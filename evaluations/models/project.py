@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 from django.urls import reverse
 from django.utils.crypto import get_random_string
 from django.utils.text import slugify
@@ -21,7 +21,7 @@ from geval.texts.formatting.kinds import (
 )
 
 SLUG_LENGTH = 50
-RANDOM_LENGTH = 8
+RANDOM_LENGTH = 4
 RANDOM_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # without letters that look alike
 
 
@@ -47,10 +47,14 @@ def format_field(text: str) -> models.CharField[str, str]:
     )
 
 
-def new_slug(name: str) -> str:
-    """A random short name, so that nobody learns of other projects by trying names."""
+def free_slug(name: str) -> str:
+    """A short name like a name, with some random letters only where another project has it: whoever
+    tries names learns which are taken, and nothing else of their projects."""
     readable = slugify(name)[: SLUG_LENGTH - RANDOM_LENGTH - 1].strip("-_") or "project"
-    return f"{readable}-{get_random_string(RANDOM_LENGTH, RANDOM_LETTERS)}"
+    slug = readable
+    while Project.objects.filter(slug=slug).exists():
+        slug = f"{readable}-{get_random_string(RANDOM_LENGTH, RANDOM_LETTERS)}"
+    return slug
 
 
 class Role(models.TextChoices):
@@ -72,11 +76,19 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return self.filter(deleted_at__isnull=False)
 
     def make(self, name: str, description: str, *, owner_id: int) -> Project:
-        """Create a user's project, with a short name that nobody can guess."""
-        with transaction.atomic():
-            project = self.create(slug=new_slug(name), name=name, description=description)
-            Membership.objects.create(project=project, user_id=owner_id, role=Role.OWNER)
-        return project
+        """Create a user's project, with a free short name."""
+        while True:
+            # Two people may choose the same name at once: the second tries again.
+            slug = free_slug(name)
+            try:
+                with transaction.atomic():
+                    project = self.create(slug=slug, name=name, description=description)
+                    Membership.objects.create(project=project, user_id=owner_id, role=Role.OWNER)
+            except IntegrityError:
+                if not self.filter(slug=slug).exists():
+                    raise
+            else:
+                return project
 
 
 class Project(models.Model):

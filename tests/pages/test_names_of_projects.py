@@ -1,5 +1,5 @@
-"""Short names of projects tell nobody of other projects: on pages and in the API each new one gets
-its own."""
+"""Short names of projects can be read: they are like names, with letters added where another
+project has the same one, of which nobody learns more than that."""
 
 import io
 import re
@@ -12,19 +12,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluations.models import ApiToken, Project
-from evaluations.models.project import new_slug
+from evaluations.models.project import free_slug
 from evaluations.models.tokens import new_token
 from evaluations.projects.archive.write import write_archive
 
 
+@pytest.mark.django_db
 @given(st.text(max_size=300))
 def test_any_name_gives_a_short_name_that_fits(name: str) -> None:
-    assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*-[a-z0-9]{8}", new_slug(name))
-    assert len(new_slug(name)) <= 50
+    assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*", free_slug(name))
+    assert len(free_slug(name)) <= 45
 
 
-def test_a_short_name_can_be_read() -> None:
-    assert new_slug("News, in short (2026)").startswith("news-in-short-2026-")
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("Zusammenfassungen", "zusammenfassungen"),
+        ("News, in short (2026)", "news-in-short-2026"),
+        ("Kohärenz", "koharenz"),
+        ("流暢さ", "project"),
+    ],
+)
+def test_a_short_name_is_like_the_name(stranger: User, name: str, short: str) -> None:
+    first = Project.objects.make(name, "", owner_id=stranger.pk)
+    second = Project.objects.make(name, "", owner_id=stranger.pk)
+
+    assert first.slug == short
+    assert re.fullmatch(rf"{short}-[a-z0-9]{{4}}", second.slug)
+
+
+@pytest.mark.django_db
+def test_who_chooses_a_name_at_the_same_time_gets_another_address(
+    stranger: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Project.objects.make("News", "", owner_id=stranger.pk)
+    slugs = iter(["news", "news-2345"])
+    monkeypatch.setattr("evaluations.models.project.free_slug", lambda _name: next(slugs))
+
+    assert Project.objects.make("News", "", owner_id=stranger.pk).slug == "news-2345"
 
 
 @pytest.fixture
@@ -33,7 +59,7 @@ def stranger(db: None) -> User:
 
 
 @pytest.mark.django_db
-def test_whoever_tries_the_name_of_another_project_learns_nothing(
+def test_whoever_tries_the_name_of_another_project_gets_an_address_beside_it(
     small_project: Project, stranger: User
 ) -> None:
     small_project.slug = small_project.name = "secret"
@@ -61,4 +87,4 @@ def test_whoever_tries_the_name_of_another_project_learns_nothing(
     made = Project.objects.filter(memberships__user=stranger)
     assert [answer.status_code for answer in answers] == [302, 302, 201]
     assert len({project.slug for project in made} - {"secret"}) == 3
-    assert {re.sub(r"-\w{8}$", "", project.slug) for project in made} == {"secret"}
+    assert {re.sub(r"-\w{4}$", "", project.slug) for project in made} == {"secret"}

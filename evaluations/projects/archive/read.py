@@ -21,7 +21,7 @@ from evaluations.corpus.apart import ReadingError, zip_apart
 from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
 from evaluations.models.noted_changes import note_change
-from evaluations.models.project import new_slug
+from evaluations.models.project import free_slug
 from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
 from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
@@ -117,7 +117,7 @@ def read_archive(
             newest = newest_event()
             manifest = read_manifest(archive)
             project = _new_project(
-                manifest, slug=new_slug(name or manifest.name) if anew else slug, name=name
+                manifest, slug=free_slug(name or manifest.name) if anew else slug, name=name
             )
             _copy_records(path, archive, manifest, project)
             # Names of variables on another site mean nothing here; a user of this site has to enter
