@@ -503,8 +503,9 @@ ACTIVE_OUTPUTS = _plans.threshold(
 
 _runs = _Topic("Runs")
 FIRST_ITEMS = _runs.threshold(
-    "FIRST_ITEMS", 30, "items",
-    "After so many items a run pauses if most of them failed for one reason.",
+    "FIRST_ITEMS", 20, "items",
+    "After so many items a run pauses if most of them failed for one reason, and has failed if none"
+    " has a score.",
     "Before all are paid for, and after enough to know.",
 )  # fmt: skip
 FIRST_ITEMS_FAILED = _runs.threshold(

@@ -30,6 +30,7 @@ class RunState(models.TextChoices):
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
     DONE = "done", "Done"
+    FAILED = "failed", "Failed"  # all items that were tried failed; it can be resumed
     CANCELLED = "cancelled", "Cancelled"
 
 
@@ -127,7 +128,9 @@ class EvaluationRun(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="runs")
     state = models.CharField(max_length=20, choices=RunState, default=RunState.PREPARING)
-    message = models.TextField(blank=True, help_text="Why the run is paused, in a sentence.")
+    message = models.TextField(
+        blank=True, help_text="Why the run is paused or failed, in a sentence."
+    )
     parameters = models.JSONField(
         default=dict, help_text="The judge's settings at the start of the run."
     )

@@ -1,16 +1,30 @@
-"""A run whose first items mostly fail for one reason pauses, once, before all are paid for."""
+"""A run whose first items mostly fail for one reason stops, once, before all are paid for: it
+pauses, or has failed if none of them has a score. A run whose items all fail never reads as
+done."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.first_items import FIRST_ITEMS, FirstItems
-from evaluations.judging.runs.lifecycle import resume_run
-from evaluations.judging.runs.starting import start_run
+from evaluations.judging.runs.lifecycle import lay_out_run, resume_run
+from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState
+from evaluations.models import (
+    EvaluationRun,
+    ItemState,
+    Judge,
+    Project,
+    RunState,
+    Webhook,
+    WebhookDelivery,
+    WebhookEvent,
+)
 from geval.llm.calls import RetryPolicy
 from geval.llm.parsing import Failure, Reason
 from geval.llm.request_settings import RequestSettings
@@ -31,8 +45,8 @@ def noted(outcomes: list[Scored | Failure]) -> list[str]:
     return [first.note(outcome) for outcome in outcomes]
 
 
-@pytest.mark.parametrize(("failures", "pauses"), [(14, False), (15, False), (16, True)])
-def test_more_than_half_of_thirty_pause(failures: int, pauses: bool) -> None:
+@pytest.mark.parametrize(("failures", "pauses"), [(9, False), (10, False), (11, True)])
+def test_more_than_half_of_twenty_pause(failures: int, pauses: bool) -> None:
     outcomes = [failed()] * failures + [SCORED] * (FIRST_ITEMS - failures)
 
     why = noted(outcomes)
@@ -41,7 +55,7 @@ def test_more_than_half_of_thirty_pause(failures: int, pauses: bool) -> None:
     assert bool(why[-1]) is pauses
 
 
-def test_nothing_is_decided_before_the_thirtieth() -> None:
+def test_nothing_is_decided_before_the_twentieth() -> None:
     assert not any(noted([failed()] * (FIRST_ITEMS - 1)))
 
 
@@ -58,7 +72,7 @@ def test_later_items_decide_nothing() -> None:
 def test_the_message_says_how_many_and_why() -> None:
     why = noted([failed()] * FIRST_ITEMS)[-1]
 
-    assert why.startswith("30 of the first 30 items failed for one reason. The model explains")
+    assert why.startswith("20 of the first 20 items failed for one reason. The model explains")
 
 
 @pytest.fixture
@@ -79,22 +93,22 @@ def worked_on(run: EvaluationRun) -> EvaluationRun:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_of_unreadable_replies_pauses_and_goes_on_when_it_is_resumed(
+def test_a_run_of_unreadable_replies_fails_and_goes_on_when_it_is_resumed(
     project_of_80: Project, make_judge: MakeJudge
 ) -> None:
     judge = make_judge(project_of_80, "--unparseable-rate", "1", use_steps=False, concurrency=4)
     run = worked_on(start_run(judge, list(project_of_80.criteria.all())))
 
-    assert run.state == RunState.PAUSED
-    assert "of the first 30 items failed for one reason" in run.message
+    assert run.state == RunState.FAILED
+    assert "20 of the first 20 items failed for one reason" in run.message
     asked = run.items.filter(state=ItemState.FAILED).count()
-    assert FIRST_ITEMS <= asked < 60
+    assert FIRST_ITEMS <= asked < 50
 
     resume_run(run)
     worked_on(run)
 
-    assert run.state == RunState.DONE
-    assert run.items.filter(state=ItemState.FAILED).count() == 80
+    assert run.state == RunState.FAILED
+    assert run.message.startswith("All 80 items failed: The reply contains no rating.")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -105,4 +119,69 @@ def test_a_run_that_has_no_items_but_the_first_ends(
 
     run = worked_on(start_run(judge, list(small_project.criteria.all())))
 
-    assert (run.state, run.items.count()) == (RunState.DONE, 12)
+    assert (run.state, run.items.count()) == (RunState.FAILED, 12)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failed_run_is_retried_from_its_first_items_on(
+    project_of_80: Project, make_judge: MakeJudge
+) -> None:
+    judge = make_judge(project_of_80, "--unparseable-rate", "1", use_steps=False, concurrency=4)
+    run = worked_on(start_run(judge, list(project_of_80.criteria.all())))
+
+    assert resume_run(run, retry_failed=True)
+    assert (run.items.filter(state=ItemState.FAILED).count(), run.items.open().count()) == (0, 80)
+
+    worked_on(run)
+    assert run.state == RunState.FAILED
+    assert "20 of the first 20 items failed" in run.message
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_with_a_score_is_paused_by_its_first_items(
+    project_of_80: Project, make_judge: MakeJudge
+) -> None:
+    judge = make_judge(project_of_80, "--unparseable-rate", "1", use_steps=False, concurrency=1)
+    run = start_run(judge, list(project_of_80.criteria.all()))
+    lay_out_run(run.pk)
+    scored = run.items.first()
+    assert scored is not None
+    run.items.filter(pk=scored.pk).update(state=ItemState.DONE)
+
+    worked_on(run)
+
+    assert run.state == RunState.PAUSED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failed_run_offers_the_reason_and_to_retry_first(
+    small_project: Project, make_judge: MakeJudge, owner: User
+) -> None:
+    judge = make_judge(small_project, "--unparseable-rate", "1", use_steps=False)
+    request = RunRequest(trial=4)
+    run = worked_on(start_run(judge, list(small_project.criteria.all()), request))
+    client = Client()
+    client.force_login(owner)
+
+    page = client.get(run.get_absolute_url()).content.decode()
+
+    assert "<strong>Failed</strong>: All 4 items failed: The reply contains no rating." in page
+    actions = page.rpartition('<div class="actions">')[2]
+    assert re.findall(r"<button[^>]*>\s*([^<]+?)\s*</button>", actions)[0] == "Retry run"
+    assert "Judge the rest" not in page
+    assert "judge the rest" not in page
+    assert "Done" not in page
+    listed = client.get(f"/p/{small_project.slug}/runs/").content.decode()
+    assert "<td>Failed" in listed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_webhooks_hear_of_a_run_that_failed(small_project: Project, make_judge: MakeJudge) -> None:
+    webhook = Webhook.objects.create(
+        project=small_project, url="https://example.org/", events=[WebhookEvent.RUN_FINISHED]
+    )
+    judge = make_judge(small_project, "--unparseable-rate", "1", use_steps=False)
+
+    worked_on(start_run(judge, list(small_project.criteria.all())))
+
+    assert '"state":"failed"' in WebhookDelivery.objects.get(webhook=webhook).body

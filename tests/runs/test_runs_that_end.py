@@ -114,7 +114,7 @@ def test_an_error_of_an_evaluator_fails_its_item_and_not_the_run(
     assert run.scores.count() == 11
 
 
-def test_items_that_fail_in_a_row_pause_the_run_with_the_last_reason(
+def test_items_that_fail_in_a_row_end_the_run_with_the_last_reason(
     project: Project, load: Callable[..., object], make_judge: MakeJudge
 ) -> None:
     rows = "\n".join(
@@ -132,7 +132,7 @@ def test_items_that_fail_in_a_row_pause_the_run_with_the_last_reason(
 
     run = worked_on(started(judge))
 
-    assert run.state == RunState.PAUSED
+    assert run.state == RunState.FAILED
     assert f"{FAILURES_IN_A_ROW} items in a row failed" in run.message
     assert "Error 500" in run.message
     assert FAILURES_IN_A_ROW <= run.items.filter(state="failed").count() < 30

@@ -107,7 +107,7 @@ def test_refusals_are_failed_items_with_their_reason_never_numbers(
 ) -> None:
     run = judged(make_judge(small_project, "--refusal-rate", "1", use_steps=False))
 
-    assert run.state == RunState.DONE
+    assert run.state == RunState.FAILED
     assert not run.scores.exists()
     assert run.items.failures_by_reason()[0] | {"example": ""} == {
         "reason": "refusal",

@@ -14,7 +14,7 @@ FAILED = Failure(Reason.NO_RATING, "No number.")
 SCORED = Scored(3.0, {3.0: 1.0}, 1.0)
 
 
-@pins("FIRST_ITEMS", {29: False, 30: True, 31: False})
+@pins("FIRST_ITEMS", {19: False, 20: True, 21: False})
 def test_a_run_pauses_after_its_first_items(value: int, expected: bool) -> None:
     first = FirstItems(RequestSettings("m", "logprobs"))
 
@@ -23,12 +23,12 @@ def test_a_run_pauses_after_its_first_items(value: int, expected: bool) -> None:
     assert bool(said[-1]) is expected
 
 
-@pins("FIRST_ITEMS_FAILED", {14 / 30: False, 0.5: False, 16 / 30: True})
+@pins("FIRST_ITEMS_FAILED", {9 / 20: False, 0.5: False, 11 / 20: True})
 def test_a_run_pauses_where_most_of_them_failed(value: float, expected: bool) -> None:
     first = FirstItems(RequestSettings("m", "logprobs"))
-    failed = round(30 * value)
+    failed = round(20 * value)
 
-    said = [first.note(FAILED if at < failed else SCORED) for at in range(30)]
+    said = [first.note(FAILED if at < failed else SCORED) for at in range(20)]
 
     assert bool(said[-1]) is expected
 

@@ -134,7 +134,7 @@ class Calling:
             self.writer.add(done)
             self._count_failures(done.outcome)
             if self.first_items and (why := self.first_items.note(done.outcome)):
-                self.share.stop(why)
+                self.share.stop(why, fails=True)
 
     def _count_failures(self, outcome: Scored | Failure) -> None:
         """Stop if items fail one after the other for reasons outside of them."""
@@ -148,7 +148,8 @@ class Calling:
         if self.failed_in_a_row >= FAILURES_IN_A_ROW:
             self.share.stop(
                 f"{self.failed_in_a_row} items in a row failed, the last one with: {outcome.detail}"
-                " Fix the cause, then resume the run and retry the failed items."
+                " Fix the cause, then resume the run and retry the failed items.",
+                fails=True,
             )
 
     async def _judge(self, waiting: Waiting) -> results.FinishedItem | None:

@@ -1,4 +1,5 @@
-"""The first items of a run: if most of them fail alike, it pauses before all are paid for."""
+"""The first items of a run: if most of them fail alike, it pauses before all are paid for; if none
+has a score, it has failed."""
 
 from collections import Counter
 
@@ -32,8 +33,8 @@ class FirstItems:
             return ""
         return (
             f"{count} of the first {FIRST_ITEMS} items failed for one reason."
-            f" {advise(reason, self._settings, modes=()).cause} Change the judge, or resume the run"
-            " to judge the others all the same."
+            f" {advise(reason, self._settings, modes=()).cause} Change the judge, retry, or resume"
+            " the run to judge the others all the same."
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from evaluations.judging.judges.steps import prompt_parts, steps_request
@@ -21,6 +21,7 @@ from evaluations.models import (
     ItemState,
     Judge,
     Project,
+    RunItem,
     RunState,
 )
 from evaluations.models.table_statistics import refresh_after_commit
@@ -116,8 +117,8 @@ def resume_run(
     budget: Decimal | None = None,
     only_due: bool = False,
 ) -> bool:
-    """Resume a paused run, or retry a finished run's failed items; False if there is nothing to
-    resume.
+    """Resume a paused or failed run, or retry a finished run's failed items; False if there is
+    nothing to resume.
 
     Args:
         reason: try only the items again that failed for this reason.
@@ -186,6 +187,24 @@ def pause_run(run_id: int, message: str, *, resumes_at: datetime.datetime | None
         resumes_at: when it resumes by itself (resuming.py); None for a run that waits for somebody.
     """
     return _pause(EvaluationRun.objects.active(), run_id, message, resumes_at=resumes_at)
+
+
+def fail_run(run_id: int, message: str) -> bool:
+    """End an active run whose items failed alike, without a score: it waits for somebody who
+    retries it. True for the one call that did it; a run with scores is left as it is."""
+    with transaction.atomic():
+        scored = RunItem.objects.filter(run=OuterRef("pk"), state=ItemState.DONE)
+        without_scores = EvaluationRun.objects.active().counting().exclude(Exists(scored))
+        failed = without_scores.filter(pk=run_id).update(
+            state=RunState.FAILED,
+            message=storable(message),
+            finished_at=timezone.now(),
+            resumes_at=None,
+        )
+        if failed:
+            announce_run(run_id)
+            _log_closed(EvaluationRun.objects.get(pk=run_id))
+    return failed == 1
 
 
 def pause_by_person(run_id: int, person: object) -> bool:
@@ -381,7 +400,8 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
 
 
 def close_if_finished(run_id: int) -> bool:
-    """Mark a running run as done if no item is open any more; True for the one call that did it.
+    """Mark a running run as done if no item is open any more, or as failed if all of them failed;
+    True for the one call that did it.
 
     Where prompts were longer than the model's context the run is paused instead, until somebody has
     seen that: going on leaves them out, retrying asks again.
@@ -391,7 +411,14 @@ def close_if_finished(run_id: int) -> bool:
         cursor.execute(
             """UPDATE evaluations_evaluationrun r
                 SET finished_at = now(), state = f.state, message = f.message
-               FROM (SELECT CASE WHEN count(*) > 0 THEN 'paused' ELSE 'done' END AS state,
+               FROM (SELECT CASE WHEN count(*) > 0 THEN 'paused'
+                                WHEN %(may_fail)s AND EXISTS (
+                                    SELECT FROM evaluations_runitem
+                                    WHERE run_id = %(run)s AND state = 'failed')
+                                AND NOT EXISTS (
+                                    SELECT FROM evaluations_runitem
+                                    WHERE run_id = %(run)s AND state = 'done') THEN 'failed'
+                                ELSE 'done' END AS state,
                             CASE WHEN count(*) > 0 THEN format(%(too_long)s, count(*), min(detail))
                                 ELSE '' END
                                 AS message
@@ -405,6 +432,7 @@ def close_if_finished(run_id: int) -> bool:
                 "run": run_id,
                 "reason": Reason.CONTEXT,
                 "too_long": TOO_LONG,
+                "may_fail": EvaluationRun.objects.counting().filter(pk=run_id).exists(),
                 "accepted": (
                     EvaluationRun.objects.filter(
                         pk=run_id, parameters__leaves_out_too_long=True
@@ -415,18 +443,32 @@ def close_if_finished(run_id: int) -> bool:
         closed = bool(cursor.rowcount == 1)
         if closed:
             run = EvaluationRun.objects.get(pk=run_id)
-            if run.state == RunState.DONE:
+            if run.state == RunState.FAILED:
+                run.message = _all_failed(run)
+                run.save(update_fields=["message"])
+            if run.state != RunState.PAUSED:
                 announce_run(run_id)
             _log_closed(run)
         return closed
+
+
+def _all_failed(run: EvaluationRun) -> str:
+    """Why no item of a run has a score, in sentences."""
+    reasons = run.items.failures_by_reason()
+    first, total = reasons[0], sum(row["count"] for row in reasons)
+    known = Reason(first["reason"]) if first["reason"] in set(Reason) else Reason.UNFORESEEN
+    alike = "" if first["count"] == total else f", {first['count']} of them for one reason"
+    items = f"All {total} items" if total > 1 else "The only item"
+    return f"{items} failed{alike}: {known.explanation} Fix the cause, then retry."
 
 
 def _log_closed(run: EvaluationRun) -> None:
     if run.search_id is not None and run.state == RunState.DONE:
         return
     failed = {row["reason"]: row["count"] for row in run.items.failures_by_reason()}
+    events = {RunState.DONE: "run finished", RunState.FAILED: "run failed"}
     log_on_commit(
-        "run finished" if run.state == RunState.DONE else "run paused",
+        events.get(RunState(run.state), "run paused"),
         ids_of(run.pk),
         message=_opening(run.message),
         done=run.items.counts()[ItemState.DONE],

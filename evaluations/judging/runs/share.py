@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.leases import ClaimedItem
-from evaluations.judging.runs.lifecycle import close_if_finished
+from evaluations.judging.runs.lifecycle import close_if_finished, fail_run
 from evaluations.judging.runs.resuming import pause_after
 from evaluations.judging.runs.shift import Shift
 from evaluations.models import EvaluationRun, RunState
@@ -50,6 +50,7 @@ class Share:
         self._message = ""
         self._stopped_by: EndpointError | None = None
         self._until: datetime.datetime | None = None
+        self._fails = False
         self._last_id = 0
         self._renewed = time.monotonic()
         self._noted_result = float("-inf")
@@ -66,6 +67,7 @@ class Share:
         after: EndpointError | None = None,
         until: datetime.datetime | None = None,
         gives_way: bool = False,
+        fails: bool = False,
     ) -> None:
         """Start nothing more. A message pauses the run for everybody; the first one counts.
 
@@ -73,11 +75,13 @@ class Share:
             after: the error of the endpoint behind the message; some pass by themselves.
             until: when the run resumes by itself.
             gives_way: the run goes on, so what is begun is ended.
+            fails: items failed alike; without any score the run has failed.
         """
         if not gives_way:
             self.halted.set()
         if message and not self._message:
             self._message, self._stopped_by, self._until = message, after, until
+            self._fails = fails
         self.stopped.set()
         for act in self._when_stopped:
             act()
@@ -153,13 +157,15 @@ class Share:
             await self.database.call(functools.partial(of_run.update, outage_since=None))
 
     async def leave(self) -> None:
-        """Pause the run if there is a reason to, give back what is held, close the run if that was
-        all."""
+        """Pause or end the run if there is a reason to, give back what is held, close the run if
+        that was all."""
         if self._message:
-            await self.database.call(
-                lambda: pause_after(self.run, self._message, self._stopped_by, until=self._until)
-            )
+            await self.database.call(self._end_or_pause)
         await self.database.call(self._give_back)
+
+    def _end_or_pause(self) -> None:
+        if not (self._fails and fail_run(self.run.pk, self._message)):
+            pause_after(self.run, self._message, self._stopped_by, until=self._until)
 
     def _give_back(self) -> None:
         leases.give_back(self.run.pk, self.worker)

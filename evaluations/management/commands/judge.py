@@ -211,7 +211,9 @@ class Command(SiteCommand):
         if run.frozen.trial:
             shown = trial_lines(run)
         else:
-            shown = advice_lines(run) if run.state == RunState.PAUSED else iter(())
+            shown = (
+                advice_lines(run) if run.state in (RunState.PAUSED, RunState.FAILED) else iter(())
+            )
         for line in shown:
             self.stdout.write(line)
 

@@ -217,7 +217,7 @@ def _run(row: Mapping[str, Any]) -> None:
     # Nothing that an archive brings may start work, nor call an endpoint of its choice.
     if row["state"] in ACTIVE_STATES:
         raise WrongValueError(
-            f"state is {row['state']!r}; runs of an archive are paused, done or cancelled"
+            f"state is {row['state']!r}; runs of an archive are paused, done, failed or cancelled"
         )
     for name in sorted(JUDGE_NUMBERS):
         value = row["parameters"].get(name)

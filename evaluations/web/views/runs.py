@@ -151,7 +151,8 @@ def _estimate(run: EvaluationRun) -> RunEstimate | None:
 
 def _is_to_be_decided(run: EvaluationRun) -> bool:
     """Whether somebody is to decide how a run goes on, and should know why items failed."""
-    return run.judge.asks_llm and (bool(run.frozen.trial) or run.state == RunState.PAUSED)
+    waits = run.state in (RunState.PAUSED, RunState.FAILED)
+    return run.judge.asks_llm and (bool(run.frozen.trial) or waits)
 
 
 @require_POST
