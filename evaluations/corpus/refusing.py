@@ -105,8 +105,8 @@ def refused_rows(files: Sequence[InputFile], errors: Iterable[FileError]) -> lis
 def describe_refused(cells: int, rows: int) -> str:
     """How much was left out, in words; empty if nothing was."""
     counts = ((cells, "cell"), (rows, "row"))
-    said = [f"{count:,} {word}{'s' if count != 1 else ''}" for count, word in counts if count]
-    return " and ".join(said) + " with errors" if said else ""
+    parts = [f"{count:,} {word}{'s' if count != 1 else ''}" for count, word in counts if count]
+    return " and ".join(parts) + " with errors" if parts else ""
 
 
 def with_cells(

@@ -313,8 +313,8 @@ def _quoted_cell(cell: re.Match[str]) -> str:
 
 def _is_header(header: tuple[str, ...], line: int, name: str, errors: FileErrors) -> bool:
     """Whether a table can have this header; an error says why not."""
-    if said := too_many_columns(len(header)):
-        errors.add(name, line, "", said)
+    if reason := too_many_columns(len(header)):
+        errors.add(name, line, "", reason)
         return False
     twice = sorted(column for column, count in Counter(header).items() if count > 1)
     if twice:
@@ -322,12 +322,12 @@ def _is_header(header: tuple[str, ...], line: int, name: str, errors: FileErrors
     return not twice
 
 
-def _sheet_table(found: SheetTable, name: str, errors: FileErrors) -> Table | None:
-    header = tuple(column.strip() for column in found.header)
-    if not _is_header(header, found.header_line, name, errors):
+def _sheet_table(table: SheetTable, name: str, errors: FileErrors) -> Table | None:
+    header = tuple(column.strip() for column in table.header)
+    if not _is_header(header, table.header_line, name, errors):
         return None
-    lines = ((line, values) for line, values in found.lines if _holds_anything(values))
-    return Table(Format.SHEET, header, found.header_line, lines, found.sheet, found.sheets)
+    lines = ((line, values) for line, values in table.lines if _holds_anything(values))
+    return Table(Format.SHEET, header, table.header_line, lines, table.sheet, table.sheets)
 
 
 def _holds_anything(values: list[str]) -> bool:

@@ -95,8 +95,10 @@ def read_sheet(stream: IO[bytes], sheet: str) -> SheetTable:
             try:
                 return _read_sheet(CalamineWorkbook.from_path(file.name), archive, sheet)
             except CalamineError as error:
-                said = str(error).split("\n")[0][:200]
-                raise PackedError(f"the workbook cannot be read ({said}); save it again") from None
+                reason = str(error).split("\n")[0][:200]
+                raise PackedError(
+                    f"the workbook cannot be read ({reason}); save it again"
+                ) from None
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
@@ -141,8 +143,8 @@ class _SheetCells:
                 f"has {self.cells.height:,} rows on the sheet {name}; the limit is"
                 f" {file_limits().rows:,} (GEVAL_ROW_LIMIT); split it"
             )
-        if said := too_many_columns(self.cells.width):
-            raise PackedError(said)
+        if reason := too_many_columns(self.cells.width):
+            raise PackedError(reason)
         ranges = self.cells.merged_cell_ranges
         self.merged = (
             list(_merged_in_document(archive, name))
@@ -175,14 +177,16 @@ class _SheetCells:
 
     def _has_groups(self, row: int) -> bool:
         """Whether a row of a header has names for several columns, which have their own below."""
-        return any(one.top == one.bottom == row and one.right > one.left for one in self.merged)
+        return any(
+            cell.top == cell.bottom == row and cell.right > cell.left for cell in self.merged
+        )
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """All rows, with the value of merged cells in each part of them."""
-        waiting = sorted(self.merged, key=lambda one: one.top, reverse=True)
+        waiting = sorted(self.merged, key=lambda merged: merged.top, reverse=True)
         open_: list[tuple[Merged, str]] = []
         for number, row in self._plain_rows():
-            open_ = [one for one in open_ if one[0].bottom >= number - 1]
+            open_ = [(merged, value) for merged, value in open_ if merged.bottom >= number - 1]
             while waiting and waiting[-1].top < number:
                 merged = waiting.pop()
                 place = merged.left - self.left

@@ -615,7 +615,7 @@ def _flexible(name: str) -> str:
     long, and accents as characters of their own or not."""
     spellings = {unicodedata.normalize(form, name) for form in ("NFC", "NFD")} | {name}
     return "|".join(
-        sorted(r"\s{1,9}".join(map(re.escape, _plain(one).split())) for one in spellings)
+        sorted(r"\s{1,9}".join(map(re.escape, _plain(spelling).split())) for spelling in spellings)
     )
 
 

@@ -86,8 +86,8 @@ def setting(**values: object) -> Edit:
         ("documents", setting(metadata="x"), "metadata: input should be an object"),
         ("runs", lambda row: row["parameters"].update(concurrency=300_000), "concurrency"),  # type: ignore[attr-defined]
         ("runs", setting(state="flying"), "which is not one of"),
-        ("runs", setting(state="running"), "runs of an archive are paused, done or cancelled"),
-        ("runs", setting(state="preparing"), "runs of an archive are paused, done or cancelled"),
+        ("runs", setting(state="running"), "runs of an archive are paused or over"),
+        ("runs", setting(state="preparing"), "runs of an archive are paused or over"),
         ("items", setting(state="leased"), "no worker of another site is at it"),
         ("items", setting(state="sent"), "no worker of another site is at it"),
         ("documents", setting(metadata={"a": None}), "metadata: a: input should be"),

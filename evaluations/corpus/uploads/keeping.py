@@ -98,14 +98,14 @@ def choose_sheet(file: UploadFile, sheet: str) -> None:
     """Read another sheet of a workbook from now on, whose columns are recognised anew."""
     project = file.upload.project
     with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
-        found = recognise_file(
+        recognised = recognise_file(
             _written(file, folder),
             file.name,
             known_names(project),
             project.saved_columns.all(),
             sheet,
         )
-    file.preview, file.columns = asdict(found.preview), dict(found.columns)
+    file.preview, file.columns = asdict(recognised.preview), dict(recognised.columns)
     file.save(update_fields=["columns", "preview"])
 
 

@@ -456,10 +456,10 @@ def _all_failed(run: EvaluationRun) -> str:
     """Why no item of a run has a score, in sentences."""
     reasons = run.items.failures_by_reason()
     first, total = reasons[0], sum(row["count"] for row in reasons)
-    known = Reason(first["reason"]) if first["reason"] in set(Reason) else Reason.UNFORESEEN
+    reason = Reason(first["reason"]) if first["reason"] in set(Reason) else Reason.UNFORESEEN
     alike = "" if first["count"] == total else f", {first['count']} of them for one reason"
     items = f"All {total} items" if total > 1 else "The only item"
-    return f"{items} failed{alike}: {known.explanation} Fix the cause, then retry."
+    return f"{items} failed{alike}: {reason.explanation} Fix the cause, then retry."
 
 
 def _log_closed(run: EvaluationRun) -> None:

@@ -204,8 +204,8 @@ class Command(SiteCommand):
         if refused:
             path.write_text(refused_csv(refused), encoding="utf-8")
             cells = sum(len(row.columns) for row in refused)
-            said = describe_refused(cells, sum(not row.columns for row in refused))
-            self.stderr.write(f"{said} left out, kept in {path}.")
+            left_out = describe_refused(cells, sum(not row.columns for row in refused))
+            self.stderr.write(f"{left_out} left out, kept in {path}.")
 
     def _say_contents(self, contents: LoadContents) -> None:
         """What would exist, in lines."""

@@ -216,9 +216,7 @@ def _judge(row: Mapping[str, Any]) -> None:
 def _run(row: Mapping[str, Any]) -> None:
     # Nothing that an archive brings may start work, nor call an endpoint of its choice.
     if row["state"] in ACTIVE_STATES:
-        raise WrongValueError(
-            f"state is {row['state']!r}; runs of an archive are paused, done, failed or cancelled"
-        )
+        raise WrongValueError(f"state is {row['state']!r}; runs of an archive are paused or over")
     for name in sorted(JUDGE_NUMBERS):
         value = row["parameters"].get(name)
         if value is not None:
