@@ -8,12 +8,25 @@ def main() -> None:
     """Run a management command; commands are for this machine unless GEVAL_MODE says otherwise."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
     os.environ.setdefault("GEVAL_MODE", "local")
-    from django.core.management import execute_from_command_line  # noqa: PLC0415
-
     try:
-        execute_from_command_line(sys.argv)
+        _execute(sys.argv)
         sys.stdout.flush()
     except BrokenPipeError:
         # Who reads the output, such as `head`, has enough; the exit flushes into nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)  # as a program that SIGPIPE ends
+
+
+def _execute(arguments: list[str]) -> None:
+    import django  # noqa: PLC0415 (settings are read once the environment names them)
+    from django.core.management import execute_from_command_line  # noqa: PLC0415
+
+    if arguments[1:] in ([], ["help"], ["--help"], ["-h"]):
+        django.setup()
+        from geval_site.command_help import help_text  # noqa: PLC0415
+
+        sys.stdout.write(f"{help_text()}\n")
+    elif arguments[1:] == ["help", "--all"]:
+        execute_from_command_line([*arguments[:1], "help"])
+    else:
+        execute_from_command_line(arguments)

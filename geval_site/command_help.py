@@ -1,0 +1,68 @@
+"""What `geval-site --help` prints: our commands, in groups; Django's own on request."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from textwrap import shorten
+
+from django.core.management import get_commands
+
+from geval_site.program import command
+
+OWN_APPS = ("evaluations", "annotations", "assurance")
+LINE_LETTERS = 80
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Start": ("demo", "serve", "doctor"),
+    "Data": ("load", "load_mtme", "criteria", "export_project", "import_project"),
+    "Judges": ("evaluators", "add_judge", "endpoint", "probe", "retire"),
+    "Runs": ("judge", "runs", "pause", "resume", "cancel"),
+    "Results": ("report", "compare", "reproduce"),
+    "Better judges": ("improve", "study", "certify", "verify"),
+    "People and projects": ("member", "create_token", "delete_project"),
+    "The site": ("web", "worker", "backup", "restore", "tidy"),
+    "Models on this machine": ("local_llm", "standin_llm"),
+}
+
+
+def own_commands() -> dict[str, str]:
+    """Our commands that are installed, each with the app that has it."""
+    return {name: app for name, app in get_commands().items() if app in OWN_APPS}
+
+
+def help_text() -> str:
+    """Our commands by group, a line each."""
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    installed = own_commands()
+    yield f"usage: {command('COMMAND')} [options]; `{command('COMMAND --help')}` lists its options"
+    for group, names in GROUPS.items():
+        present = [name for name in names if name in installed]
+        if present:
+            yield f"\n{group}"
+            yield from (f"  {name:<15} {_summary(installed[name], name)}" for name in present)
+    yield f"\nCommands of Django, such as migrate and createsuperuser: {command('help --all')}"
+
+
+def _summary(app: str, name: str) -> str:
+    """The beginning of a command's help. Read from its file: commands import all that they need,
+    which takes seconds."""
+    module = import_module(f"{app}.management.commands")
+    tree = ast.parse((Path(module.__path__[0]) / f"{name}.py").read_text(encoding="utf-8"))
+    texts = (
+        node.value
+        for command_class in tree.body
+        if isinstance(command_class, ast.ClassDef) and command_class.name == "Command"
+        for node in command_class.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "help"
+    )
+    sentence = _constant(next(texts)).replace(" ()", "").split(". ")[0].split(";")[0].rstrip(".")
+    return shorten(sentence, LINE_LETTERS, placeholder=" …")
+
+
+def _constant(text: ast.expr) -> str:
+    """The letters of a text that stand in the file, without what is put into it."""
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    return "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))

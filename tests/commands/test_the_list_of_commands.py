@@ -1,0 +1,47 @@
+"""`--help` lists our commands in groups, the framework's on request."""
+
+import subprocess
+import sys
+
+import pytest
+
+from geval_site.command_help import GROUPS, help_text, own_commands
+from tests.conftest import CHECKOUT
+
+
+def printed(*arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+
+
+def test_every_command_of_ours_is_in_one_group() -> None:
+    grouped = [name for names in GROUPS.values() for name in names]
+
+    assert len(grouped) == len(set(grouped))
+    assert set(own_commands()) == set(grouped)
+
+
+def test_each_has_a_line_that_says_what_it_does() -> None:
+    lines = [line for line in help_text().splitlines() if line.startswith("  ")]
+
+    assert len(lines) == len(own_commands())
+    assert [line for line in lines if len(line.split(maxsplit=1)) < 2] == []
+
+
+@pytest.mark.parametrize("arguments", [(), ("help",), ("--help",)])
+def test_it_is_printed_without_a_command(arguments: tuple[str, ...]) -> None:
+    text = printed(*arguments)
+
+    assert "Runs\n  judge" in text
+    assert "createsuperuser" not in text.split("Commands of Django")[0]
+
+
+def test_the_frameworks_commands_are_listed_on_request() -> None:
+    assert "createsuperuser" in printed("help", "--all")
+    assert "--dry-run" in printed("load", "--help")
