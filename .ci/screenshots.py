@@ -51,7 +51,7 @@ PAGES = (
     Shot("run", "ada", "/p/demo/runs/1/"),
     Shot("items", "ada", "/p/demo/runs/1/items/"),
     Shot("report", "ada", "/p/demo/report/"),
-    Shot("figures", "ada", "/p/demo/report/", "#figures"),
+    Shot("figures", "ada", "/p/demo/report/numbers/", "#figures"),
     Shot("numbers", "ada", "/p/demo/report/numbers/"),
     Shot("disagreements", "ada", "/p/demo/report/disagreements/"),
     Shot("compare", "ada", "/p/demo/report/compare/"),
@@ -167,6 +167,7 @@ def take(page: Page, shot: Shot, path: Path) -> bool:
     page.goto(shot.address)
     page.wait_for_load_state("networkidle")
     if shot.part:
+        page.evaluate("document.querySelectorAll('details.fold').forEach(fold => fold.open = true)")
         page.locator(shot.part).screenshot(path=path)
     else:
         page.screenshot(path=path, full_page="task" not in shot.address)
