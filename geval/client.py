@@ -250,8 +250,8 @@ class Project:
 
     def info(self) -> dict[str, Any]:
         """Name, description, counts."""
-        found: dict[str, Any] = self.client.call("GET", self.path)
-        return found
+        info: dict[str, Any] = self.client.call("GET", self.path)
+        return info
 
     def upload(
         self,
@@ -328,8 +328,8 @@ class Project:
 
     def judges(self) -> list[dict[str, Any]]:
         """All judges with all their versions."""
-        found: list[dict[str, Any]] = self.client.call("GET", f"{self.path}/judges")
-        return found
+        judges: list[dict[str, Any]] = self.client.call("GET", f"{self.path}/judges")
+        return judges
 
     def make_judge(self, name: str, **fields: Any) -> dict[str, Any]:
         """Create a judge from `kind` and `settings`, or `endpoint`, `model` and so on
@@ -339,10 +339,10 @@ class Project:
         """
         while True:
             try:
-                found: dict[str, Any] = self.client.call(
+                judge: dict[str, Any] = self.client.call(
                     "POST", f"{self.path}/judges", {"name": name, **fields}
                 )
-                return found
+                return judge
             except ApiError as error:
                 if not error.probe:
                     raise
@@ -372,10 +372,10 @@ class Project:
 
     def make_endpoint(self, base_url: str, **fields: Any) -> dict[str, Any]:
         """Create an endpoint from `key` or `key_env` and so on (docs/api.md)."""
-        found: dict[str, Any] = self.client.call(
+        endpoint: dict[str, Any] = self.client.call(
             "POST", f"{self.path}/endpoints", {"base_url": base_url, **fields}
         )
-        return found
+        return endpoint
 
     def start_run(self, judge: str | int, **fields: Any) -> Run:
         """Start a run of a judge, by name (its newest version) or id; `criteria`, `fresh`,
@@ -403,11 +403,11 @@ class Project:
         numbers, while a worker computes new ones.
         """
         while True:
-            found: dict[str, Any] = self.client.call(
+            report: dict[str, Any] = self.client.call(
                 "GET", f"{self.path}/report?{urlencode(options)}"
             )
-            if "criteria" in found:
-                return found
+            if "criteria" in report:
+                return report
             time.sleep(REPORT_SECONDS)
 
     def report_frame(self, kind: Frames = "pandas", **options: str) -> Any:
@@ -460,10 +460,10 @@ class Run:
 
     def status(self) -> dict[str, Any]:
         """State, message and counts."""
-        found: dict[str, Any] = self.project.client.call(
+        status: dict[str, Any] = self.project.client.call(
             "GET", f"{self.project.path}/runs/{self.id}"
         )
-        return found
+        return status
 
     def pause(self) -> bool:
         return self._do("pause")
@@ -487,11 +487,11 @@ class Run:
         shown = progress if not isinstance(progress, bool) else sys.stderr
         with tqdm(total=None, unit="item", file=shown, disable=progress is False) as bar:
             while True:
-                found = self.status()
-                bar.total = found["items"]
-                bar.update(found["done"] + found["failed"] - bar.n)
-                if found["state"] not in ("preparing", "running"):
-                    return found
+                status = self.status()
+                bar.total = status["items"]
+                bar.update(status["done"] + status["failed"] - bar.n)
+                if status["state"] not in ("preparing", "running"):
+                    return status
                 time.sleep(every)
 
     def _do(self, what: str, body: Any = None) -> bool:

@@ -99,11 +99,11 @@ def parsed_scale(written: str) -> Scale:
     number = r"(-?\d+(?:\.\d+)?)"
     between = r"\s*(?:-|–|to|,)\s*"
     step = rf"(?:\s+(?:in\s+)?steps?(?:\s+of)?\s+{number})?"
-    found = re.fullmatch(rf"\s*{number}{between}{number}{step}\s*", written)
-    if not found:
+    match = re.fullmatch(rf"\s*{number}{between}{number}{step}\s*", written)
+    if not match:
         raise ValueError("write the lowest and the highest value, such as 1-5.")
-    lowest, highest = float(found[1]), float(found[2])
-    return Scale(lowest, highest, float(found[3] or 1))
+    lowest, highest = float(match[1]), float(match[2])
+    return Scale(lowest, highest, float(match[3] or 1))
 
 
 def problems_of_scale(

@@ -35,10 +35,10 @@ def _docs_page(request: HttpRequest, page: str) -> HttpResponseBase:
     if page and not page.endswith("/") and "." not in page.rpartition("/")[2]:
         return HttpResponseRedirect(f"{request.path}/")
     name = f"{page}index.html" if not page or page.endswith("/") else page
-    found: FileResponse | HttpResponse = serve(request, name, document_root=str(folder))
+    docs_page: FileResponse | HttpResponse = serve(request, name, document_root=str(folder))
     # A new version has other pages under the same addresses.
-    found["Cache-Control"] = "no-cache"
-    return found
+    docs_page["Cache-Control"] = "no-cache"
+    return docs_page
 
 
 def plain(request: HttpRequest, page: str) -> HttpResponseBase:

@@ -31,8 +31,8 @@ def plain_page(folder: Path, address: str) -> PlainPage | None:
     if path is None:
         return None
     text = path.read_text(encoding="utf-8")
-    found = TITLE.search(text)
-    return PlainPage(found[1] if found else path.stem, _html(folder, path, text))
+    match = TITLE.search(text)
+    return PlainPage(match[1] if match else path.stem, _html(folder, path, text))
 
 
 def plain_titles(folder: Path) -> list[tuple[str, str]]:
@@ -40,9 +40,9 @@ def plain_titles(folder: Path) -> list[tuple[str, str]]:
     pages = []
     for path in sorted(folder.rglob("*.md")):
         address = _address(path.relative_to(folder).as_posix())
-        found = TITLE.search(path.read_text(encoding="utf-8"))
-        if address and found:
-            pages.append((address, found[1]))
+        match = TITLE.search(path.read_text(encoding="utf-8"))
+        if address and match:
+            pages.append((address, match[1]))
     return pages
 
 

@@ -195,11 +195,11 @@ def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePai
     A best-worst choice says that the best beats all others and all others beat the worst; a ranking
     compares every pair, and equal ranks are ties.
     """
-    found = []
+    preference_pairs = []
     for key, value in answer.get("choices", {}).items():
         left, right = shown[0], shown[1]
         ordered = left < right
-        found.append(
+        preference_pairs.append(
             PreferencePair(
                 min(left, right), max(left, right), int(key), value if ordered else -value, ordered
             )
@@ -208,18 +208,18 @@ def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePai
         worst = answer["worst"][key]
         for other in shown:
             if other != best:
-                found.append(_preferred(best, other, int(key)))
+                preference_pairs.append(_preferred(best, other, int(key)))
             if other not in (best, worst):
-                found.append(_preferred(other, worst, int(key)))
+                preference_pairs.append(_preferred(other, worst, int(key)))
     for key, ranks in answer.get("ranks", {}).items():
         ordered_ids = sorted(shown)
         for index, a in enumerate(ordered_ids):
             for b in ordered_ids[index + 1 :]:
                 difference = ranks[str(b)] - ranks[str(a)]
-                found.append(
+                preference_pairs.append(
                     PreferencePair(a, b, int(key), (difference > 0) - (difference < 0), None)
                 )
-    return found
+    return preference_pairs
 
 
 def _preferred(better: int, worse: int, criterion: int) -> PreferencePair:

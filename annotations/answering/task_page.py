@@ -144,10 +144,10 @@ def own_assignment(seat: Seat, pk: int) -> Assignment | None:
     row = _ASSIGNMENTS.first([pk, seat.campaign_id, seat.annotator_id])
     if row is None:
         return None
-    found: Assignment
-    found, found.item, found.item.document = row
-    found.campaign = seat.campaign
-    return found
+    assignment: Assignment
+    assignment, assignment.item, assignment.item.document = row
+    assignment.campaign = seat.campaign
+    return assignment
 
 
 def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, ...]:
@@ -316,13 +316,13 @@ def _judge_scores(
         "criteria": [],
         "outputs": list(assignment.shown),
     }
-    found: dict[int, list[str]] = defaultdict(list)
+    judge_scores: dict[int, list[str]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         for criterion, judge, output, value in cursor.fetchall():
             of = f" of {letters[output]}" if letters[output] else ""
-            found[criterion].append(f"{judge}{of}: {value:.1f}")
-    return found
+            judge_scores[criterion].append(f"{judge}{of}: {value:.1f}")
+    return judge_scores
 
 
 def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, ...]:

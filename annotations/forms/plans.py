@@ -105,10 +105,10 @@ class PlanForm(forms.Form):
 
     @property
     def difference_that_matters(self) -> float | None:
-        found: float | None = self.cleaned_data.get("difference")
-        return found
+        difference: float | None = self.cleaned_data.get("difference")
+        return difference
 
     @property
     def price_of_a_rating(self) -> Decimal | None:
-        found: Decimal | None = self.cleaned_data["price"]
-        return found
+        price: Decimal | None = self.cleaned_data["price"]
+        return price

@@ -88,20 +88,20 @@ def standing(goal: CampaignGoal, data: ReportData) -> Standing:
     Args:
         data: has the goal's criterion and judges.
     """
-    found = _sequence(goal, data)
-    count = len(found.values)
+    sequence = _sequence(goal, data)
+    count = len(sequence.values)
     if not count:
-        return Standing(0, found.planned)
+        return Standing(0, sequence.planned)
     (ends,) = confidence_sequence(
-        found.values,
+        sequence.values,
         [count],
-        lowest=-found.most,
-        highest=found.most,
-        weight=found.weight,
-        largest=found.largest,
+        lowest=-sequence.most,
+        highest=sequence.most,
+        weight=sequence.weight,
+        largest=sequence.largest,
     )
     half = (ends.high - ends.low) / 2
-    estimate = mean_of_documents(found.values, found.weight)
+    estimate = mean_of_documents(sequence.values, sequence.weight)
     if goal.kind == GoalKind.WIDTH:
         wanted, now = goal.width or 0.0, half
         is_reached = half <= wanted
@@ -112,13 +112,15 @@ def standing(goal: CampaignGoal, data: ReportData) -> Standing:
         is_reached = not ends.low <= 0 <= ends.high
     needed = Needed(None, None)
     if not is_reached and wanted > 0:
-        needed = for_any_time(found.values, wanted, lowest=-found.most, highest=found.most, now=now)
+        needed = for_any_time(
+            sequence.values, wanted, lowest=-sequence.most, highest=sequence.most, now=now
+        )
     # How large a difference is, is not known well enough to promise when it is found.
     promised = needed.promised if goal.kind == GoalKind.WIDTH else None
-    fixed = LeftOut.each(count).mean_interval(found.values, weight=found.weight)
+    fixed = LeftOut.each(count).mean_interval(sequence.values, weight=sequence.weight)
     return Standing(
-        count, found.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
-        within(fixed, -found.most, found.most), found.ranked,
+        count, sequence.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
+        within(fixed, -sequence.most, sequence.most), sequence.ranked,
     )  # fmt: skip
 
 

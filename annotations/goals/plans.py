@@ -174,8 +174,8 @@ def _row(
 
 def _mean(values: FloatArray) -> float | None:
     """The mean of what is there; None where nothing is."""
-    found = mean_of_documents(values)
-    return None if np.isnan(found) else found
+    mean = mean_of_documents(values)
+    return None if np.isnan(mean) else mean
 
 
 def _of_all(needed: Needed, times: float) -> Needed:
@@ -198,15 +198,15 @@ def _by_raters(human: HumanScores) -> list[tuple[int, FloatArray]]:
     first = np.cumsum(ratings.count) - ratings.count
     place = np.empty(len(ratings), dtype=np.int64)
     place[order] = np.arange(len(ratings)) - first[ratings.output[order]]
-    found = []
+    by_raters = []
     for raters in range(1, most + 1):
         chosen = (place < raters) & (ratings.count[ratings.output] >= raters)
         part = Ratings(
             ratings.output[chosen], ratings.rater[chosen], ratings.value[chosen],
             ratings.outputs, ratings.raters,
         )  # fmt: skip
-        found.append((raters, part.means()))
-    return found
+        by_raters.append((raters, part.means()))
+    return by_raters
 
 
 def _seconds_per_rating(project_id: int) -> float | None:

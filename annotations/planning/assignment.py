@@ -337,10 +337,10 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
             "next item.",
             keeps_place=False,
         )
-    found: Assignment
-    found, found.item = row
-    found.campaign = seat.campaign
-    return found
+    assignment: Assignment
+    assignment, assignment.item = row
+    assignment.campaign = seat.campaign
+    return assignment
 
 
 @transaction.atomic

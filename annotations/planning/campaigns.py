@@ -142,9 +142,9 @@ def annotator_of(project: Project, user: Any) -> Annotator:
     An uploaded file may name a rater as the user is named. Nobody knows whether they are the same
     person, so the user is "ada (on this site)" beside the file's "ada".
     """
-    known = Annotator.objects.filter(project=project, user=user).first()
-    if known:
-        return known
+    annotator = Annotator.objects.filter(project=project, user=user).first()
+    if annotator:
+        return annotator
     username = user.get_username()
     name, number = username, 1
     while Annotator.objects.filter(project=project, name=name).exists():

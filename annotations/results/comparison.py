@@ -43,11 +43,11 @@ def own_answers(
     campaign: Campaign, assignments: Iterable[Assignment]
 ) -> list[tuple[Assignment, GivenAnswers]]:
     """An annotator's own assignments with their answers in words."""
-    found = []
+    own_answers = []
     for assignment in assignments:
         assignment.campaign = campaign
-        found.append((assignment, own_of(assignment)))
-    return found
+        own_answers.append((assignment, own_of(assignment)))
+    return own_answers
 
 
 def _letters(assignment: Assignment) -> dict[int, str]:

@@ -190,16 +190,18 @@ def _annotator(
 
 
 def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
-    found: list[str] = []
+    warnings: list[str] = []
     if row["submitted"] < SUSPECT_ITEMS:
-        return found
+        return warnings
     if median and row["seconds"] is not None and row["seconds"] < SUSPECT_FAST * median:
-        found.append(f"fast: {row['seconds']:.0f} s per item, while others need {median:.0f} s")
+        warnings.append(f"fast: {row['seconds']:.0f} s per item, while others need {median:.0f} s")
     if row["answers"] and row["most_same"] / row["answers"] >= SUSPECT_FLAT:
-        found.append(f"flat: {row['most_same'] / row['answers']:.0%} of the answers are the same")
+        warnings.append(
+            f"flat: {row['most_same'] / row['answers']:.0%} of the answers are the same"
+        )
     if row["checks"] >= SUSPECT_CHECKS and row["checks_right"] / row["checks"] < SUSPECT_RIGHT:
-        found.append(f"checks: {row['checks_right']} of {row['checks']} right")
-    return found
+        warnings.append(f"checks: {row['checks_right']} of {row['checks']} right")
+    return warnings
 
 
 # A check is right if every score is as expected, every expected winner or the requested side

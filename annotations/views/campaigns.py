@@ -125,11 +125,11 @@ def _goal_context(campaign: Campaign) -> dict[str, object]:
     goal = CampaignGoal.objects.filter(campaign=campaign).first()
     if goal is None:
         return {"goal": None}
-    found: dict[str, object] = {"goal": goal, "as_plan": as_plan(goal)}
+    goal_context: dict[str, object] = {"goal": goal, "as_plan": as_plan(goal)}
     if campaign.state == CampaignState.DRAFT or goal.reached_at:
-        return found
+        return goal_context
     data = live_data(campaign.project)
-    return found | {"standing": standing(goal, data)}
+    return goal_context | {"standing": standing(goal, data)}
 
 
 @require_POST

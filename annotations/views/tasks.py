@@ -51,9 +51,11 @@ def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seat_view
 def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
     """One of the annotator's own items, answered or not."""
-    found = _own(seat, assignment)
+    own_answer = _own(seat, assignment)
     return (
-        _fragment(request, seat, found) if wants_fragment(request) else _page(request, seat, found)
+        _fragment(request, seat, own_answer)
+        if wants_fragment(request)
+        else _page(request, seat, own_answer)
     )
 
 
@@ -61,11 +63,19 @@ def task_detail(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 @seat_view
 def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The item answered before a given one."""
-    found = previous_of(seat, before=whole_number(request.GET.get("before", ""), default=0))
+    previous = previous_of(seat, before=whole_number(request.GET.get("before", ""), default=0))
     if wants_fragment(request):
-        return _fragment(request, seat, _own(seat, found.pk)) if found else HttpResponse(status=204)
+        return (
+            _fragment(request, seat, _own(seat, previous.pk))
+            if previous
+            else HttpResponse(status=204)
+        )
     route = ("annotations:task_detail", seat.campaign.project.slug, seat.campaign_id)
-    return redirect(*route, found.pk) if found else redirect("annotations:task_current", *route[1:])
+    return (
+        redirect(*route, previous.pk)
+        if previous
+        else redirect("annotations:task_current", *route[1:])
+    )
 
 
 @require_POST
@@ -147,18 +157,20 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seat_view
 def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
     """Other people's answers to an item, after one's own, if the campaign shows them."""
-    found = _own(seat, assignment)
+    own_answer = _own(seat, assignment)
     if not seat.campaign.show_others:
         raise AnnotationError("This campaign does not show other people's answers.")
-    if found.state != AssignmentState.SUBMITTED:
+    if own_answer.state != AssignmentState.SUBMITTED:
         raise AnnotationError("Submit your own answer first; then you can compare it with others.")
-    Assignment.objects.filter(pk=found.pk, saw_others_at=None).update(saw_others_at=timezone.now())
+    Assignment.objects.filter(pk=own_answer.pk, saw_others_at=None).update(
+        saw_others_at=timezone.now()
+    )
     context = {"project": seat.campaign.project, "tab": "annotate", "campaign": seat.campaign}
     context |= {
-        "page": task_page(seat, found),
+        "page": task_page(seat, own_answer),
         "questions": questions_of(seat.campaign),
-        "own": own_of(found),
-        "others": others_of(found),
+        "own": own_of(own_answer),
+        "others": others_of(own_answer),
     }
     return render(request, "annotations/task_compare.html", context)
 

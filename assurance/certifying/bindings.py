@@ -67,7 +67,7 @@ def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:
     The version of the software is stated and not compared: an upgrade does not change what was
     measured.
     """
-    found = []
+    differences = []
     for name, what in BOUND.items():
         before, now = bound.get(name), today.get(name)
         if before == now:
@@ -77,8 +77,8 @@ def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:
             said += f": {before.get('count')} then, {now['count']} now"
         elif name in ("model", "answered_by"):
             said += f": {_named(before)} then, {_named(now)} now"
-        found.append(f"{said}.")
-    return found
+        differences.append(f"{said}.")
+    return differences
 
 
 def bound_rows(bound: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
@@ -161,11 +161,11 @@ def _named(value: Any) -> str:
 
 def _digest(parts: Iterable[Any]) -> str:
     """SHA-256 over values, each as a line of JSON."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        found.update(orjson.dumps(part, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY))
-        found.update(b"\n")
-    return f"sha256:{found.hexdigest()}"
+        digest.update(orjson.dumps(part, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY))
+        digest.update(b"\n")
+    return f"sha256:{digest.hexdigest()}"
 
 
 def _counted(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
@@ -206,15 +206,15 @@ def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
         for output in stated.tolist()
         if output not in rated
     ]
-    found = _counted(rows)
+    counted = _counted(rows)
     weight = humans.weight
     if weight is not None:
         # Without the digits by which several campaigns' probabilities may differ.
         weights = [
             (*data.name_of(at), f"{weight[at]:.9g}") for at in np.flatnonzero(weight).tolist()
         ]
-        found["digest"] = _digest([found["digest"], *sorted(weights)])
-    return found
+        counted["digest"] = _digest([counted["digest"], *sorted(weights)])
+    return counted
 
 
 def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:

@@ -40,12 +40,12 @@ def read_requirements(texts: Sequence[str]) -> list[Requirement]:
     Raises:
         RequirementError: there is none, there are too many, or one is not a requirement.
     """
-    found = list(dict.fromkeys(parse_requirement(text) for text in texts if text.strip()))
-    if not found:
+    requirements = list(dict.fromkeys(parse_requirement(text) for text in texts if text.strip()))
+    if not requirements:
         raise RequirementError("Name at least one requirement, such as spearman.summary.low>=0.45.")
-    if len(found) > MOST_REQUIREMENTS:
+    if len(requirements) > MOST_REQUIREMENTS:
         raise RequirementError(f"A certificate has at most {MOST_REQUIREMENTS} requirements.")
-    return found
+    return requirements
 
 
 def certify(

@@ -34,14 +34,14 @@ def figures_of(
         epsilon: of the alternative annotator test.
     """
     project, views = judge.project, {}
-    found = {}
+    figures = {}
     for name in names:
         level, coefficient = _view_of(name)
         if (level, coefficient) not in views:
             options = ReportOptions(level, coefficient, epsilon=epsilon, judges=(judge.pk,))
             views[level, coefficient] = _result(project, criterion, options, data)
-        found[name] = figure_of(name, *views[level, coefficient])
-    return found
+        figures[name] = figure_of(name, *views[level, coefficient])
+    return figures
 
 
 def _view_of(name: str) -> tuple[Level, Coefficient]:

@@ -108,8 +108,8 @@ def parse_requirement(text: str) -> Requirement:
     Raises:
         RequirementError: it is not one.
     """
-    found = _WRITTEN.fullmatch(text)
-    figure, relation, bound = (one or "" for one in found.groups()) if found else ("", "", "")
+    match = _WRITTEN.fullmatch(text)
+    figure, relation, bound = (one or "" for one in match.groups()) if match else ("", "", "")
     if figure in CLAIMS and not relation:
         return Requirement(figure)
     if figure.endswith(".low") and relation in ("<", "<="):

@@ -94,8 +94,8 @@ class Ground:
     def outputs_at(self, places: IntArray) -> list[CandidateOutput]:
         """The outputs at some places, with their documents, in the same order."""
         ids = [int(pk) for pk in self.output_ids[places]]
-        found = CandidateOutput.objects.select_related("document").in_bulk(ids)
-        return [found[pk] for pk in ids]
+        by_pk = CandidateOutput.objects.select_related("document").in_bulk(ids)
+        return [by_pk[pk] for pk in ids]
 
     def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
         """The outputs of some documents as they were rated, and values of them."""

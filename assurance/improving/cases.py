@@ -71,11 +71,11 @@ def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatAr
 
 def _comments_on(output_ids: Sequence[int]) -> dict[int, list[str]]:
     """What annotators wrote about items that show one of some outputs alone."""
-    found: dict[int, list[str]] = defaultdict(list)
+    comments: dict[int, list[str]] = defaultdict(list)
     rows = Assignment.objects.filter(
         state=AssignmentState.SUBMITTED, shown__in=[[pk] for pk in output_ids]
     ).order_by("pk")
     for shown, answer in rows.values_list("shown", "answer"):
         if comment := str((answer or {}).get("comment", "")).strip():
-            found[shown[0]].append(comment)
-    return found
+            comments[shown[0]].append(comment)
+    return comments

@@ -189,8 +189,8 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
 
 def mean_on_selection(proposal: Proposal) -> float | None:
     """Mean rho on the documents by which one is chosen; None if it did not get so far."""
-    found = proposal.on_selection.values()
-    return sum(found) / len(found) if found else None
+    values = proposal.on_selection.values()
+    return sum(values) / len(values) if values else None
 
 
 def look_json(look: Look) -> dict[str, Any]:

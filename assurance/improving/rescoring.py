@@ -41,16 +41,16 @@ def scored_again(
         .select_related("reply", "run")
         .order_by("pk")
     )
-    found: dict[int, float] = {}
+    scored_again: dict[int, float] = {}
     for row in rows:
         made = row.run.frozen
-        if row.output_id in found or row.reply is None or not _would_be_same(made, settings):
+        if row.output_id in scored_again or row.reply is None or not _would_be_same(made, settings):
             continue
         answer = answer_from(row.reply)
         scored = score_choices([_first(answer, question, settings)], question, settings)
         if isinstance(scored, Scored):
-            found[row.output_id] = scored.value
-    return found
+            scored_again[row.output_id] = scored.value
+    return scored_again
 
 
 def _would_be_same(made: RunParameters, settings: RequestSettings) -> bool:

@@ -331,10 +331,10 @@ class _Rewording:
         """Write down what came of a wording, if it is not known yet."""
         row = self.rows[_key(candidate)]
         if np.array_equal(documents, self.selecting):
-            found = self._by_document(documents, rho)
+            by_document = self._by_document(documents, rho)
             self.in_vain = 0
             if not row.on_selection:
-                row.on_selection = found
+                row.on_selection = by_document
                 row.save(update_fields=["on_selection"])
         elif row is self.newest:
             self.newest = None

@@ -72,9 +72,9 @@ def spent_on(search: Search) -> Spent:
     total = dict.fromkeys(names, 0)
     tried = search.runs.exclude(pk__in=search.candidates.exclude(look_run=None).values("look_run"))
     for rows in (tried, search.proposals.all()):
-        found = rows.aggregate(**{name: Sum(name) for name in names})
+        sums = rows.aggregate(**{name: Sum(name) for name in names})
         for name in names:
-            total[name] += found[name] or 0
+            total[name] += sums[name] or 0
     prices = run_parameters(search.judge, RunRequest()).prices
     return Spent(total["calls"], cost(total["prompt_tokens"], total["completion_tokens"], prices))
 

@@ -43,14 +43,14 @@ def note_drift(study: Study, part: StudyPart, items: Sequence[StudyItem]) -> Non
     if part.number <= study.replies:
         study.model = study.model or part.model
         return
-    found = evidence_of(study, items)
-    if not len(found.scores):
+    evidence = evidence_of(study, items)
+    if not len(evidence.scores):
         return  # no item has a score after the freeze
-    part.scores_evidence = float(found.scores[-1])
-    part.agreement_evidence = float(found.agreement[-1])
+    part.scores_evidence = float(evidence.scores[-1])
+    part.agreement_evidence = float(evidence.agreement[-1])
     if study.drifted_at is not None or not study.is_on:
         return
-    reasons = _reasons(study, part, found, items)
+    reasons = _reasons(study, part, evidence, items)
     if not reasons:
         return
     study.drifted_at, study.drift = timezone.now(), " ".join(reasons)[:500]
@@ -73,14 +73,14 @@ def _reasons(
     study: Study, part: StudyPart, found: Evidence, items: Sequence[StudyItem]
 ) -> list[str]:
     """What has drifted, in sentences."""
-    said = []
+    reasons = []
     if part.model and study.model and part.model != study.model:
-        said.append(f"The endpoint answers as {part.model}, no longer as {study.model}.")
+        reasons.append(f"The endpoint answers as {part.model}, no longer as {study.model}.")
     if found.scores_at is not None:
-        said.append(f"Scores of the sentinels have changed{_by_how_much(study, items)}.")
+        reasons.append(f"Scores of the sentinels have changed{_by_how_much(study, items)}.")
     if found.agreement_at is not None:
-        said.append("Scores of the sentinels have moved away from people's ratings.")
-    return said
+        reasons.append("Scores of the sentinels have moved away from people's ratings.")
+    return reasons
 
 
 def _by_how_much(study: Study, items: Sequence[StudyItem]) -> str:

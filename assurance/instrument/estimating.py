@@ -56,15 +56,15 @@ def estimate_study(
     asked = copy(judge)
     if kind == StudyKind.AGAIN and judge.mode == ScoringMode.SAMPLES:
         asked.samples = 1
-    found = _run_on_some(asked, criterion)
-    if found is None or not found.items:
+    run = _run_on_some(asked, criterion)
+    if run is None or not run.items:
         return None
 
     def calls(count: int) -> int:
-        return -(-found.calls * count // found.items)
+        return -(-run.calls * count // run.items)
 
     def cost(count: int) -> Decimal | None:
-        return None if found.cost is None else found.cost * count / found.items
+        return None if run.cost is None else run.cost * count / run.items
 
     is_watch = kind == StudyKind.DRIFT
     return StudyEstimate(

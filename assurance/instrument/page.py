@@ -164,12 +164,12 @@ def _askings(
 
 def studies_of(judge: Judge, kind: str) -> list[ShownStudy]:
     """The studies of a kind that are asking, and of each criterion the last."""
-    found, seen = [], set()
+    studies, seen = [], set()
     for study in judge.studies.filter(kind=kind).select_related("criterion", "judge", "project"):
         if study.is_on or study.criterion_id not in seen:
-            found.append(shown(study))
+            studies.append(shown(study))
         seen.add(study.criterion_id)
-    return found
+    return studies
 
 
 def study_json(one: ShownStudy) -> dict[str, Any]:
@@ -201,8 +201,8 @@ def study_json(one: ShownStudy) -> dict[str, Any]:
             "askings": [vars(asking) for asking in one.askings],
         }
     if study.kind == StudyKind.PROBES and one.is_done:
-        found = sensitivity_of(study)
-        said["findings"] = [finding_json(finding) for finding in found.findings]
-        if found.sample:
-            said["what_numbers_speak_of"] = list(found.sample)
+        sensitivity = sensitivity_of(study)
+        said["findings"] = [finding_json(finding) for finding in sensitivity.findings]
+        if sensitivity.sample:
+            said["what_numbers_speak_of"] = list(sensitivity.sample)
     return said

@@ -139,26 +139,28 @@ def recognised_files(
         UnclearColumnsError: something about them has to be said first.
     """
     known, saved = known_names(project), list(project.saved_columns.all())
-    found = []
+    recognised_files = []
     for path, name in files:
         file = recognise_file(path, name, known, saved, sheet)
         if asks_for_sheet(file.questions):
             file = recognise_file(path, name, known, saved, file.preview.sheet)
         own = {column: said[column] for column in file.column_names if column in said}
-        found.append(with_columns(file, own))
-    if sheet and not any(file.preview.sheet == sheet for file in found):
+        recognised_files.append(with_columns(file, own))
+    if sheet and not any(file.preview.sheet == sheet for file in recognised_files):
         raise SaidError(
             next(
-                (file.preview.error for file in found if file.preview.error),
+                (file.preview.error for file in recognised_files if file.preview.error),
                 f"No file has a sheet {sheet}.",
             )
         )
     for column in said:
-        if not any(column in file.column_names or file.preview.structure for file in found):
+        if not any(
+            column in file.column_names or file.preview.structure for file in recognised_files
+        ):
             raise SaidError(f"No file has a column {column}.")
-    if open_ := [question for file in found for question in file.questions]:
+    if open_ := [question for file in recognised_files for question in file.questions]:
         raise UnclearColumnsError(open_)
-    return found
+    return recognised_files
 
 
 def as_input(file: RecognisedFile, *, said: bool) -> InputFile:

@@ -93,7 +93,7 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         does."""
         # Sources and outputs are one set: two conditions with OR would check both for every
         # document.
-        found = self.extra(
+        matches = self.extra(
             where=[
                 """evaluations_document.id IN (
                        SELECT id FROM evaluations_document
@@ -105,7 +105,7 @@ class DocumentQuerySet(models.QuerySet["Document"]):
             ],
             params=[words] * 3,
         )
-        return cast("DocumentQuerySet", found)
+        return cast("DocumentQuerySet", matches)
 
 
 class SearchWords(models.Func):

@@ -38,10 +38,10 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
     """
     pack = f"(row_number() OVER () - 1) / {PACKED_ROWS}"
     packs = [arrays for _key, arrays in _fetched(pack, columns, rest)]
-    found = np.empty((sum(len(arrays[0]) for arrays in packs), len(columns)))
+    numbers = np.empty((sum(len(arrays[0]) for arrays in packs), len(columns)))
     for index, parts in enumerate(zip(*packs, strict=True)):
-        np.concatenate(parts, out=found[:, index])
-    return found
+        np.concatenate(parts, out=numbers[:, index])
+    return numbers
 
 
 def fetch_groups(key: str, columns: list[str], rest: str) -> dict[int, list[FloatArray]]:

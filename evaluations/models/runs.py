@@ -376,14 +376,14 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
 
     def failures_by_reason(self) -> list[dict[str, Any]]:
         """`reason`, `count` and one `example` detail, most frequent first."""
-        found = (
+        rows = (
             self.filter(state=ItemState.FAILED)
             .order_by()
             .values("reason")
             .annotate(count=models.Count("pk"), example=models.Min("detail"))
             .order_by("-count", "reason")
         )
-        return [dict(row) for row in found]
+        return [dict(row) for row in rows]
 
 
 class RunItem(models.Model):

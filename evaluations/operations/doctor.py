@@ -164,9 +164,9 @@ def postgres_version() -> Finding:
 
 def databases() -> Finding:
     """Databases that restores left beside the site's."""
-    found = left_behind()
-    if found:
-        listed = ", ".join(f"{name} ({size / 2**20:,.0f} MB)" for name, size in found.items())
+    leftovers = left_behind()
+    if leftovers:
+        listed = ", ".join(f"{name} ({size / 2**20:,.0f} MB)" for name, size in leftovers.items())
         advice = f"{command('tidy --replaced')} drops what restores replaced or did not finish."
         return Finding("databases", Severity.WARNING, f"beside the site's: {listed}", advice)
     return Finding("databases", Severity.OK, "restores left none behind")

@@ -59,10 +59,10 @@ def document_texts(
     means = _means(document, criterion, annotators)
     scores = _scores(document, criterion, judge)
     words = _words(list(scores.values()))
-    found = []
+    document_texts = []
     for output in outputs:
         score, mean = scores.get(output.pk), means.get(output.pk)
-        found.append(
+        document_texts.append(
             OutputText(
                 output,
                 people="–" if mean is None else f"{mean:.2f}",
@@ -70,7 +70,7 @@ def document_texts(
                 words="" if score is None else words.get(score.pk, ""),
             )
         )
-    return found
+    return document_texts
 
 
 def _means(

@@ -133,14 +133,14 @@ def in_words(action: str) -> str:
 
 def recent_activity(project: Project) -> list[Activity]:
     """The last things that people did in a project, the newest first; repetitions are one."""
-    found: list[Activity] = []
+    recent_activity: list[Activity] = []
     for entry in AuditEntry.objects.filter(project=project, refused=False)[: SHOWN * 5]:
         who = "The site" if entry.user_name == THE_SITE else entry.user_name
-        what, last = in_words(entry.action), found[-1] if found else None
+        what, last = in_words(entry.action), recent_activity[-1] if recent_activity else None
         if last and (last.who, last.what) == (who, what):
-            found[-1] = Activity(last.at, who, what, last.times + 1)
-        elif len(found) == SHOWN:
+            recent_activity[-1] = Activity(last.at, who, what, last.times + 1)
+        elif len(recent_activity) == SHOWN:
             break
         else:
-            found.append(Activity(entry.created_at, who, what))
-    return found
+            recent_activity.append(Activity(entry.created_at, who, what))
+    return recent_activity

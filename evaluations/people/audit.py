@@ -99,9 +99,9 @@ def _note_lockout(request: HttpRequest, username: str | None, **_more: Any) -> N
 
 def _refused(request: HttpRequest, status: int) -> str:
     """What was refused, in a few words; empty if nothing relevant was."""
-    said: str = getattr(request, "audit_refused", "")
-    if said:
-        return said
+    reason: str = getattr(request, "audit_refused", "")
+    if reason:
+        return reason
     if status == 403:
         return "no right to do this"
     if status == 404 and request.resolver_match is not None:

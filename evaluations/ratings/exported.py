@@ -64,21 +64,21 @@ def metadata_names(project: Project) -> list[str]:
 
 
 def _ratings_of(outputs: Sequence[int]) -> dict[int, list[Given]]:
-    found: dict[int, list[Given]] = defaultdict(list)
+    ratings: dict[int, list[Given]] = defaultdict(list)
     rows = Rating.objects.filter(output__in=outputs, annotator__kind=Annotator.Kind.PERSON)
     names = ("output_id", "criterion__name", "annotator__name", "score")
     for output, *given in rows.order_by("pk").values_list(*names):
-        found[output].append((given[0], given[1], given[2]))
-    return found
+        ratings[output].append((given[0], given[1], given[2]))
+    return ratings
 
 
 def _scores_of(outputs: Sequence[int], judges: dict[int, str]) -> dict[int, list[Given]]:
-    found: dict[int, list[Given]] = defaultdict(list)
+    scores: dict[int, list[Given]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(_SCORES, [list(outputs)])
         for output, criterion, judge, value in cursor.fetchall():
-            found[output].append((criterion, judges[judge], value))
-    return found
+            scores[output].append((criterion, judges[judge], value))
+    return scores
 
 
 def _columns(output: CandidateOutput) -> dict[str, Any]:

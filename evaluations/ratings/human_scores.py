@@ -113,7 +113,7 @@ def human_scores(
     for key, columns in rows.items():
         by_criterion[ids_of_key(key)[0]].append((ids_of_key(key)[1], columns))
     everything = np.ones(len(outputs), dtype=bool)
-    found = {}
+    human_scores = {}
     for criterion_id in criterion_ids:
         parts = by_criterion[criterion_id]
         output, annotator, score = (
@@ -142,8 +142,8 @@ def human_scores(
             stated = ratings.among(everything, means).means()
             mean = np.where(np.isnan(mean), stated, mean)
         persons = [one for one, is_person in zip(annotators, people, strict=True) if is_person]
-        found[criterion_id] = _of_active(by_person, persons, mean, in_sight)
-    return found
+        human_scores[criterion_id] = _of_active(by_person, persons, mean, in_sight)
+    return human_scores
 
 
 def _of_active(

@@ -92,7 +92,7 @@ def sampled(
     if not campaigns and not stated:
         return {}
     drawn = {pk: one for pk, one in campaigns.items() if one.probability is not None}
-    found = {}
+    sampled = {}
     for criterion, human in humans.items():
         by_draw = [one for one in drawn.values() if criterion in one.criteria]
         by_top = [
@@ -114,8 +114,8 @@ def sampled(
             if not by_draw:
                 probability[at] = said
             top[at[said == 0]] = True
-        found[criterion] = Sampled(probability, top)
-    return found
+        sampled[criterion] = Sampled(probability, top)
+    return sampled
 
 
 def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArray]:
@@ -192,7 +192,7 @@ def _campaigns(project_id: int) -> dict[int, _Campaign]:
         ["1"],
         f"FROM annotations_campaignitem i WHERE i.{within} AND i.kind = 'ordinary'",
     )
-    found = {}
+    campaigns = {}
     for pk, (selection, criteria) in chosen.items():
         has_design = pk in probabilities
         if not has_design and selection not in (*ACTIVE, Selection.TOP):
@@ -201,8 +201,8 @@ def _campaigns(project_id: int) -> dict[int, _Campaign]:
             answers = np.stack(asked[pk], axis=1)
             answered = len(np.unique(answers[:, 0])) / len(items[pk][0])
             probability = np.stack(probabilities[pk], axis=1) if has_design else None
-            found[pk] = _Campaign(criteria, answers, answered, probability)
-    return found
+            campaigns[pk] = _Campaign(criteria, answers, answered, probability)
+    return campaigns
 
 
 def _with_criteria(project_id: int) -> list[tuple[int, str, list[int]]]:

@@ -13,11 +13,11 @@ from geval.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 
 def cautions(result: JudgeResult) -> list[str]:
     """What a reader must know about a judge's numbers on a criterion."""
-    found: list[str] = []
+    cautions: list[str] = []
     rho = result.correlations.estimates["spearman"]["summary"].value
     spread, test = result.analysis.spread, result.alt_test
     if test.passes and rho is None and spread and spread.modal_share == 1:
-        found.append(
+        cautions.append(
             "It passes the annotator test although it gives every output the same score: it says "
             "nothing about which output is better."
         )
@@ -28,22 +28,22 @@ def cautions(result: JudgeResult) -> list[str]:
                 f"because it gives the same score to {spread.modal_share:.0%} of the outputs, like "
                 "most people"
             )
-        found.append(
+        cautions.append(
             f"It passes the annotator test {reason}; with rho {rho:.2f} it hardly distinguishes "
             "good from bad outputs."
         )
     used, documents = result.correlations.documents_used, result.correlations.documents
     if documents and used < USED_DOCUMENTS * documents:
-        found.append(
+        cautions.append(
             f"Only {used} of {documents} documents count: in the rest, people or the judge gave "
             "every output the same score."
         )
     if not result.analysis.ppi.is_random:
-        found.append(
+        cautions.append(
             "Its scores of rated and unrated outputs differ, so the rated ones are not a random "
             "sample and the prediction-powered intervals are not valid."
         )
-    return found
+    return cautions
 
 
 def all_cautions(criterion: CriterionResult) -> list[tuple[str, str]]:

@@ -315,27 +315,27 @@ def _scores_of(
         runs_of_judges.setdefault(judge_id, []).append(run_id)
     once = {runs[0]: judge_id for judge_id, runs in runs_of_judges.items() if len(runs) == 1}
     several = [judge_id for judge_id, runs in runs_of_judges.items() if len(runs) > 1]
-    found: dict[tuple[int, int], list[FloatArray]] = {}
+    scores: dict[tuple[int, int], list[FloatArray]] = {}
     if once:
         # Millions of scores of judges that ran once need no sorting, which would take most of the
         # time. Their runs are named, so that the planner knows how many scores they have.
         groups = _by("s.run_id", f"evaluations_score s WHERE s.run_id IN ({id_list([*once])})"
                      f" AND {about}")  # fmt: skip
-        found |= {(once[run_id], of): columns for (run_id, of), columns in groups.items()}
+        scores |= {(once[run_id], of): columns for (run_id, of), columns in groups.items()}
     if several:
         newest = newest_scores(f"r.judge_id IN ({id_list(several)}) AND {about}")
-        found |= _by("s.judge_id", f"({newest}) AS s")
-    return found
+        scores |= _by("s.judge_id", f"({newest}) AS s")
+    return scores
 
 
 def _by(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
     """Outputs and values of scores by an id and by their criterion's."""
-    found = fetch_groups(
+    groups = fetch_groups(
         two_ids(key, f"coalesce(s.criterion_id, {EVERY_CRITERION})"),
         ["s.output_id", "s.value"],
         f"FROM {scores}",
     )
-    return {ids_of_key(both): columns for both, columns in found.items()}
+    return {ids_of_key(both): columns for both, columns in groups.items()}
 
 
 def ids_of(project_id: int) -> dict[str, list[int]]:

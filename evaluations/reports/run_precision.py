@@ -193,16 +193,16 @@ def _order(
     )
     left_out = {one.places[pk] for pk in without if pk in one.places}
     ordered = rows[rows[:, 1].argsort(kind="stable"), 0].astype(int).tolist()
-    found = dict.fromkeys(one.places[pk] for pk in ordered if pk in one.places)
-    return [place for place in found if place not in left_out]
+    places = dict.fromkeys(one.places[pk] for pk in ordered if pk in one.places)
+    return [place for place in places if place not in left_out]
 
 
 def _open_items(run: EvaluationRun) -> dict[int | None, _Open]:
     rows = run.items.open().order_by().values("criterion")
     counted = rows.annotate(items=Count("pk"), first=Min("pk")).order_by("first")
-    found: dict[int | None, _Open] = {}
+    counts: dict[int | None, _Open] = {}
     before = 0
     for row in counted:
-        found[row["criterion"]] = _Open(row["items"], before)
+        counts[row["criterion"]] = _Open(row["items"], before)
         before += row["items"]
-    return found
+    return counts

@@ -393,12 +393,12 @@ def weights_note(report: Report) -> str:
     """The note about outputs that count by their weights; empty if all count alike."""
     if not report.weights:
         return ""
-    found = " ".join(
+    sizes = " ".join(
         f"{name}: {thin(one.outputs)} rated outputs tell as much as {thin(one.effective)} of a"
         " sample with equal probabilities (the effective sample size)."
         for name, one in report.weights.items()
     )
-    note = f"{WEIGHTS} {found}"
+    note = f"{WEIGHTS} {sizes}"
     if any(weight.is_within_documents for weight in report.weights.values()):
         note += (
             " Outputs were drawn one by one, so a document's correlation depends on the few of its"

@@ -26,12 +26,12 @@ def rouge_l(output: str, reference: str) -> float:
 def bleu_4(output: str, reference: str) -> float:
     """The geometric mean of (matches + tiny) / (n-grams + small) for n = 1 to 4, times the penalty
     for brevity."""
-    found = _bleu().sentence_score(output, [reference])
+    score = _bleu().sentence_score(output, [reference])
     product = math.prod(
         (right + TINY) / (all_ + SMALL)
-        for right, all_ in zip(found.counts, found.totals, strict=True)
+        for right, all_ in zip(score.counts, score.totals, strict=True)
     )
-    ratio = (found.sys_len + TINY) / (found.ref_len + SMALL)
+    ratio = (score.sys_len + TINY) / (score.ref_len + SMALL)
     return float(product**0.25 * (math.exp(1 - 1 / ratio) if ratio < 1 else 1.0))
 
 

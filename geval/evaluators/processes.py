@@ -49,16 +49,16 @@ class ScoringProcess:
             await self._send(list(items))
             assert self.process.stdout is not None
             (length,) = LENGTH.unpack(await self.process.stdout.readexactly(LENGTH.size))
-            found = pickle.loads(await self.process.stdout.readexactly(length))  # noqa: S301 (our own process wrote it)
+            values = pickle.loads(await self.process.stdout.readexactly(length))  # noqa: S301 (our own process wrote it)
         except (asyncio.IncompleteReadError, ConnectionError):
             raise EvaluatorError(
                 f"A process of {self.title} ended before its time; it may have run out of memory."
                 " Go on, or set GEVAL_EVALUATOR_PROCESSES to a smaller number first."
             ) from None
-        if isinstance(found, str):
-            raise EvaluatorError(found)
-        assert isinstance(found, list)
-        return found
+        if isinstance(values, str):
+            raise EvaluatorError(values)
+        assert isinstance(values, list)
+        return values
 
     async def stop(self) -> None:
         if self.process.returncode is None:

@@ -133,8 +133,8 @@ def best_span(loaded: Loaded, ids: Sequence[int], inside: Sequence[bool]) -> tup
 
     row, mask = padded([ids], loaded)
     with torch.inference_mode():
-        found = loaded.model(input_ids=row, attention_mask=mask)
-    starts, ends = found.start_logits[0].float().cpu(), found.end_logits[0].float().cpu()
+        prediction = loaded.model(input_ids=row, attention_mask=mask)
+    starts, ends = prediction.start_logits[0].float().cpu(), prediction.end_logits[0].float().cpu()
     scores = starts[:, None] + ends[None, :]
     allowed = torch.tensor(list(inside)[: len(ids)])
     shape = torch.ones_like(scores, dtype=torch.bool).triu().tril(LONGEST_ANSWER - 1)

@@ -255,7 +255,7 @@ def read_vectors(path: Path, wanted: set[str], *, title: str) -> Mapping[str, np
     Raises:
         EvaluatorError: a line is none of a word with as many numbers as the others; names it.
     """
-    found: dict[str, np.ndarray] = {}
+    vectors: dict[str, np.ndarray] = {}
     size = 0
     try:
         for number, line in enumerate(_lines(path), start=1):
@@ -263,22 +263,22 @@ def read_vectors(path: Path, wanted: set[str], *, title: str) -> Mapping[str, np
                 continue
             size = size or line.count(" ")
             word, *numbers = line.rsplit(" ", size)
-            if word not in wanted or word in found:
+            if word not in wanted or word in vectors:
                 continue
             if not size or len(numbers) != size:
                 raise ValueError(f"line {number} does not have {size} numbers")
             try:
-                found[word] = np.array(numbers, dtype=float)
+                vectors[word] = np.array(numbers, dtype=float)
             except ValueError:
                 raise ValueError(f"line {number} is no word with {size} numbers") from None
-            if not np.isfinite(found[word]).all():
+            if not np.isfinite(vectors[word]).all():
                 raise ValueError(f"line {number} has a number that is not finite")
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise EvaluatorError(
             f"{title} cannot read word vectors from {path}: {error}. Each line needs a word and its"
             " numbers, divided by single blanks, in UTF-8."
         ) from error
-    return found
+    return vectors
 
 
 def _lines(path: Path) -> Iterator[str]:

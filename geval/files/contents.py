@@ -91,13 +91,13 @@ class ColumnContent:
 
 def contents_of(names: Sequence[str], rows: Rows) -> dict[str, ColumnContent]:
     """The columns with plain values; those with lists and objects are left out."""
-    found = {}
+    contents = {}
     for name in names:
         values = [row.get(name) for row in rows]
         if not any(isinstance(value, dict | list | bool) for value in values):
             written = tuple("" if value is None else str(value).strip() for value in values)
-            found[name] = ColumnContent(name, written)
-    return found
+            contents[name] = ColumnContent(name, written)
+    return contents
 
 
 def decides(first: Sequence[Any], second: Sequence[Any]) -> bool:

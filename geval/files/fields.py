@@ -114,11 +114,11 @@ class Fields:
         for name, given in value.items():
             if is_missing(given):
                 continue
-            found = number_of(given)
-            if found is None:
+            number = number_of(given)
+            if number is None:
                 self.place.error(f"{column}.{name}", f"expected a number, found {shown(given)}")
             else:
-                yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), found
+                yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), number
 
     def metadata(self) -> dict[str, str]:
         """Other information about a document: an object `metadata` of short values, or fields
@@ -130,7 +130,7 @@ class Fields:
         dotted = {
             name[9:]: self.record[name] for name in self.record if name.startswith("metadata.")
         }
-        found = {}
+        metadata = {}
         for name, value in {**(given or {}), **dotted}.items():
             if value is None or value == "":
                 continue
@@ -140,10 +140,10 @@ class Fields:
                 )
                 continue
             written = str(value).lower() if isinstance(value, bool) else str(value)
-            found[self.place.limited(str(name).strip(), ID_LIMIT, "metadata")] = self.place.limited(
-                written, METADATA_LIMIT, f"metadata.{name}"
+            metadata[self.place.limited(str(name).strip(), ID_LIMIT, "metadata")] = (
+                self.place.limited(written, METADATA_LIMIT, f"metadata.{name}")
             )
-        return found
+        return metadata
 
 
 def number_of(value: Any) -> float | None:

@@ -214,24 +214,24 @@ def shown_target(target: str) -> str:
 def problems_of(columns: Columns) -> list[str]:
     """Why these columns cannot be loaded, in sentences; empty if they can."""
     targets = [base_of(target) for target in columns.values()]
-    said = [
+    problems = [
         f"Two columns are the {TARGETS[target]}: choose one."
         for target in dict.fromkeys(targets)
         if target not in SEVERAL and targets.count(target) > 1
     ]
     cells = [cell for one in columns.items() if (cell := cell_column(*one)) is not None]
-    said += [
+    problems += [
         f"Two columns are the ratings of {cell.criterion or 'each row'} by"
         f" {cell.rater or 'the same rater'}: choose one, or name their raters."
         for cell, count in Counter(cells).items()
         if count > 1
     ]
     if any(not cell.criterion for cell in cells) and "criterion" not in targets:
-        said.append("Say which criterion was rated in each column of ratings.")
+        problems.append("Say which criterion was rated in each column of ratings.")
     kind = kind_of(columns)
     if not kind:
         return [
-            *said,
+            *problems,
             (
                 "Say which column is the output, the score or the winner; there is nothing to load"
                 " otherwise."
@@ -244,19 +244,21 @@ def problems_of(columns: Columns) -> list[str]:
         "outputs": ("source",),
         "outputs with ratings": ("source",),
     }.get(kind, ("doc_id", "system_id"))
-    said += [
+    problems += [
         f"No column is the {TARGETS[target]}, which {kind} need."
         for target in needed
         if target not in targets
     ]
     if "doc_id" in needed and not {"doc_id", "source", "output"} & set(targets):
-        said.append(
+        problems.append(
             "If columns hold the source and the output, say which: then no document's name is"
             " needed."
         )
     if "annotator" in targets and "judge" in targets and kind != "preferences":
-        said.append("A row belongs to an annotator or to a judge: choose one of the two columns.")
-    return said
+        problems.append(
+            "A row belongs to an annotator or to a judge: choose one of the two columns."
+        )
+    return problems
 
 
 def is_native(columns: Columns) -> bool:

@@ -71,13 +71,13 @@ class EvalSet:
 
     def scales(self) -> dict[str, tuple[float, float, float]]:
         """The whole numbers around the scores of each human scorer: lowest, highest, step."""
-        found = {}
+        scales = {}
         for name, scores in self.human.items():
             given = [value for values in scores.values() for value in values if value is not None]
             if given:
                 low, high = math.floor(min(given)), math.ceil(max(given))
-                found[name] = (float(low), float(max(high, low + 1)), 1.0)
-        return found
+                scales[name] = (float(low), float(max(high, low + 1)), 1.0)
+        return scales
 
 
 def read_evalset(folder: Path, pair: str) -> EvalSet:
@@ -121,7 +121,7 @@ def read_scores(path: Path) -> dict[str, list[float | None]]:
     Raises:
         MtmeError: a line is not a system and a number.
     """
-    found: dict[str, list[float | None]] = {}
+    scores: dict[str, list[float | None]] = {}
     for at, line in enumerate(_lines(path), 1):
         try:
             system, score = line.split()
@@ -130,14 +130,14 @@ def read_scores(path: Path) -> dict[str, list[float | None]]:
             raise MtmeError(f"{path.name}, line {at}: write SYSTEM SCORE.") from None
         if value is not None and not math.isfinite(value):
             raise MtmeError(f"{path.name}, line {at}: {score} is not a number.")
-        found.setdefault(system, []).append(value)
-    return found
+        scores.setdefault(system, []).append(value)
+    return scores
 
 
 def _segment_scores(
     paths: Sequence[Path], segments: int, outputs: Mapping[str, Any], *, prefix: str = ""
 ) -> dict[str, Scores]:
-    found: dict[str, Scores] = {}
+    segment_scores: dict[str, Scores] = {}
     for path in paths:
         if _level(path) != "seg":
             continue
@@ -149,8 +149,8 @@ def _segment_scores(
                 raise MtmeError(
                     f"{path.name}: {system} has {len(values)} scores for {segments} segments."
                 )
-        found[path.name.removeprefix(prefix).removesuffix(".seg.score")] = scores
-    return found
+        segment_scores[path.name.removeprefix(prefix).removesuffix(".seg.score")] = scores
+    return segment_scores
 
 
 def _level(path: Path) -> str:

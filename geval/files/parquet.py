@@ -145,8 +145,8 @@ def _parquet_rows(file: IO[bytes]) -> Iterator[dict[str, Any]]:
     # A text that occurs in a million rows is stored once until its row is read.
     texts = [field.name for field in first.schema_arrow if _is_text(field.type)]
     decoded = 0
-    found = parquet.ParquetFile(file, read_dictionary=texts, **LIMITS)
-    for batch in found.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
+    parquet_file = parquet.ParquetFile(file, read_dictionary=texts, **LIMITS)
+    for batch in parquet_file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
         size = _decoded_bytes(batch)
         decoded += size
         check_unpacked(decoded)

@@ -108,9 +108,9 @@ def _preview(path: Path, name: str, known: KnownNames | None, sheet: str) -> Pre
                 preview = _of_columns(str(records.format), header, rows, known)
                 return _of_sheet(preview, records)
             if isinstance(records, Objects):
-                found = _sample(_cut(record) for _, record in records.lines)
-                if found:
-                    return _of_objects(str(records.format), found, known)
+                sample = _sample(_cut(record) for _, record in records.lines)
+                if sample:
+                    return _of_objects(str(records.format), sample, known)
     except UNREADABLE as error:
         return Preview("", error=reason_unreadable(error))
     return Preview("", error=str(errors.listed[0]) if errors.listed else "This file is empty.")
@@ -131,15 +131,15 @@ def _of_sheet(preview: Preview, table: Table) -> Preview:
 
 def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The first rows: some, and more as long as they are short."""
-    found, characters = [], 0
+    sample, characters = [], 0
     for row in itertools.islice(rows, MOST_ROWS):
-        found.append(row)
+        sample.append(row)
         characters += sum(len(value) for value in row.values() if isinstance(value, str))
-        if len(found) >= ROWS and (
-            characters > MOST_CHARACTERS or len(found) * len(row) > MOST_CELLS
+        if len(sample) >= ROWS and (
+            characters > MOST_CHARACTERS or len(sample) * len(row) > MOST_CELLS
         ):
             break
-    return found
+    return sample
 
 
 def _of_objects(

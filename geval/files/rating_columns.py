@@ -56,21 +56,23 @@ def read_rating_columns(
         has_rater: another column names each row's rater, so that these are criteria.
         has_criterion: another column names each row's criterion, so that these are raters.
     """
-    found = RatingColumns()
+    rating_columns = RatingColumns()
     for name in names:
         if (cell := _by_known_names(name, known)) is not None:
-            found.decided[name] = cell
-    _by_neighbours(names, known, found)
-    _leave_out_means(names, found)
-    unclear = [name for name in names if name not in found.decided]
+            rating_columns.decided[name] = cell
+    _by_neighbours(names, known, rating_columns)
+    _leave_out_means(names, rating_columns)
+    unclear = [name for name in names if name not in rating_columns.decided]
     if has_rater:
-        found.decided |= {name: CellColumn(without_noise(name), "") for name in unclear}
+        rating_columns.decided |= {name: CellColumn(without_noise(name), "") for name in unclear}
     elif has_criterion:
-        found.decided |= {name: _rated_by(without_noise(name), "", known) for name in unclear}
+        rating_columns.decided |= {
+            name: _rated_by(without_noise(name), "", known) for name in unclear
+        }
     elif unclear:
-        _decide_or_ask(unclear, known, found)
-    _name_the_criterion(found, known, has_criterion=has_criterion)
-    return found
+        _decide_or_ask(unclear, known, rating_columns)
+    _name_the_criterion(rating_columns, known, has_criterion=has_criterion)
+    return rating_columns
 
 
 def _by_known_names(name: str, known: KnownNames) -> CellColumn | None:

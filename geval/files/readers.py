@@ -97,7 +97,7 @@ def read_rows(file: InputFile, errors: FileErrors, *, defaults: FileDefaults) ->
 
 def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]]:
     """The cells of some lines, by their columns in the file, with corrections."""
-    found: dict[int, dict[str, str]] = {}
+    cells: dict[int, dict[str, str]] = {}
     errors = FileErrors(most=0)
     try:
         with open_packed(file.path) as raw:
@@ -106,16 +106,16 @@ def cells_at(file: InputFile, lines: frozenset[int]) -> dict[int, dict[str, str]
                 table = edited_table(records, file)
                 for line, values in table.lines:
                     if line in lines:
-                        found[line] = dict(zip(table.header, values, strict=True))
+                        cells[line] = dict(zip(table.header, values, strict=True))
             elif records is not None:
                 for line, record in edited_objects(records, file).lines:
                     if line in lines:
-                        found[line] = {
+                        cells[line] = {
                             name: as_text(value) for name, value in flattened(record).items()
                         }
     except UNREADABLE:
         pass
-    return found
+    return cells
 
 
 def edited_table(table: Table, file: InputFile) -> Table:
@@ -149,14 +149,14 @@ def edited_objects(objects: Objects, file: InputFile) -> Objects:
 
 
 def _corrected(record: Mapping[str, Any], cells: Mapping[str, str]) -> Mapping[str, Any]:
-    found = dict(record)
+    corrected = dict(record)
     for name, value in cells.items():
         outer, _, inner = name.partition(".")
-        if name not in found and isinstance(found.get(outer), dict):
-            found[outer] = found[outer] | {inner: value}
+        if name not in corrected and isinstance(corrected.get(outer), dict):
+            corrected[outer] = corrected[outer] | {inner: value}
         else:
-            found[name] = value
-    return found
+            corrected[name] = value
+    return corrected
 
 
 def _with_scores_of(judges: Collection[str], rows: Iterator[Row]) -> Iterator[Row]:

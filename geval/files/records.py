@@ -84,14 +84,14 @@ def records_of(
     Args:
         sheet: of a workbook; by default the first that looks like a table.
     """
-    found = _records_of(raw, name, errors, sheet)
-    if isinstance(found, Table) and is_flat(found.header):
-        return Objects(found.format, _as_objects(found, blanks=False))
-    if isinstance(found, Table) and has_system_columns(found.header):
-        return Objects(found.format, _as_objects(found, blanks=True))
-    if isinstance(found, Objects):
-        return replace(found, lines=_unfolded(found.lines, name, errors))
-    return found
+    records = _records_of(raw, name, errors, sheet)
+    if isinstance(records, Table) and is_flat(records.header):
+        return Objects(records.format, _as_objects(records, blanks=False))
+    if isinstance(records, Table) and has_system_columns(records.header):
+        return Objects(records.format, _as_objects(records, blanks=True))
+    if isinstance(records, Objects):
+        return replace(records, lines=_unfolded(records.lines, name, errors))
+    return records
 
 
 def _records_of(

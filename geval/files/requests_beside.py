@@ -29,7 +29,7 @@ class RequestsBeside:
 
     @cached_property
     def _by_name(self) -> dict[str, Mapping[str, Any]]:
-        found: dict[str, Mapping[str, Any]] = {}
+        by_name: dict[str, Mapping[str, Any]] = {}
         for path in self.files:
             with suppress(*UNREADABLE), open_packed(path) as raw:
                 records = records_of(raw, path.name, FileErrors(most=0))
@@ -38,5 +38,5 @@ class RequestsBeside:
                 for _, record in records.lines:
                     if not is_request(record):
                         break  # a file of something else
-                    found[str(record["custom_id"])] = record
-        return found
+                    by_name[str(record["custom_id"])] = record
+        return by_name

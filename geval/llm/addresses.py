@@ -117,10 +117,10 @@ def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
 def resolved(host: str) -> list[IPAddress]:
     """The IP addresses of a host, as the system resolves it; none if it does not resolve."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return [ip_of(str(sockaddr[0])) for *_rest, sockaddr in found]
+    return [ip_of(str(sockaddr[0])) for *_rest, sockaddr in addresses]
 
 
 def ip_of(text: str) -> IPAddress:

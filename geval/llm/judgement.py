@@ -106,8 +106,8 @@ async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFull
     """
     request = first_request(settings, question.prompt, ratings=1 + len(question.others))
     if settings.mode == "samples":
-        found = await _judge_by_samples(question, request, ask)
-        return replace(found, outcome=_brought(found.outcome, question))
+        judgement = await _judge_by_samples(question, request, ask)
+        return replace(judgement, outcome=_brought(judgement.outcome, question))
     answers: list[Answer] = []
     for _ in range(read_attempts(settings)):
         answers.append(await ask(request))

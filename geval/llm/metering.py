@@ -24,9 +24,9 @@ class Spent:
 
     def taken(self) -> "Spent":
         """What it holds, and nothing is left in it."""
-        found = Spent(self.calls, self.prompt_tokens, self.completion_tokens)
+        spent = Spent(self.calls, self.prompt_tokens, self.completion_tokens)
         self.calls = self.prompt_tokens = self.completion_tokens = 0
-        return found
+        return spent
 
     @property
     def any(self) -> bool:

@@ -137,8 +137,8 @@ def read_reflection(reply: str, part: str, *, most: int) -> str:
     Raises:
         ReflectionError: there is none, it is too long, or a whole prompt lost its placeholders.
     """
-    found = _REPLY.findall(reply)
-    text = found[-1].strip() if found else ""
+    matches = _REPLY.findall(reply)
+    text = matches[-1].strip() if matches else ""
     if not text:
         raise ReflectionError(f"The model wrote no new {PARTS[part].lower()}: “{reply[:200]}”.")
     if len(text) > most:

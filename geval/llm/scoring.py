@@ -169,12 +169,12 @@ def _token_at(tokens: Sequence[Token], position: int) -> tuple[int, int]:
 def _alternatives(token: Token) -> dict[str, float]:
     """Probability by text at one place. The chosen token counts even where the top list leaves it
     out."""
-    found: dict[str, float] = {}
+    alternatives: dict[str, float] = {}
     for text, logprob in token.alternatives:
-        found[text] = found.get(text, 0.0) + _probability(logprob)
-    if token.text not in found:
-        found[token.text] = _probability(token.logprob)
-    return found
+        alternatives[text] = alternatives.get(text, 0.0) + _probability(logprob)
+    if token.text not in alternatives:
+        alternatives[token.text] = _probability(token.logprob)
+    return alternatives
 
 
 def _probability(logprob: float) -> float:
@@ -229,15 +229,15 @@ def _by_bare_text(token: Token, offset: int) -> dict[str, float]:
     beginning = token.text[:offset].rstrip(_AROUND)
     # Where the reply has digits, "one" among the alternatives begins a sentence.
     spells = not any(map(str.isdecimal, token.text[offset:]))
-    found: dict[str, float] = {}
+    by_bare_text: dict[str, float] = {}
     for text, probability in _alternatives(token).items():
         if beginning and not text.startswith(beginning):
             continue
         bare = _bare(text[len(beginning) :])
         if spells:
             bare = spelled_number(bare)
-        found[bare] = found.get(bare, 0.0) + probability
-    return found
+        by_bare_text[bare] = by_bare_text.get(bare, 0.0) + probability
+    return by_bare_text
 
 
 def _resolve_digits(

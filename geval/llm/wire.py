@@ -194,8 +194,12 @@ def chat_reply(
     """
     answer = _object(answer)
     choices = answer.get("choices")
-    found = _checked(_CHOICES, choices[:n] if isinstance(choices, list) else choices, "choices")
-    return _reply(answer, request_id, tuple(_choice(choice, most_tokens) for choice in found))
+    checked_choices = _checked(
+        _CHOICES, choices[:n] if isinstance(choices, list) else choices, "choices"
+    )
+    return _reply(
+        answer, request_id, tuple(_choice(choice, most_tokens) for choice in checked_choices)
+    )
 
 
 def read_echo_answer(content: bytes) -> Reply:
@@ -230,8 +234,8 @@ def read_batch(content: bytes) -> BatchRecord:
     Raises:
         MalformedError: it is none.
     """
-    found: BatchRecord = _checked(_BATCH, _object(loads(content)), "batch")
-    return found
+    batch: BatchRecord = _checked(_BATCH, _object(loads(content)), "batch")
+    return batch
 
 
 def read_batch_list(content: bytes) -> list[BatchRecord]:
@@ -243,13 +247,13 @@ def read_batch_list(content: bytes) -> list[BatchRecord]:
     listed = _object(loads(content)).get("data")
     if not isinstance(listed, list):
         raise MalformedError("it has no list of batches")
-    found = []
+    batch_list = []
     for record in listed:
         try:
-            found.append(_BATCH.validate_python(record))
+            batch_list.append(_BATCH.validate_python(record))
         except ValidationError:
             continue
-    return found
+    return batch_list
 
 
 def read_model_list(content: bytes) -> list[str]:

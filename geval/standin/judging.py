@@ -161,21 +161,21 @@ class Comparison:
 def read_comparison(prompt: str) -> Comparison | None:
     """The criterion and texts of a comparing prompt; None for other prompts."""
     prompt = without_delimiting(prompt)
-    found = _COMPARED.search(prompt)
-    if not found:
+    match = _COMPARED.search(prompt)
+    if not match:
         return None
     source = (
-        _HEADING.split(prompt[: found.start()])[-1].strip()
-        if _HEADING.search(prompt[: found.start()])
+        _HEADING.split(prompt[: match.start()])[-1].strip()
+        if _HEADING.search(prompt[: match.start()])
         else ""
     )
     name = _NAMED.search(prompt)
     return Comparison(
         source,
-        found["a"].strip(),
-        found["b"].strip(),
+        match["a"].strip(),
+        match["b"].strip(),
         name[1].strip().lower() if name else "",
-        "C if" in found["form"],
+        "C if" in match["form"],
     )
 
 
@@ -243,8 +243,8 @@ def distribution(reading: Reading, *, leaning: str = "", luck: float = 0.0) -> d
 
 def steps_for(prompt: str) -> str:
     """Plain evaluation steps for the criterion a steps prompt is about."""
-    found = _NAMED.search(prompt)
-    name = found.group(1).strip().lower() if found else "the criterion"
+    match = _NAMED.search(prompt)
+    name = match.group(1).strip().lower() if match else "the criterion"
     scale = _SCALE.search(prompt)
     low, high = (scale.group(1), scale.group(2)) if scale else ("1", "5")
     return (

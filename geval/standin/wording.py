@@ -73,8 +73,8 @@ def noise_of(wording: str) -> float:
 
 def wording_in(prompt: str) -> str:
     """What comes after the task introduction in a judging prompt, up to the texts."""
-    found = _BEFORE_TEXTS.search(prompt)
-    said = prompt[found.end() :] if found else prompt
+    match = _BEFORE_TEXTS.search(prompt)
+    said = prompt[match.end() :] if match else prompt
     return said.split(EXAMPLES_HEADING)[0]
 
 
@@ -140,9 +140,9 @@ def _correlations(cases: list[tuple[str, str, float]]) -> dict[str, float]:
     """How each feature of (source, text, people's rating) correlates with the ratings; 0 where
     either is constant."""
     people = np.array([rating for _, _, rating in cases])
-    found = {}
+    correlations = {}
     for name, feature in NAMED.items():
         values = np.array([feature.of(output, source) for source, output, _ in cases])
         varies = len(cases) > 2 and np.ptp(values) > 0 and np.ptp(people) > 0
-        found[name] = float(np.corrcoef(values, people)[0, 1]) if varies else 0.0
-    return found
+        correlations[name] = float(np.corrcoef(values, people)[0, 1]) if varies else 0.0
+    return correlations

@@ -91,8 +91,8 @@ class Coincidences:
             return no_interval(SKEWED)
         with np.errstate(invalid="ignore", divide="ignore"):
             logs = np.log(self.disagreements(measurement))
-        found = documents.interval(float(logs[-1]), logs[:-1], counting=self.documents)
-        return mapped(found, lambda end: 1 - np.exp(end))
+        interval = documents.interval(float(logs[-1]), logs[:-1], counting=self.documents)
+        return mapped(interval, lambda end: 1 - np.exp(end))
 
     def _skewness(self) -> float:
         """Of all ratings, the third moment over the power 3/2 of the second."""
@@ -192,18 +192,22 @@ def human_ceiling(
 ) -> Ceiling:
     """The human ceiling: every annotator compared with the mean of the others, averaged over
     annotators."""
-    found = _against_others(outputs, ratings, ratings.value, coefficient)
+    against_others = _against_others(outputs, ratings, ratings.value, coefficient)
     each = tuple(
         LeaveOneOut(Estimate(value), count)
         if count
         else LeaveOneOut(Estimate.undefined(NO_RANKS), 0)
-        for value, count in zip(found.means().tolist(), found.documents.tolist(), strict=True)
+        for value, count in zip(
+            against_others.means().tolist(), against_others.documents.tolist(), strict=True
+        )
     )
-    estimate = found.estimate(NOBODY)
+    estimate = against_others.estimate(NOBODY)
     if estimate.value is None:
         return Ceiling(estimate, no_interval(NOBODY), each if ratings.raters > 1 else ())
     interval = documents.interval(
-        estimate.value, found.means_without(documents), counting=len(np.unique(found.document))
+        estimate.value,
+        against_others.means_without(documents),
+        counting=len(np.unique(against_others.document)),
     )
     return Ceiling(estimate, within(interval, -1.0, 1.0), each)
 
@@ -302,8 +306,8 @@ def _behind_in_documents(
     some = ~np.isnan(sides[0]) | ~np.isnan(sides[1])
     rater, at = np.divmod(pairs[some], outputs.documents)
     behind = np.nan_to_num(sides[0][some]) - np.nan_to_num(sides[1][some])
-    found = _AgainstOthers(ratings.raters, rater, at, behind)
-    estimate = found.estimate(NOBODY_SCORED)
+    against_others = _AgainstOthers(ratings.raters, rater, at, behind)
+    estimate = against_others.estimate(NOBODY_SCORED)
     if estimate.value is None:
         return BehindARater(None, reason=estimate.reason)
     documents = LeftOut.each(outputs.documents)
@@ -311,7 +315,7 @@ def _behind_in_documents(
     if counting < INTERVAL_DOCUMENTS:
         reason = TOO_FEW.format(INTERVAL_DOCUMENTS, "documents")
         return BehindARater(estimate.value, reason=reason)
-    return _behind(estimate.value, found.means_without(documents), documents, counting)
+    return _behind(estimate.value, against_others.means_without(documents), documents, counting)
 
 
 def _behind_at_level(
@@ -455,12 +459,12 @@ def _against_others(
         values: shape (ratings,), what is compared with the mean of the output's other ratings.
     """
     order, pairs, within_pairs = _by_rater_and_document(outputs, ratings)
-    found = coefficients_by_document(
+    coefficients = coefficients_by_document(
         within_pairs, values[order], ratings.others[order], coefficient
     )
-    some = ~np.isnan(found)
+    some = ~np.isnan(coefficients)
     rater, at = np.divmod(pairs[some], outputs.documents)
-    return _AgainstOthers(ratings.raters, rater, at, found[some])
+    return _AgainstOthers(ratings.raters, rater, at, coefficients[some])
 
 
 @lru_cache(maxsize=1)

@@ -296,10 +296,10 @@ def _sums_of_others(rows: FloatArray) -> FloatArray:
     """For each value of a row the sum of the row's others: of those before and of those after it,
     as to subtract it from the sum of all would leave a little where they are 0."""
     columns = np.ascontiguousarray(rows.T)
-    found = np.zeros_like(columns)
-    np.cumsum(columns[:-1], axis=0, out=found[1:])
-    found[:-1] += np.cumsum(columns[:0:-1], axis=0)[::-1]
-    return found.T
+    sums = np.zeros_like(columns)
+    np.cumsum(columns[:-1], axis=0, out=sums[1:])
+    sums[:-1] += np.cumsum(columns[:0:-1], axis=0)[::-1]
+    return sums.T
 
 
 @lru_cache(maxsize=1)

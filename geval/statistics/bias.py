@@ -187,9 +187,9 @@ def _solved(normal: FloatArray, target: FloatArray) -> FloatArray:
         target: shape (groups, columns).
     """
     solvable = np.linalg.cond(normal) < 1e12
-    found = np.full(target.shape, np.nan)
-    found[solvable] = np.linalg.solve(normal[solvable], target[solvable][:, :, None])[:, :, 0]
-    return found
+    solved = np.full(target.shape, np.nan)
+    solved[solvable] = np.linalg.solve(normal[solvable], target[solvable][:, :, None])[:, :, 0]
+    return solved
 
 
 @dataclass(frozen=True)
@@ -325,8 +325,8 @@ def _partial_interval(outputs: Outputs, sides: list[FloatArray], documents: Left
         partial = _at_equal(r[0, 1], r[0, 2], r[1, 2])
         on_z = np.arctanh(np.clip(partial, -1 + 1e-12, 1 - 1e-12))
     counting = documents_counting(outputs)
-    found = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
-    return mapped(found, np.tanh)
+    interval = documents.interval(float(on_z[-1]), on_z[:-1], counting=counting)
+    return mapped(interval, np.tanh)
 
 
 def _centred_ranks(values: FloatArray, weight: FloatArray | None) -> FloatArray:

@@ -119,8 +119,10 @@ def _hypergeometric(size: int, members: int, hits: int) -> FloatArray:
 
 def _log_choose(n: int, k: np.ndarray) -> FloatArray:
     """The logarithm of how many ways there are, minus infinity where there is none."""
-    found: FloatArray = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return found
+    log_choose: FloatArray = (
+        special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    )
+    return log_choose
 
 
 def group_test(outputs: Outputs, group: Group, large: np.ndarray) -> Cluster | None:

@@ -96,9 +96,9 @@ def ranks(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     else:
         at_value = np.add.reduceat(weight[order], begin)
         shared = np.cumsum(at_value) - at_value / 2
-    found = np.empty(len(values))
-    found[order] = np.repeat(shared, equal)
-    return found
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat(shared, equal)
+    return ranks
 
 
 def rank_rows(rows: FloatArray, weight: FloatArray | None = None) -> FloatArray:

@@ -50,7 +50,7 @@ def consensus(kind: HumanScore, outputs: Outputs, ratings: Ratings) -> Consensus
 
 
 def _medians(ratings: Ratings) -> FloatArray:
-    found = np.full(ratings.outputs, np.nan)
+    medians = np.full(ratings.outputs, np.nan)
     for block in ratings.blocks:
-        found[block.groups] = np.median(ratings.value[block.members], axis=1)
-    return found
+        medians[block.groups] = np.median(ratings.value[block.members], axis=1)
+    return medians

@@ -168,17 +168,17 @@ def coefficients_by_document(
         Shape (documents,).
     """
     outputs, (human, judge) = complete(outputs, human, judge)
-    found = np.full(outputs.documents, np.nan)
+    coefficients = np.full(outputs.documents, np.nan)
     weight = outputs.weight_in_documents
     for block in outputs.blocks:
         for part in block.parts():
-            found[part.groups] = coefficients_of_rows(
+            coefficients[part.groups] = coefficients_of_rows(
                 human[part.members],
                 judge[part.members],
                 coefficient,
                 None if weight is None else weight[part.members],
             )
-    return found
+    return coefficients
 
 
 def mean_by_document(

@@ -94,14 +94,14 @@ def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArra
 
 def _capital(bets: FloatArray) -> FloatArray:
     """The capital after each asking, from the factor of each score; shape (askings,)."""
-    found = np.empty(bets.shape[1])
+    capital = np.empty(bets.shape[1])
     asleep, awake = 1.0 - AT_ONCE, AT_ONCE
     with np.errstate(over="ignore"):
         for at, factor in enumerate(np.exp(np.nansum(np.log(bets), axis=0))):
             awake = min((awake + STARTS * asleep) * factor, 1e300)
             asleep *= 1 - STARTS
-            found[at] = awake + asleep
-    return found
+            capital[at] = awake + asleep
+    return capital
 
 
 def _first(capital: FloatArray, bound: float) -> int | None:

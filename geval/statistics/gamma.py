@@ -137,15 +137,15 @@ def _gained(person: IntArray, apart: FloatArray, people: int) -> float | None:
     used, each = np.unique(aligned[there], return_counts=True)
     if (each == 1).all():  # nothing to choose between
         return float(gain.sum())
-    found = optimize.milp(
+    solution = optimize.milp(
         -gain,
         constraints=optimize.LinearConstraint(holds[used], -np.inf, 1),
         integrality=np.ones(len(gain)),
         bounds=optimize.Bounds(0, 1),
     )
-    if found.x is None:
-        raise ArithmeticError(f"no best alignment was found: {found.message}")
-    return float(gain[found.x > 0.5].sum())
+    if solution.x is None:
+        raise ArithmeticError(f"no best alignment was found: {solution.message}")
+    return float(gain[solution.x > 0.5].sum())
 
 
 def _alignments(person: IntArray, apart: FloatArray, people: int) -> IntArray | None:

@@ -242,11 +242,11 @@ def summary_interval(outputs: Outputs, by_document: FloatArray) -> Interval:
         by_document: shape (documents,), the coefficient of each; NaN where it has none.
     """
     documents = LeftOut.each(outputs.documents)
-    found = documents.mean_interval(by_document, weight=outputs.document_weight)
+    mean_interval = documents.mean_interval(by_document, weight=outputs.document_weight)
     used = ~np.isnan(by_document)
-    if found.low is not None and outputs.by_document()[used].sum() < INTERVAL_OUTPUTS:
+    if mean_interval.low is not None and outputs.by_document()[used].sum() < INTERVAL_OUTPUTS:
         return no_interval(TOO_FEW.format(INTERVAL_OUTPUTS, "outputs"))
-    return within(found, -1.0, 1.0)
+    return within(mean_interval, -1.0, 1.0)
 
 
 def _summary(

@@ -107,8 +107,8 @@ class Labels:
     def majority(self) -> FloatArray:
         """The share of each item's ratings that are of each class; shape (items, classes)."""
         share = self.over_items(np.eye(self.classes)[self.code])
-        found: FloatArray = share / share.sum(axis=1, keepdims=True)
-        return found
+        majority: FloatArray = share / share.sum(axis=1, keepdims=True)
+        return majority
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +128,8 @@ Model = Callable[[Labels, FloatArray], Fit]
 
 def normalized(logs: FloatArray) -> FloatArray:
     """Probabilities from logarithms, over the last axis."""
-    found: FloatArray = special.softmax(logs, axis=-1)
-    return found
+    normalized: FloatArray = special.softmax(logs, axis=-1)
+    return normalized
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ class LatentClasses:
     @property
     def split(self) -> IntArray:
         """Outputs whose class is not clear, the least clear first."""
-        found = np.flatnonzero(self.surest < SPLIT)
-        return found[np.argsort(self.surest[found], kind="stable")]
+        places = np.flatnonzero(self.surest < SPLIT)
+        return places[np.argsort(self.surest[places], kind="stable")]
 
 
 def latent_classes(

@@ -43,8 +43,8 @@ def sums(group: IntArray, values: FloatArray | None, groups: int) -> FloatArray:
     Args:
         group: shape (members,), which group each belongs to.
     """
-    found: FloatArray = np.bincount(group, values, minlength=groups).astype(float)
-    return found
+    sums: FloatArray = np.bincount(group, values, minlength=groups).astype(float)
+    return sums
 
 
 def blocks_of(group: IntArray, groups: int) -> tuple[Block, ...]:

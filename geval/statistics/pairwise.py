@@ -99,11 +99,11 @@ def shares_of_pairs(outputs: Outputs, blocks: Sequence[Block]) -> list[float | F
         documents = float(sum(len(block.groups) for block in blocks))
     else:
         documents = float(sum(of_document[block.groups].sum() for block in blocks))
-    found: list[float | FloatArray] = []
+    shares: list[float | FloatArray] = []
     for block in blocks:
         pairs = block.size * (block.size - 1) / 2
         if of_document is None and within is None:
-            found.append(1 / documents / pairs)
+            shares.append(1 / documents / pairs)
             continue
         own = np.ones(len(block.groups)) if of_document is None else of_document[block.groups]
         products = (
@@ -111,8 +111,8 @@ def shares_of_pairs(outputs: Outputs, blocks: Sequence[Block]) -> list[float | F
             if within is None
             else np.multiply(*_pairs_of(block, within))
         )
-        found.append((products / products.sum(axis=0) * own / documents).ravel())
-    return found
+        shares.append((products / products.sum(axis=0) * own / documents).ravel())
+    return shares
 
 
 def _pairs_of(block: Block, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

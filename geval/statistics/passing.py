@@ -179,8 +179,8 @@ def pass_fail(
     def share(of: np.ndarray, each: np.ndarray, low: float = 0.0) -> Share:
         if not enough:
             return Share(Estimate.undefined(_FEW), no_interval(_FEW))
-        found = fitted.interval(float(of), each, counting)
-        return Share(Estimate(float(of)), within(found, low, 1.0))
+        interval = fitted.interval(float(of), each, counting)
+        return Share(Estimate(float(of)), within(interval, low, 1.0))
 
     return PassFail(
         fitted.threshold,

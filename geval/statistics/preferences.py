@@ -35,11 +35,11 @@ def next_pair_gains(fitted: Davidson) -> dict[tuple[int, int], float]:
     """How much one more comparison of each pair would tell, if there are no ties: p(1-p) times the
     variance of their difference."""
     theta, c = fitted.strengths, fitted.covariance
-    found = {}
+    next_pair_gains = {}
     for a, b in zip(*np.triu_indices(len(theta), k=1), strict=True):
         p = 1 / (1 + np.exp(theta[b] - theta[a]))
-        found[int(a), int(b)] = float(p * (1 - p) * (c[a, a] + c[b, b] - 2 * c[a, b]))
-    return found
+        next_pair_gains[int(a), int(b)] = float(p * (1 - p) * (c[a, a] + c[b, b] - 2 * c[a, b]))
+    return next_pair_gains
 
 
 def _has_strengths(wins: FloatArray, ties: FloatArray) -> bool:

@@ -84,8 +84,8 @@ class Draws:
         assert self.documents is not None
         resamples, documents = self.documents.shape
         places = np.arange(resamples)[:, None] * documents + self.documents
-        found = np.bincount(places.ravel(), minlength=resamples * documents)
-        return found.reshape(resamples, documents).astype(float)
+        drawn = np.bincount(places.ravel(), minlength=resamples * documents)
+        return drawn.reshape(resamples, documents).astype(float)
 
     @cached_property
     def system_counts(self) -> FloatArray:
@@ -93,8 +93,8 @@ class Draws:
         assert self.systems is not None
         resamples, systems = self.systems.shape
         places = np.arange(resamples)[:, None] * systems + self.systems
-        found = np.bincount(places.ravel(), minlength=resamples * systems)
-        return found.reshape(resamples, systems).astype(float)
+        drawn = np.bincount(places.ravel(), minlength=resamples * systems)
+        return drawn.reshape(resamples, systems).astype(float)
 
 
 def draw(

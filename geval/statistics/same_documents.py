@@ -127,8 +127,8 @@ def ranked_by_document(
             outputs.
     """
     outputs, (human, judge) = complete(outputs, human, judge)
-    found = coefficients_by_document(outputs, human, judge, coefficient)
-    return ties_as_0(found, outputs.documents_ranked(human))
+    coefficients = coefficients_by_document(outputs, human, judge, coefficient)
+    return ties_as_0(coefficients, outputs.documents_ranked(human))
 
 
 def ties_as_0(by_document: FloatArray, counting: np.ndarray) -> FloatArray:

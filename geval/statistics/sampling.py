@@ -30,22 +30,22 @@ def proportional_probabilities(measure: FloatArray, size: float) -> FloatArray:
     Args:
         measure: shape (units,), at least 0; where all that is left of it is 0, all get as much.
     """
-    found = np.zeros(len(measure))
+    proportional_probabilities = np.zeros(len(measure))
     size = min(size, float(len(measure)))
     certain = np.zeros(len(measure), dtype=bool)
     while not certain.all():
         left = ~certain
         rest = size - certain.sum()
         total = measure[left].sum()
-        found[left] = (
+        proportional_probabilities[left] = (
             rest * measure[left] / total if total > 0 else equal_probabilities(left.sum(), rest)
         )
-        over = left & (found >= 1)
+        over = left & (proportional_probabilities >= 1)
         if not over.any():
             break
         certain |= over
-    found[certain] = 1.0
-    return found
+    proportional_probabilities[certain] = 1.0
+    return proportional_probabilities
 
 
 def active_probabilities(

@@ -107,11 +107,11 @@ def _spread(outputs: Outputs, judge: FloatArray, human: FloatArray) -> Finding:
         )
     value = np.log(max(judge_all, _CLIP) / human_all) / 2
     means = np.log(np.maximum(judge_without, _CLIP) / human_without) / 2
-    found = _tested(
+    tested = _tested(
         SPREAD, there, documents, left_out, float(value), means,
         against=float(np.log(PROBE_SPREAD)), below=True,
     )  # fmt: skip
-    return _brought_back(found, np.exp)
+    return _brought_back(tested, np.exp)
 
 
 def _left_out_variance(
@@ -142,11 +142,11 @@ def _noise(outputs: Outputs, unchanged: FloatArray) -> Finding:
     n, total = left_out.sums(counts), float(within.sum())
     value = _fisher(_icc(all_half, total / counts.sum(), float(counts.sum())))
     means = _fisher(_icc(without_half, left_out.sums(within) / n, n))
-    found = _tested(
+    tested = _tested(
         NOISE, there, documents, left_out, float(value), np.asarray(means),
         against=float(np.arctanh(PROBE_RELIABILITY)), below=True,
     )  # fmt: skip
-    return _brought_back(found, np.tanh)
+    return _brought_back(tested, np.tanh)
 
 
 def _icc(

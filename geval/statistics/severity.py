@@ -221,10 +221,10 @@ class _Conditional:
     def fitted(self) -> tuple[FloatArray, FloatArray]:
         """Severities of shape (raters,), which sum to 0, as the prior wants of those that the data
         do not tell apart, and what each code adds, (codes,)."""
-        found = optimize.minimize(
+        fit = optimize.minimize(
             self._loss, np.zeros(self.size), jac=True, method="BFGS", options={"gtol": 1e-6}
         )
-        return self._parts(found.x)
+        return self._parts(fit.x)
 
     def _parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
         severity, inner = np.split(parameters, [self.patterns.raters])
@@ -325,27 +325,27 @@ def _given_total(
 
 def _shifted(sums_before: FloatArray, weight: FloatArray) -> FloatArray:
     """Weights of sums with another rater's code added."""
-    found = np.zeros_like(sums_before)
+    shifted = np.zeros_like(sums_before)
     for code in range(weight.shape[1]):
         kept = sums_before[:, : sums_before.shape[1] - code]
-        found[:, code:] += weight[:, code, None] * kept
-    return found
+        shifted[:, code:] += weight[:, code, None] * kept
+    return shifted
 
 
 def _shifted_back(needed: FloatArray, weight: FloatArray) -> FloatArray:
     """Weights of sums from which this rater's code leads to what is needed."""
-    found = np.zeros_like(needed)
+    shifted_back = np.zeros_like(needed)
     for code in range(weight.shape[1]):
-        found[:, : needed.shape[1] - code] += weight[:, code, None] * needed[:, code:]
-    return found
+        shifted_back[:, : needed.shape[1] - code] += weight[:, code, None] * needed[:, code:]
+    return shifted_back
 
 
 def _probabilities(quality: FloatArray, severity: float, steps: FloatArray) -> FloatArray:
     """Of each code, at some qualities; shape (qualities, codes)."""
-    found: FloatArray = special.softmax(
+    probabilities: FloatArray = special.softmax(
         np.multiply.outer(quality - severity, np.arange(len(steps))) + steps, axis=1
     )
-    return found
+    return probabilities
 
 
 def _likelihood(block: _Block, severity: FloatArray, steps: FloatArray) -> FloatArray:
@@ -358,8 +358,8 @@ def _likelihood(block: _Block, severity: FloatArray, steps: FloatArray) -> Float
         ]
     )
     logs = np.multiply.outer(block.total, GRID) - norm[block.raters].sum(axis=1)
-    found: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return found
+    likelihood: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return likelihood
 
 
 def _share_of_qualities(patterns: _Patterns, severity: FloatArray, steps: FloatArray) -> FloatArray:
@@ -388,12 +388,12 @@ def _adjusted(
 ) -> FloatArray:
     """The expected rating of each output by an average annotator, given its ratings."""
     average = _probabilities(GRID, 0.0, steps) @ values
-    found = np.full(outputs, np.nan)
+    adjusted = np.full(outputs, np.nan)
     for block in patterns:
         posterior = _likelihood(block, severity, steps) * share
         posterior /= posterior.sum(axis=1, keepdims=True)
-        found[block.outputs] = (posterior @ average)[block.pattern]
-    return found
+        adjusted[block.outputs] = (posterior @ average)[block.pattern]
+    return adjusted
 
 
 def _rater(

@@ -144,23 +144,23 @@ def permutation_tests(
         mean_of_documents(one, weight) for one, weight in zip(differences, weights, strict=True)
     ]
     known = [index for index, value in enumerate(observed) if not np.isnan(value)]
-    found = [NOT_COMPARED] * len(differences)
+    tests = [NOT_COMPARED] * len(differences)
     if not known:
-        return found
+        return tests
     bits = min(len(differences[0]), MOST_GROUPS)
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
     counts = _counts_as_large(differences, weights, observed, known, patterns)
     for index, count in zip(known, counts, strict=True):
-        found[index] = _test_of(observed[index], count, len(patterns), exact)
-    closer = [index for index in known if not exact and (found[index].p or 0) <= SMALL_P]
+        tests[index] = _test_of(observed[index], count, len(patterns), exact)
+    closer = [index for index in known if not exact and (tests[index].p or 0) <= SMALL_P]
     if closer:
         # Orderings of their own, so that looking closer does not by itself make p smaller.
         patterns = _many_patterns(bits)
         counts = _counts_as_large(differences, weights, observed, closer, patterns)
         for index, count in zip(closer, counts, strict=True):
-            found[index] = _test_of(observed[index], count, len(patterns), exact)
-    return found
+            tests[index] = _test_of(observed[index], count, len(patterns), exact)
+    return tests
 
 
 def paired_bootstrap_p(first: FloatArray, second: FloatArray) -> float | None:

@@ -83,9 +83,9 @@ def gamma_agreement(texts: Iterable[MarkedText], documents: int) -> GammaAgreeme
     rng = np.random.default_rng(1)
     draws = draws_for(len(shared))
     rows = [
-        (text.document, found.marks * found.observed, found.marks * found.expected)
+        (text.document, disorder.marks * disorder.observed, disorder.marks * disorder.expected)
         for text in shared
-        if (found := disorder_beside_chance(list(text.marks.values()), text.length, draws, rng))
+        if (disorder := disorder_beside_chance(list(text.marks.values()), text.length, draws, rng))
     ]
     left_out = len(shared) - len(rows)
     if len(rows) < SPAN_OUTPUTS:

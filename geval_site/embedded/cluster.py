@@ -55,8 +55,8 @@ class Cluster:
     def has_checksums(self) -> bool:
         """Whether each page of the data has a checksum."""
         said = self._run("pg_controldata")
-        found = re.search(r"^Data page checksum version:\s+(\d+)", said, re.MULTILINE)
-        return bool(found and int(found[1]))
+        match = re.search(r"^Data page checksum version:\s+(\d+)", said, re.MULTILINE)
+        return bool(match and int(match[1]))
 
     def _run(self, name: str, *arguments: str) -> str:
         return self.runner.run(self.programs, name, "-D", str(self.folder), *arguments)

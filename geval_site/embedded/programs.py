@@ -80,8 +80,8 @@ def _major(folder: Path) -> int:
         ).stdout
     except (OSError, subprocess.CalledProcessError):
         return 0
-    found = re.search(r"\(PostgreSQL\) (\d+)", said)
-    return int(found[1]) if found else 0
+    match = re.search(r"\(PostgreSQL\) (\d+)", said)
+    return int(match[1]) if match else 0
 
 
 def _package() -> Path:

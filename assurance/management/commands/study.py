@@ -73,22 +73,22 @@ class Command(GateCommand):
 def lines_of(one: ShownStudy) -> list[str]:
     """What a study found, line by line."""
     study = one.study
-    said = [f"{thin(len(one.items))} outputs, {one.parts} askings recorded."]
+    lines = [f"{thin(len(one.items))} outputs, {one.parts} askings recorded."]
     if text := study.message or one.waits_for:
-        said.append(text)
+        lines.append(text)
     if study.drift:
-        said.append(study.drift)
+        lines.append(study.drift)
     if one.askings:
         newest = one.askings[0]
-        said.append(
+        lines.append(
             f"Evidence after {newest.number} askings: scores {newest.scores_evidence:.3g},"
             f" agreement {newest.agreement_evidence or 1:.3g}; {one.bound:g} is drift."
         )
     if one.is_done and study.kind == StudyKind.PROBES:
-        said += [_in_words(finding) for finding in sensitivity_of(study).findings]
+        lines += [_in_words(finding) for finding in sensitivity_of(study).findings]
     if one.is_done and study.kind == StudyKind.AGAIN:
-        said += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(one)]
-    return said
+        lines += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(one)]
+    return lines
 
 
 def _in_words(one: ShownFinding) -> str:

@@ -143,10 +143,10 @@ def take_look(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Test a change on the locked documents. 202 while they are being judged in a new wording: the
     look counts, and the same request gets its result later."""
     candidate = _candidate(project_for(request, slug, change=True), pk)
-    found = look_on_page(candidate, by=request.user)
-    if found is None:
+    look = look_on_page(candidate, by=request.user)
+    if look is None:
         return Status(202, {"run": candidate.look_run_id})
-    return look_json(found)
+    return look_json(look)
 
 
 @router.post("/candidates/{int:pk}/use", response={201: UsedOut})
@@ -157,8 +157,8 @@ def use_candidate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 def _search_out(search: Search) -> dict[str, Any]:
-    found = search.candidates.select_related("look", "proposal", "adopted_as").order_by("pk")
-    return search_json(search) | {"candidates": [candidate_json(one) for one in found]}
+    order = search.candidates.select_related("look", "proposal", "adopted_as").order_by("pk")
+    return search_json(search) | {"candidates": [candidate_json(one) for one in order]}
 
 
 def _search(project: Project, pk: int) -> Search:

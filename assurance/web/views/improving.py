@@ -181,12 +181,12 @@ def look_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     candidate = _candidate(project, pk)
 
     def take() -> None:
-        found = look_on_page(candidate, by=request.user)
-        if found is None:
+        look = look_on_page(candidate, by=request.user)
+        if look is None:
             messages.success(request, "The locked documents are being judged in the new wording.")
             return
-        note_detail(request, f"{candidate}: {found.outcome}")
-        messages.success(request, f"{candidate.title}: {outcome_in_words(found)}.")
+        note_detail(request, f"{candidate}: {look.outcome}")
+        messages.success(request, f"{candidate.title}: {outcome_in_words(look)}.")
 
     return _doing(request, project, take)
 

@@ -138,10 +138,10 @@ def remember(upload: Upload) -> None:
 
 def problems_with(upload: Upload) -> list[str]:
     """Why the files cannot be checked yet, in sentences."""
-    said = []
+    problems = []
     for file in upload.files.all():
         if file.preview.get("error"):
-            said.append(f"{file.name}: {file.preview['error']}")
+            problems.append(f"{file.name}: {file.preview['error']}")
         elif not file.preview.get("structure"):
-            said += [f"{file.name}: {problem}" for problem in problems_of(file.columns)]
-    return said
+            problems += [f"{file.name}: {problem}" for problem in problems_of(file.columns)]
+    return problems

@@ -339,9 +339,9 @@ def _findings_for(
     model, endpoint = draft.model.strip(), draft.endpoint
     if not model or endpoint is None:
         return None
-    found = known_findings(endpoint, model)
-    if found or not probe:
-        return found
+    findings = known_findings(endpoint, model)
+    if findings or not probe:
+        return findings
     # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the
     # one to be found.
     _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)

@@ -82,7 +82,7 @@ async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Sh
 def _holds(error: BaseException, kind: type[Exception]) -> BaseException | None:
     """The first error of a kind in a group, or the error itself."""
     if isinstance(error, BaseExceptionGroup):
-        return next((found for inner in error.exceptions if (found := _holds(inner, kind))), None)
+        return next((holds for inner in error.exceptions if (holds := _holds(inner, kind))), None)
     return error if isinstance(error, kind) else None
 
 

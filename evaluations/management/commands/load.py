@@ -289,18 +289,18 @@ class Command(SiteCommand):
 
 def _paths(given: list[str]) -> list[Path]:
     """The files, and those in folders."""
-    found = []
+    paths = []
     for path in map(Path, given):
         if path.is_dir():
             try:
-                found += files_in(path)
+                paths += files_in(path)
             except FolderError as error:
                 raise CommandError(str(error)) from None
         elif path.is_file():
-            found.append(path)
+            paths.append(path)
         else:
             raise CommandError(f"{path}: no such file.")
-    return found
+    return paths
 
 
 def _parsed(option: str, parse: Callable[[list[str]], T], given: list[str]) -> T:

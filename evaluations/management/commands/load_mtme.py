@@ -34,15 +34,15 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            found = read_evalset(options["folder"], options["pair"])
+            evaluation_set = read_evalset(options["folder"], options["pair"])
         except MtmeError as error:
             raise CommandError(str(error)) from None
         project = project_or_new(options["project"], owner=options["owner"])
         with tempfile.TemporaryDirectory(prefix="geval-mtme-") as folder:
             named = {
-                "outputs": found.output_rows(),
-                "ratings": found.rating_rows(),
-                "scores": found.score_rows(),
+                "outputs": evaluation_set.output_rows(),
+                "ratings": evaluation_set.rating_rows(),
+                "scores": evaluation_set.score_rows(),
             }
             counts = {
                 name: _write(Path(folder) / f"{name}.jsonl", rows) for name, rows in named.items()
@@ -53,7 +53,7 @@ class Command(SiteCommand):
                 if count
             ]
             try:
-                load_files(project, files, about=LoadOptions(scales=found.scales()))
+                load_files(project, files, about=LoadOptions(scales=evaluation_set.scales()))
             except LoadError as error:
                 first = error.errors[0]
                 raise CommandError(
@@ -62,9 +62,11 @@ class Command(SiteCommand):
         self.stdout.write(
             ", ".join(f"{thin(count)} {name}" for name, count in counts.items()) + "."
         )
-        if found.left_out:
+        if evaluation_set.left_out:
             self.stdout.write(
-                "Left out, as scores here are of outputs: " + ", ".join(found.left_out) + "."
+                "Left out, as scores here are of outputs: "
+                + ", ".join(evaluation_set.left_out)
+                + "."
             )
 
 

@@ -110,8 +110,8 @@ def verify(path: Path) -> Manifest:
     with opened(path) as archive:
         manifest = manifest_of(archive)
         for name, stored in manifest.files.items():
-            found = _checksum(archive, name)
-            if found != stored:
+            checksum = _checksum(archive, name)
+            if checksum != stored:
                 raise _damaged(path, f"{name} is not what was written")
         return manifest
 

@@ -131,11 +131,11 @@ def _fill(
 
 
 def _compare(manifest: Manifest) -> None:
-    found = rows_by_table()
+    rows = rows_by_table()
     wrong = [
-        f"{table} has {found.get(table, 0)} rows, not {count}"
+        f"{table} has {rows.get(table, 0)} rows, not {count}"
         for table, count in manifest.tables.items()
-        if found.get(table, 0) != count and table != NOT_IN_A_BACKUP
+        if rows.get(table, 0) != count and table != NOT_IN_A_BACKUP
     ]
     if wrong:
         raise BackupError(f"The backup was not restored completely: {'; '.join(wrong)}.")

@@ -82,7 +82,7 @@ def last_migrations() -> dict[str, str]:
 
 def known_migrations() -> dict[str, list[str]]:
     """The names of this version's migrations by app, in their order."""
-    known: dict[str, list[str]] = {}
+    known_migrations: dict[str, list[str]] = {}
     for app, name in sorted(MigrationLoader(None).graph.nodes):
-        known.setdefault(app, []).append(name)
-    return known
+        known_migrations.setdefault(app, []).append(name)
+    return known_migrations

@@ -57,19 +57,21 @@ class Steadiness:
 def steadiness(judge: Judge) -> list[Steadiness]:
     """How far a judge's replies to the same question differ, by criterion; only criteria on which
     it was asked again, or on which its scores rest on several replies."""
-    found = []
+    steadiness = []
     criteria = list(judge.project.criteria.all())
     for criterion in criteria:
         study = _newest_study(judge, criterion)
         rows = _rows_of_study(study) if study else ()
         if study is not None and (measured := _repeatability(judge, criterion, list(rows))):
             each = judge.samples if judge.mode == ScoringMode.SAMPLES else 1
-            found.append(Steadiness(criterion.name, measured[0], study.made_at, each, measured[1]))
+            steadiness.append(
+                Steadiness(criterion.name, measured[0], study.made_at, each, measured[1])
+            )
             continue
         stored = _rows(judge, criterion, most=MOST_ITEMS // len(criteria))
         if measured := _repeatability(judge, criterion, list(stored)):
-            found.append(Steadiness(criterion.name, measured[0], sample=measured[1]))
-    return found
+            steadiness.append(Steadiness(criterion.name, measured[0], sample=measured[1]))
+    return steadiness
 
 
 # A row of the table: what it says, its term in the glossary, and a text for each criterion.

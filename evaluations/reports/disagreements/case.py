@@ -258,7 +258,7 @@ def _said(
 def _other_criteria(
     data: ReportData, at: int, criterion: Criterion, judge: Judge, names: Mapping[int, str]
 ) -> list[OtherCriterion]:
-    found = []
+    other_criteria = []
     for pk, name in names.items():
         scores, human = data.judges.get((pk, judge.pk)), data.humans.get(pk)
         if pk == criterion.pk or human is None:
@@ -266,7 +266,7 @@ def _other_criteria(
         people = human.mean[at]
         score = np.nan if scores is None else scores[at]
         if not (np.isnan(people) and np.isnan(score)):
-            found.append(
+            other_criteria.append(
                 OtherCriterion(
                     pk,
                     name,
@@ -274,7 +274,7 @@ def _other_criteria(
                     "–" if np.isnan(score) else short(round(float(score), 2)),
                 )
             )
-    return found
+    return other_criteria
 
 
 def _explanation(score: Score | None) -> str:

@@ -187,8 +187,8 @@ def _filled(
 
 def _index(ids: IntArray, pk: int) -> int:
     """Where an id is; -1 where it is not."""
-    found = np.flatnonzero(ids == pk)
-    return int(found[0]) if len(found) else -1
+    places = np.flatnonzero(ids == pk)
+    return int(places[0]) if len(places) else -1
 
 
 def _listed(

@@ -26,8 +26,8 @@ class GapForm(forms.Form):
 
     def clean_output(self) -> CandidateOutput:
         outputs = CandidateOutput.objects.of_project(self.project)
-        found = outputs.filter(pk=self.cleaned_data["output"]).select_related("document", "system")
-        output = found.first()
+        rows = outputs.filter(pk=self.cleaned_data["output"]).select_related("document", "system")
+        output = rows.first()
         if output is None:
             raise forms.ValidationError("There is no such output in this project.")
         return output

@@ -296,12 +296,12 @@ class ScalesForm(forms.Form):
 
     def scales(self) -> dict[str, tuple[float, float, float]]:
         """By criterion, what a valid form says; those that are empty stay as they are."""
-        found = {}
+        scales = {}
         for number, one in enumerate(self.criteria):
             if written := self.cleaned_data.get(f"scale-{number}"):
                 scale = parsed_scale(written)
-                found[one["name"]] = (scale.lowest, scale.highest, scale.step)
-        return found
+                scales[one["name"]] = (scale.lowest, scale.highest, scale.step)
+        return scales
 
     def field_of(self, name: str) -> BoundField | None:
         names = [one["name"] for one in self.criteria]

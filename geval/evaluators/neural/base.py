@@ -101,9 +101,9 @@ def by_length(
     it.
     """
     order = sorted(range(len(rows)), key=lambda index: -length(rows[index]))
-    found: list[Any] = [None] * len(rows)
+    by_length: list[Any] = [None] * len(rows)
     for begin in range(0, len(order), size):
         batch = order[begin : begin + size]
         for index, result in zip(batch, work([rows[index] for index in batch]), strict=True):
-            found[index] = result
-    return found
+            by_length[index] = result
+    return by_length

@@ -34,8 +34,10 @@ def label_probability(
             )
         with torch.inference_mode():
             logits = loaded.model(input_ids=ids, attention_mask=mask, **more).logits
-        found: list[float] = torch.softmax(logits.float(), dim=-1)[:, label].cpu().tolist()
-        return found
+        label_probability: list[float] = (
+            torch.softmax(logits.float(), dim=-1)[:, label].cpu().tolist()
+        )
+        return label_probability
 
     values = iter(by_length(known, size, length=lambda row: len(row[0]), work=run))
     return [row if isinstance(row, Failure) else Scored.plain(next(values), row[1]) for row in rows]

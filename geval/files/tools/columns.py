@@ -19,25 +19,25 @@ def named_columns(*parts: Part, without: tuple[str, ...] = ()) -> dict[str, Any]
     Args:
         without: names that mean something else there, such as the id of an output.
     """
-    found: dict[str, Any] = {}
+    named_columns: dict[str, Any] = {}
     for column, usual in (*NAMES.items(), *((name, (name,)) for name in MORE)):
         names = [name for name in usual if name not in without]
         given = (part[name] for name in names for part in parts if part[name].holds)
         # An output may be empty.
         blank = (part[column] for part in parts if part[column].given == "")
         if (first := next(given, next(blank, None))) is not None:
-            found[column] = first.value
+            named_columns[column] = first.value
     for part in parts:
         if not isinstance(part.given, Mapping):
             continue
         for name in part.given:
             if str(name).startswith(METADATA):
-                found[name] = part[name].value
+                named_columns[name] = part[name].value
         if column := turns_column(part.given):
-            found[column] = part[column].value
-    if isinstance(found.get("context"), list):
-        found["context"] = "\n\n".join(map(str, found["context"]))
-    return found
+            named_columns[column] = part[column].value
+    if isinstance(named_columns.get("context"), list):
+        named_columns["context"] = "\n\n".join(map(str, named_columns["context"]))
+    return named_columns
 
 
 def text_is_missing(found: Mapping[str, Any], part: Part) -> bool:

@@ -153,10 +153,10 @@ class Part:
 
 
 def _written(path: Path, *, numbered: bool = True) -> str:
-    said = ""
+    written = ""
     for name in path:
         if isinstance(name, int):
-            said += f"[{name + 1}]" if numbered else "[]"
+            written += f"[{name + 1}]" if numbered else "[]"
         else:
-            said += f".{name}" if said else name
-    return said
+            written += f".{name}" if written else name
+    return written

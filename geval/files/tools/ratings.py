@@ -31,8 +31,8 @@ def points_of(value: Any) -> float | None:
         return VERDICTS[plain]
     if (number := written_number(plain)) is not None:
         return number
-    found = _NUMBERED.fullmatch(value)
-    return written_number(found[1]) if found else None
+    match = _NUMBERED.fullmatch(value)
+    return written_number(match[1]) if match else None
 
 
 class Given:

@@ -56,7 +56,7 @@ def _rated(
     record: Mapping[str, Any], systems: Mapping[str, str]
 ) -> dict[str, tuple[str, str, str]]:
     """System, criterion and rater of each column that names a system and holds no outputs."""
-    found = {}
+    rated = {}
     # The longest name first: gpt-4o-mini is not gpt-4o.
     for system in sorted(systems, key=len, reverse=True):
         name_of = re.escape(system)
@@ -69,9 +69,9 @@ def _rated(
             ),
         )
         for name in record:
-            if name in found or name in systems.values():
+            if name in rated or name in systems.values():
                 continue
             match = next((m for form in forms if (m := form.fullmatch(str(name)))), None)
             if match:
-                found[name] = (system, match["criterion"], match["rater"] or "")
-    return found
+                rated[name] = (system, match["criterion"], match["rater"] or "")
+    return rated
