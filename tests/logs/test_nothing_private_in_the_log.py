@@ -77,8 +77,8 @@ def test_no_line_of_a_run_has_a_text_or_a_key(
 
     run.refresh_from_db()
     events = {line["event"] for line in lines.all}
-    assert run.state == ("done" if endpoint == "stand-in" else "paused")
-    assert events & {"run finished", "run paused"}
+    assert run.state == ("done" if endpoint == "stand-in" else "failed")
+    assert events & {"run finished", "run failed"}
     assert TEXT not in lines.text
     assert KEY not in lines.text
     if endpoint != "stand-in":
