@@ -1,5 +1,7 @@
 """The page that says what each annotator's ratings are worth."""
 
+from functools import partial
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -13,7 +15,7 @@ from geval.thresholds import SPLIT
 
 
 @project_view(READERS)
-@waits
+@partial(waits, tab="annotators")
 def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     """Severity and competence of each annotator on each criterion, outputs on which they are split,
     and agreement on spans."""

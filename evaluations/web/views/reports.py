@@ -41,7 +41,7 @@ PIECES = {"numbers": "report_numbers", "more": "report_more", "table": "report_t
 NEW_LINK = "new_share_link"
 
 
-def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def waits(view: Callable[..., HttpResponse], tab: str = "report") -> Callable[..., HttpResponse]:
     """Have a page whose numbers a worker is still computing say how far they are, until they are
     there."""
 
@@ -51,7 +51,7 @@ def waits(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
             return view(request, project, *args, **kwargs)
         except NotComputedError as error:
             options, _errors = options_of(request.GET, project)
-            context = {"project": project, "tab": "report", "cached": error.cached}
+            context = {"project": project, "tab": tab, "cached": error.cached}
             context["options"] = options
             response = render(request, "evaluations/report_waiting.html", context, status=202)
             response["Retry-After"] = str(RETRY_SECONDS)
