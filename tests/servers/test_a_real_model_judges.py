@@ -80,12 +80,14 @@ def judge_of(corpus: Project, model: ModelProcess, **about: object) -> Judge:
 
 
 def run_of(judge: Judge) -> EvaluationRun:
-    """A whole run of a judge on all criteria."""
+    """A whole run of a judge on all criteria; without a score it has failed."""
     run = start_run(judge, list(judge.project.criteria.all()))
     work_on_run(run.pk, "tester")
     run.refresh_from_db()
-    assert run.state == RunState.DONE, run.message
-    assert run.items.counts()[ItemState.PENDING] == 0
+    counts = run.items.counts()
+    expected = RunState.DONE if counts[ItemState.DONE] else RunState.FAILED
+    assert run.state == expected, run.message
+    assert counts[ItemState.PENDING] == 0
     reasons = set(run.items.filter(state=ItemState.FAILED).values_list("reason", flat=True))
     assert reasons <= UNREADABLE
     return run
