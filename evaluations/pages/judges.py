@@ -35,7 +35,7 @@ def judge_summaries(project: Project, report: Report | None) -> list[JudgeSummar
     summaries = [
         JudgeSummary(
             judge,
-            tuple(sorted(judge_standings(report, judge.pk), key=_order)) if report else (),
+            _strongest_first(judge_standings(report, judge.pk)) if report else (),
             last_runs.get(judge.pk),
             cost_of(judge),
         )
@@ -44,8 +44,8 @@ def judge_summaries(project: Project, report: Report | None) -> list[JudgeSummar
     return sorted(summaries, key=_place)
 
 
-def _order(standing: JudgeStanding) -> int:
-    return list(Verdict).index(standing.verdict)
+def _strongest_first(standings: list[JudgeStanding]) -> tuple[JudgeStanding, ...]:
+    return tuple(sorted(standings, key=lambda standing: standing.verdict.place))
 
 
 def _place(summary: JudgeSummary) -> tuple[bool, int, bool]:
@@ -53,6 +53,6 @@ def _place(summary: JudgeSummary) -> tuple[bool, int, bool]:
     strongest = summary.strongest
     return (
         summary.judge.retired_at is not None,
-        len(Verdict) if strongest is None else _order(strongest),
+        len(Verdict) if strongest is None else strongest.verdict.place,
         strongest is None or strongest.better is not None,
     )

@@ -127,7 +127,7 @@ def at_a_glance(report: Report, running: Collection[int] = ()) -> AtAGlance:
     lowest = _where_raters_agree_least(criteria)
     rows = [_row(criterion, axis, running, lowest == criterion.pk) for criterion in criteria]
     # What is best shown comes first; criteria with the same verdict stay in their order.
-    return AtAGlance(axis, tuple(sorted(rows, key=lambda row: list(Verdict).index(row.verdict))))
+    return AtAGlance(axis, tuple(sorted(rows, key=lambda row: row.verdict.place)))
 
 
 def _where_raters_agree_least(criteria: Sequence[CriterionResult]) -> int | None:

@@ -6,7 +6,6 @@ from evaluations.models import Project
 from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
 from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
 from evaluations.reports.data import ReportData
-from evaluations.reports.figures import figures_of
 from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
@@ -73,7 +72,6 @@ class ReportPage:
     running: tuple[RunInProgress, ...]
     cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
     ties: tuple[tuple[str, list[tuple[str, float]]], ...]
-    figures: tuple[tuple[CriterionResult, list[str]], ...]
     second: Coefficient
 
     @property
@@ -135,7 +133,6 @@ def report_page(project: Project, numbers: ReportNumbers, *, mark: str) -> Repor
         running=running,
         cautions=tuple((c.criterion, said) for c in report.criteria if (said := all_cautions(c))),
         ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
-        figures=tuple((result, figures_of(result)) for result in report.criteria if result.judges),
         second=second,
     )
 

@@ -46,6 +46,11 @@ class Verdict(StrEnum):
     def label(self) -> str:
         return _LABELS[self]
 
+    @property
+    def place(self) -> int:
+        """Its place among all verdicts, 0 for the strongest."""
+        return list(Verdict).index(self)
+
 
 _LABELS = {
     Verdict.STANDS_IN: "Stands in for a rater",

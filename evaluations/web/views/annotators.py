@@ -25,7 +25,6 @@ def report_annotators(request: HttpRequest, project: Project) -> HttpResponse:
     context = {
         "project": project,
         "tab": "annotators",
-        "part": "annotators",
         "found": numbers.needed(ANNOTATORS),
         "cached": numbers.cached,
         "split_below": SPLIT,
