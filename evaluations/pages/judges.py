@@ -30,8 +30,10 @@ def judge_summaries(project: Project, report: Report | None) -> list[JudgeSummar
     Args:
         report: the whole project's; None while it is being computed.
     """
-    runs = project.runs.counting().of_judges_that_run().order_by("pk")
-    last_runs = {run.judge_id: run for run in runs}
+    runs = project.runs.counting().of_judges_that_run()
+    # One of each judge: a project may have had thousands.
+    newest = runs.order_by("judge_id", "-pk").distinct("judge_id")
+    last_runs = {run.judge_id: run for run in newest}
     summaries = [
         JudgeSummary(
             judge,
