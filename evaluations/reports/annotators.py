@@ -1,5 +1,5 @@
-"""What each annotator's ratings are worth: severity, competence, the outputs on which those who can
-be trusted differ, and how far people mark the same spans.
+"""How annotators rate: severity, agreement with the others, the outputs on which they are split,
+competence by two models, and how far people mark the same spans. No judge is needed.
 
 A worker computes it, as intervals take the models of a criterion many times.
 """
@@ -15,15 +15,18 @@ from evaluations.ratings.marked_spans import marked_texts
 from evaluations.reports.data import ReportData
 from evaluations.reports.downloads.json_values import with_interval
 from evaluations.reports.options import ReportOptions
+from evaluations.reports.serving.memo import remembered
 from geval.scales import short
+from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import (
-    NEVER_RIGHT,
     LatentClasses,
     RaterCompetence,
     latent_classes,
 )
 from geval.statistics.mace import mace
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
 from geval.statistics.severity import ManyFacets, RaterSeverity, many_facets
 from geval.statistics.span_agreement import (
     GammaAgreement,
@@ -33,6 +36,7 @@ from geval.statistics.span_agreement import (
 )
 from geval.texts.numbers import in_brackets, shown, signed
 from geval.thresholds import SPLIT
+from geval.verdicts.analysis import Agreement, analyse_agreement
 from geval.verdicts.steps import OnStep, unseen
 
 # Of the outputs on which people are split, so many are listed.
@@ -41,13 +45,16 @@ MOST_SPLIT = 20
 
 @dataclass(frozen=True)
 class AnnotatorNumbers:
-    """An annotator on a criterion; `shared` of the ratings are of outputs that others rated
-    too."""
+    """An annotator on a criterion; `shared` of the ratings are of outputs that others rated too.
+
+    `with_others` is Spearman's rho with the mean of the others, averaged over documents.
+    """
 
     pk: int
     name: str
     ratings: int
     shared: int
+    with_others: Estimate
     severity: RaterSeverity
     knows: RaterCompetence
     gives_the_class: RaterCompetence
@@ -68,6 +75,24 @@ class AnnotatorNumbers:
     def is_apart(self) -> bool:
         """Whether the interval of the severity lies on one side of 0."""
         return self.severity.points_interval.leaves_out_zero
+
+
+@dataclass(frozen=True)
+class RaterAgreement:
+    """How far people agree on a criterion: over `outputs` that two or more of them rated, `same` of
+    `pairs` of ratings are equal; Krippendorff's alpha (interval) with its interval over
+    documents."""
+
+    outputs: int
+    pairs: int
+    same: int
+    alpha: Estimate
+    interval: Interval
+
+    @property
+    def equal_share(self) -> float:
+        """Which part of the pairs of ratings is equal; 0 to 1."""
+        return self.same / self.pairs
 
 
 @dataclass(frozen=True)
@@ -92,6 +117,7 @@ class CriterionAnnotators:
     pk: int
     criterion: str
     outputs: int
+    agreement: RaterAgreement
     annotators: tuple[AnnotatorNumbers, ...]
     no_severity: str
     no_competence: str
@@ -103,23 +129,6 @@ class CriterionAnnotators:
         """Why there is no severity or competence at all, in sentences."""
         said = (("severity", self.no_severity), ("competence", self.no_competence))
         return [f"There is no {what}: {why}." for what, why in said if why]
-
-    @property
-    def with_competence_interval(self) -> list[AnnotatorNumbers]:
-        """The annotators whose competence has an interval, the lowest first."""
-        with_interval = [
-            annotator for annotator in self.annotators if annotator.knows.interval.ends is not None
-        ]
-        return sorted(with_interval, key=lambda one: one.knows.estimate.value or 0.0)
-
-    @property
-    def least_competent(self) -> AnnotatorNumbers | None:
-        """Who has the lowest competence, if that interval ends below all the others; None where
-        intervals do not tell."""
-        annotators = self.with_competence_interval
-        ends = [a.knows.interval.ends or (0.0, 1.0) for a in annotators]
-        is_apart = len(annotators) > 1 and ends[0][1] < min(low for low, _high in ends[1:])
-        return annotators[0] if is_apart else None
 
     @property
     def without_interval(self) -> list[str]:
@@ -146,57 +155,47 @@ class AnnotatorsFound:
 
     @property
     def lead(self) -> str:
-        """Who is furthest from an average annotator, and whose ratings follow least from the
-        outputs, as far as intervals tell people apart."""
-        rated = [
-            (criterion, annotator)
-            for criterion in self.criteria
-            for annotator in criterion.annotators
-        ]
-        apart = [(c, one, one.severity.points.value or 0.0) for c, one in rated if one.is_apart]
-        said = ["No annotator is shown to be stricter or milder than the others."]
-        if all(one.severity.points_interval.ends is None for _c, one in rated):
-            said = ["There are too few ratings to say who is stricter or milder."]
-        if apart:
-            criterion, one, points = max(apart, key=lambda row: abs(row[2]))
-            said = [
-                f"{one.name} is {'stricter' if points > 0 else 'milder'} than an average annotator"
-                f" on {criterion.criterion}, by {abs(points):.2f} points on the same outputs."
-            ]
-        if lowest := self._lowest_competence:
-            said.append(lowest)
-        return " ".join(said)
+        """Who is furthest from an average annotator, as far as intervals tell people apart, and on
+        which criterion people agree least."""
+        return " ".join(filter(None, (self._severity_lead, self._agreement_lead)))
 
     @property
-    def _lowest_competence(self) -> str:
-        """In a sentence; empty where no competence is known."""
-        guessing = [
-            f"{annotator.name}'s on {criterion.criterion}"
+    def _severity_lead(self) -> str:
+        rated = [
+            (criterion.criterion, annotator)
             for criterion in self.criteria
             for annotator in criterion.annotators
-            if annotator.knows.interval.reason == NEVER_RIGHT
         ]
-        if guessing:
-            return f"No competence shows in these ratings: {', '.join(guessing)}."
-        lowest = [(c, one) for c in self.criteria if (one := c.least_competent) is not None]
-        if lowest:
-            criterion, one = min(lowest, key=lambda row: row[1].knows.estimate.value or 0.0)
-            is_of_all = len(criterion.with_competence_interval) == len(criterion.annotators)
-            return (
-                f"{one.name} has the lowest competence on {criterion.criterion}"
-                f"{'' if is_of_all else ', of those with an interval'}:"
-                f" {shown(one.knows.estimate)} {in_brackets(one.knows.interval)} on a scale from 0"
-                " (guessing) to 1."
-            )
-        if any(len(criterion.with_competence_interval) > 1 for criterion in self.criteria):
-            return "Intervals overlap, so nobody's competence is shown to be the lowest."
-        if any(
-            annotator.knows.estimate.value is not None
-            for c in self.criteria
-            for annotator in c.annotators
-        ):
-            return "There are too few ratings to say whose competence is lowest."
-        return ""
+        if all(annotator.severity.points_interval.ends is None for _name, annotator in rated):
+            return "There are too few ratings to say who is stricter or milder."
+        apart = [
+            (name, annotator.name, annotator.severity.points.value or 0.0)
+            for name, annotator in rated
+            if annotator.is_apart
+        ]
+        if not apart:
+            return "No annotator is shown to be stricter or milder than the others."
+        criterion, annotator_name, points = max(apart, key=lambda row: abs(row[2]))
+        way = "stricter" if points > 0 else "milder"
+        return (
+            f"{annotator_name} is {way} than an average annotator on {criterion}, by"
+            f" {abs(points):.2f} points on the same outputs."
+        )
+
+    @property
+    def _agreement_lead(self) -> str:
+        alphas = [
+            (criterion.agreement.alpha.value, criterion)
+            for criterion in self.criteria
+            if criterion.agreement.alpha.value is not None
+        ]
+        if not alphas:
+            return ""
+        _alpha, least = min(alphas, key=lambda row: row[0])
+        agreement = least.agreement
+        subject = "People agree least on" if len(alphas) > 1 else "Agreement of people on"
+        alpha = f"{shown(agreement.alpha)} {in_brackets(agreement.interval)}".rstrip()
+        return f"{subject} {least.criterion}: alpha {alpha}."
 
 
 def of_ratings(options: ReportOptions) -> ReportOptions:
@@ -248,11 +247,22 @@ def _on_criterion(
     knows = latent_classes(data.units, ratings, mace)
     classes = latent_classes(data.units, ratings, dawid_skene)
     split = knows.split
+    agreement = remembered(
+        analyse_agreement, data.units, ratings, human.annotators, criterion.scale
+    )
+    pairs, same = ratings.pairs
     return CriterionAnnotators(
         criterion.pk,
         criterion.name,
         int(np.count_nonzero(ratings.count)),
-        _annotators(human, facets, knows, classes),
+        RaterAgreement(
+            int(np.count_nonzero(ratings.count > 1)),
+            pairs,
+            same,
+            agreement.alpha["interval"],
+            agreement.alpha_intervals["interval"],
+        ),
+        _annotators(human, agreement, facets, knows, classes),
         facets.reason,
         classes.reason,
         len(split),
@@ -261,24 +271,30 @@ def _on_criterion(
 
 
 def _annotators(
-    human: HumanScores, facets: ManyFacets, knows: LatentClasses, classes: LatentClasses
+    human: HumanScores,
+    agreement: Agreement,
+    facets: ManyFacets,
+    knows: LatentClasses,
+    classes: LatentClasses,
 ) -> tuple[AnnotatorNumbers, ...]:
     ratings = human.ratings
     given = np.bincount(ratings.rater, minlength=ratings.raters)
     shared = ratings.shared
-    found = [
+    alone = LeaveOneOut(Estimate.undefined(NOBODY), 0)
+    annotators = [
         AnnotatorNumbers(
             pk,
             name,
             int(given[at]),
             int(shared[at]),
+            agreement.leave_one_out.get(name, alone).estimate,
             facets.raters[at],
             knows.raters[at],
             classes.raters[at],
         )
         for at, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True))
     ]
-    return tuple(sorted(found, key=_strictness))
+    return tuple(sorted(annotators, key=_strictness))
 
 
 def _strictness(one: AnnotatorNumbers) -> float:
@@ -324,6 +340,12 @@ def annotators_json(found: AnnotatorsFound) -> dict[str, Any]:
 def _criterion_json(found: CriterionAnnotators) -> dict[str, Any]:
     return {
         "outputs": found.outputs,
+        "agreement": with_interval(found.agreement.alpha, found.agreement.interval)
+        | {
+            "outputs": found.agreement.outputs,
+            "pairs": found.agreement.pairs,
+            "equal": found.agreement.same,
+        },
         "annotators": {
             annotator.name: _annotator_json(annotator) for annotator in found.annotators
         },
@@ -347,6 +369,7 @@ def _annotator_json(one: AnnotatorNumbers) -> dict[str, Any]:
         "ratings": one.ratings,
         "shared_outputs": one.shared,
         "severity": with_interval(severity.points, severity.points_interval),
+        "rho_with_others": one.with_others.value,
         "severity_in_logits": with_interval(severity.logits, severity.logits_interval),
         "mace_competence": with_interval(one.knows.estimate, one.knows.interval),
         "dawid_skene_gives_the_class": with_interval(

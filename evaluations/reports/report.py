@@ -350,6 +350,11 @@ class Report:
             )
         )
 
+    @property
+    def has_ratings(self) -> bool:
+        """Whether people rated any of the outputs."""
+        return any(criterion.rated_outputs for criterion in self.criteria)
+
     def named(self, judge: str) -> str:
         """A judge's name over all criteria, with those whose numbers its search has seen."""
         results = [(one, result) for one in self.criteria for result in one.judges

@@ -344,6 +344,14 @@ class Ratings:
         """How many outputs each rater rated that others rated too; shape (raters,)."""
         return sums(self.rater[self.count[self.output] > 1], None, self.raters)
 
+    @cached_property
+    def pairs(self) -> tuple[int, int]:
+        """How many pairs of ratings there are of the same output by two raters, and how many of
+        these are equal."""
+        _of, equal = np.unique(np.stack([self.output, self.value]), axis=1, return_counts=True)
+        among, same = (int((count * (count - 1) // 2).sum()) for count in (self.count, equal))
+        return among, same
+
     @property
     def active(self) -> np.ndarray:
         """Which raters have a rating; shape (raters,)."""

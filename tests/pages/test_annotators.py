@@ -1,4 +1,4 @@
-"""The page that says what annotators' ratings are worth, and the same by the API."""
+"""The page of annotators' severity and agreement, and the same by the API."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -62,7 +62,8 @@ def test_a_worker_computes_them_and_the_strictest_comes_first(
     text = unescape(reader.get(PAGE).content.decode())
     assert "ada is stricter than an average annotator on coherence" in text
     assert re.search(r"−0\.\d\d\s+<small class=\"quiet nowrap\">\[−0\.\d\d, −0\.\d\d\]", text)
-    assert "No competence shows in these ratings: dan's on coherence." in text
+    assert "Agreement of people on coherence: alpha" in text
+    assert "60 outputs rated by two or more" in text
     assert in_order(text.split("<tbody>")[1], (">ada<", ">cleo<", ">ben<"))
     assert "outputs are split" in text
 
@@ -88,6 +89,9 @@ def test_the_api_has_the_same_numbers(rated: Project, as_role: Callable[[str], C
     assert (found["outputs"], ada["ratings"], ada["shared_outputs"]) == (60, 60, 60)
     assert ada["severity"]["ci"][0] > 0
     assert dan["mace_competence"]["value"] < ada["mace_competence"]["value"]
+    assert found["agreement"]["pairs"] == 60 * 6
+    assert found["agreement"]["ci"][0] < found["agreement"]["value"] < found["agreement"]["ci"][1]
+    assert ada["rho_with_others"] > dan["rho_with_others"]
     assert len(found["least_clear"]) == min(20, found["split_outputs"])
 
 
@@ -180,3 +184,50 @@ def test_numbers_without_an_interval_say_why_in_sight(
 
     assert "There are too few ratings to say who is stricter or milder." in text
     assert "No interval of severity: fewer than 20 documents" in text
+
+
+def test_competence_is_folded_and_behind_severity(
+    rated: Project, as_role: Callable[[str], Client]
+) -> None:
+    reader = as_role("viewer")
+    reader.get(PAGE)
+    compute()
+
+    text = reader.get(PAGE).content.decode()
+
+    before, _, folded = text.partition("<summary>Competence")
+    assert "MACE" not in before.split("<main")[1]
+    assert "MACE" in folded
+    assert before.rstrip().endswith("<details>")
+
+
+OUTPUTS = [f"d1,s{n},Source.,Text {n}\n" for n in range(3)]
+
+
+def test_agreement_shows_from_the_first_overlap_and_without_a_judge(
+    project: Project, load: Load, as_role: Callable[[str], Client]
+) -> None:
+    ratings = ["d1,s0,coherence,ada,4\n", "d1,s1,coherence,ada,3\n", "d1,s0,coherence,ben,4\n"]
+    load(project, files_of(OUTPUTS, ratings))
+    reader = as_role("viewer")
+    report = " ".join(reader.get("/p/small/report/").content.decode().split())
+    assert f'How far people agree needs no judge: <a href="{PAGE}">' in report
+    reader.get(PAGE)
+    compute()
+
+    text = " ".join(unescape(reader.get(PAGE).content.decode()).split())
+
+    assert "1 output rated by two or more people: 1 of 1 pair of ratings are equal (100 %)" in text
+
+
+def test_without_an_overlap_it_asks_for_a_second_person(
+    project: Project, load: Load, as_role: Callable[[str], Client]
+) -> None:
+    load(project, files_of(OUTPUTS, ["d1,s0,coherence,ada,4\n"]))
+    reader = as_role("viewer")
+    reader.get(PAGE)
+    compute()
+
+    text = " ".join(unescape(reader.get(PAGE).content.decode()).split())
+
+    assert "Let a second person rate some of the 1 rated output." in text

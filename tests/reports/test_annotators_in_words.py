@@ -1,11 +1,11 @@
-"""The page *Annotators* begins with what intervals say, and with no more."""
-
-import pytest
+"""The page *Annotators* begins with severity and agreement, as far as intervals tell, and judges
+nobody's competence by name."""
 
 from evaluations.reports.annotators import (
     AnnotatorNumbers,
     AnnotatorsFound,
     CriterionAnnotators,
+    RaterAgreement,
 )
 from geval.statistics.latent_classes import RaterCompetence
 from geval.statistics.resampling import Interval
@@ -13,54 +13,59 @@ from geval.statistics.results import Estimate
 from geval.statistics.severity import RaterSeverity
 
 NONE = Interval(None, None, "few")
-Known = tuple[float, tuple[float, float] | None]
+Severity = tuple[float, tuple[float, float] | None]
 
 
-def annotator(name: str, known: Known) -> AnnotatorNumbers:
-    value, ends = known
-    severity = RaterSeverity(Estimate(None, "few"), NONE, Estimate(None, "few"), NONE)
-    competence = RaterCompetence(Estimate(value), Interval(*ends) if ends else NONE)
-    return AnnotatorNumbers(0, name, 90, 90, severity, competence, competence)
+def annotator(name: str, severity: Severity) -> AnnotatorNumbers:
+    value, ends = severity
+    points = Interval(*ends) if ends else NONE
+    of_rater = RaterSeverity(Estimate(None, "few"), NONE, Estimate(value), points)
+    competence = RaterCompetence(Estimate(0.0), Interval(0.0, 0.1))
+    return AnnotatorNumbers(0, name, 90, 90, Estimate(0.5), of_rater, competence, competence)
 
 
-def lead(*criteria: dict[str, Known]) -> str:
-    """What the page says of competence, by criterion and annotator."""
-    found = tuple(
-        CriterionAnnotators(
-            at, f"criterion {at}", 90, tuple(annotator(*one) for one in people.items()),
-            "", "", 0, (),
-        )
-        for at, people in enumerate(criteria)
-    )  # fmt: skip
-    return AnnotatorsFound(found, None, None).lead.split("milder. ")[1]
+def criterion(
+    name: str, people: dict[str, Severity], alpha: float | None = None
+) -> CriterionAnnotators:
+    estimate = Estimate(alpha, "" if alpha is not None else "nobody")
+    ends = NONE if alpha is None else Interval(alpha - 0.1, alpha + 0.1)
+    agreement = RaterAgreement(90, 180, 90, estimate, ends)
+    annotators = tuple(annotator(*person) for person in people.items())
+    return CriterionAnnotators(0, name, 90, agreement, annotators, "", "", 0, ())
 
 
-def test_an_annotator_is_named_whose_interval_ends_below_all_others() -> None:
-    apart = {"ada": (0.9, (0.8, 1.0)), "dan": (0.3, (0.2, 0.4)), "eve": (0.6, (0.5, 0.7))}
-    overlapping = {"ada": (0.2, (0.1, 0.9)), "dan": (0.3, (0.2, 0.9))}
+def lead(*criteria: CriterionAnnotators) -> str:
+    return AnnotatorsFound(criteria, None, None).lead
 
-    assert lead(overlapping, apart) == (  # type: ignore[arg-type]
-        "dan has the lowest competence on criterion 1: 0.30 [0.20, 0.40] on a scale from 0"
-        " (guessing) to 1."
+
+def test_it_names_who_is_furthest_from_the_average_on_the_same_outputs() -> None:
+    mild = criterion("fluency", {"ada": (-0.2, (-0.3, -0.1)), "ben": (0.9, (-0.1, 1.9))})
+    strict = criterion("coherence", {"dan": (0.5, (0.3, 0.7)), "eve": (0.0, (-0.1, 0.1))})
+
+    assert lead(mild, strict) == (
+        "dan is stricter than an average annotator on coherence, by 0.50 points on the same"
+        " outputs."
     )
 
 
-def test_nobody_is_named_where_intervals_overlap() -> None:
-    people: dict[str, Known] = {"ada": (0.9, (0.5, 1.0)), "dan": (0.3, (0.1, 0.6))}
+def test_nobody_is_named_where_intervals_hold_0_or_are_missing() -> None:
+    even = criterion("fluency", {"ada": (-0.2, (-0.3, 0.1))})
+    few = criterion("fluency", {"ada": (-0.2, None)})
 
-    assert lead(people) == "Intervals overlap, so nobody's competence is shown to be the lowest."
-
-
-def test_people_without_an_interval_are_not_compared() -> None:
-    people: dict[str, Known] = {
-        "ada": (0.9, (0.8, 1.0)), "dan": (0.3, (0.2, 0.4)), "eve": (0.1, None),
-    }  # fmt: skip
-
-    assert lead(people).startswith(
-        "dan has the lowest competence on criterion 0, of those with an interval: 0.30"
-    )
+    assert lead(even) == "No annotator is shown to be stricter or milder than the others."
+    assert lead(few) == "There are too few ratings to say who is stricter or milder."
 
 
-@pytest.mark.parametrize("people", [{"ada": (0.9, None), "dan": (0.3, None)}])
-def test_competence_without_intervals_is_not_compared(people: dict[str, Known]) -> None:
-    assert lead(people) == "There are too few ratings to say whose competence is lowest."
+def test_it_names_the_criterion_on_which_people_agree_least() -> None:
+    people: dict[str, Severity] = {"ada": (0.0, (-0.1, 0.1))}
+    criteria = [criterion(name, people, alpha) for name, alpha in (("a", 0.6), ("b", 0.3))]
+
+    assert lead(*criteria).endswith("People agree least on b: alpha 0.30 [0.20, 0.40].")
+    assert lead(criteria[0]).endswith("Agreement of people on a: alpha 0.60 [0.50, 0.70].")
+
+
+def test_competence_is_nobodys_headline() -> None:
+    guessing = criterion("fluency", {"ada": (0.0, (-0.1, 0.1)), "ben": (0.0, (-0.1, 0.1))}, 0.5)
+
+    assert "competence" not in lead(guessing)
+    assert "ada" not in lead(guessing)
