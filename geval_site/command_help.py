@@ -17,7 +17,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Data": ("load", "load_mtme", "criteria", "export_project", "import_project"),
     "Judges": ("evaluators", "add_judge", "endpoint", "probe", "retire"),
     "Runs": ("judge", "runs", "pause", "resume", "cancel"),
-    "Results": ("report", "compare", "reproduce"),
+    "Results": ("report", "disagreements", "compare", "reproduce"),
     "Better judges": ("improve", "study", "certify", "verify"),
     "People and projects": ("member", "create_token", "delete_project"),
     "The site": ("web", "worker", "backup", "restore", "tidy"),

@@ -173,9 +173,9 @@ class CampaignForm(GoalFields, forms.ModelForm):
                 self.fields[name].disabled = True
 
     def fill_in(self, query: QueryDict) -> None:
-        """Take what a link to the form names, as a plan's does: the goal, the criteria and the
-        annotators per item. What cannot be used is left as it is."""
-        for name in (*GOAL, "criteria", "overlap"):
+        """Take what a link to the form names, as a plan's does: the goal, the criteria, which
+        outputs and how many, and the annotators per item. What cannot be used is left as it is."""
+        for name in (*GOAL, "criteria", "selection", "sample_size", "overlap"):
             given: Any = query.getlist(name) if name == "criteria" else query.get(name)
             if not given:
                 continue

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from assurance.improving.arms import Ground
+from evaluations.judging.judges.examples import example_of, is_usable_example
 from evaluations.models import CandidateOutput
 from geval.evaluators.wording import LONGEST_EXAMPLES
-from geval.llm.prompt_examples import example_block, has_delimiter
-from geval.llm.prompts import has_placeholder
-from geval.scales import Scale, short
 from geval.statistics.types import IntArray
 
 # How many examples, and the seed of a draw.
@@ -29,7 +27,7 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dic
     there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
     texts = dict(zip(places.tolist(), ground.outputs_at(places), strict=True))
-    usable = np.array([at for at in texts if _is_usable(texts[at])], dtype=np.int64)
+    usable = np.array([at for at in texts if is_usable_example(texts[at])], dtype=np.int64)
     for count, seed in SETS:
         chosen = _covering(ground, np.random.default_rng(seed).permutation(usable), count)
         if len(chosen) == count:
@@ -66,17 +64,4 @@ def _covering(ground: Ground, order: IntArray, count: int) -> list[int]:
 
 
 def _block(ground: Ground, at: int, output: CandidateOutput) -> str:
-    rating = _rating(float(ground.human[at]), ground.criterion.scale)
-    return example_block(output.document.source, output.text, rating)
-
-
-def _rating(mean: float, scale: Scale) -> str:
-    """A mean rating as the nearest point of the scale, which is what the judge can give."""
-    return short(min(scale.points, key=lambda point: abs(point - mean)))
-
-
-def _is_usable(output: CandidateOutput) -> bool:
-    """Whether its texts are shown as they are: not filled in as a prompt is, and without what
-    would end the example."""
-    texts = f"{output.document.source}\n{output.text}"
-    return not has_placeholder(texts) and not has_delimiter(texts)
+    return example_of(output, float(ground.human[at]), ground.criterion.scale)

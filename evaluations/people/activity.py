@@ -59,6 +59,7 @@ IN_WORDS = {
     "evaluations:judge_certify": "certified a judge",
     "evaluations:candidate_adopt": "adopted an improved judge",
     "evaluations:cause_give": "gave a disagreement a cause",
+    "evaluations:examples_add": "added examples to a judge's prompt",
     "evaluations:cause_remove": "removed the cause of a disagreement",
     "evaluations:criterion_create": "added a criterion",
     "evaluations:criterion_edit": "changed a criterion",

@@ -163,6 +163,12 @@ urlpatterns = [
         compare.judge_compare_tests,
         name="judge_compare_tests",
     ),
+    path(
+        "p/<slug:slug>/report/disagreements/export/",
+        disagreements.gap_export,
+        name="gap_export",
+    ),
+    path("p/<slug:slug>/report/causes/examples/", disagreements.examples_add, name="examples_add"),
     path("p/<slug:slug>/report/causes/give/", disagreements.cause_give, name="cause_give"),
     path("p/<slug:slug>/report/causes/remove/", disagreements.cause_remove, name="cause_remove"),
     path(

@@ -82,6 +82,22 @@ def test_the_worst_disagreement_is_two_clicks_from_the_verdict_and_cases_are_rea
     expect(page.get_by_text("Causes of disagreements found so far:")).to_be_visible()
 
 
+def test_the_texts_of_a_case_are_in_sight_on_a_small_desk(
+    judged: Project, sign_in: Callable[[str], Page]
+) -> None:
+    page = sign_in("olga")
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+    page.goto("/p/small/report/disagreements/")
+
+    bar = page.locator(".cause").bounding_box()
+    assert bar is not None
+    for text in (".reading-text", ".source-text"):
+        box = page.locator(text).first.bounding_box()
+        assert box is not None
+        assert box["y"] + 40 <= bar["y"], f"two lines of {text} above the causes"
+
+
 def test_a_number_leads_to_its_output_with_judge_criterion_and_system_kept(
     judged: Project, sign_in: Callable[[str], Page]
 ) -> None:

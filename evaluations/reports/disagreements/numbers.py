@@ -1,6 +1,7 @@
 """The numbers of the page of disagreements: which outputs are ranked, and what they have in
 common."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,9 @@ from evaluations.reports.disagreements.ranking import (
     strongest,
 )
 from evaluations.reports.disagreements.view import GapView, first_of
+from evaluations.reports.serving.memo import remembered
 from geval.scales import short
+from geval.statistics.correlation import mean_by_document
 
 # Of a large project so many outputs are listed.
 MOST_LISTED = 10_000
@@ -30,7 +33,8 @@ class GapNumbers:
 
     `criteria` are those that have a judge, `judges` those with scores on this one. `outputs` counts
     those with a gap, of which `gaps` may hold only the largest; `data` has what is needed of them.
-    `sample` says of what the numbers speak, where they do not speak of all outputs alike.
+    `sample` says which outputs the numbers describe, where these are not all outputs alike; `rho`
+    is Spearman's, averaged over documents.
     """
 
     criterion: int
@@ -45,6 +49,17 @@ class GapNumbers:
     shift: str = ""
     patterns: Patterns | None = None
     sample: tuple[str, ...] = ()
+    rho: float | None = None
+
+
+def rated_outputs(numbers: GapNumbers, output_ids: Collection[int]) -> dict[int, float]:
+    """What people gave outputs that have a gap, by id; others are left out."""
+    if numbers.gaps is None:
+        return {}
+    gaps = numbers.gaps
+    ids = numbers.data.output_ids[gaps.at]
+    places = np.flatnonzero(np.isin(ids, np.fromiter(output_ids, dtype=np.int64)))
+    return dict(zip(ids[places].tolist(), gaps.people[places].tolist(), strict=True))
 
 
 def largest_gaps(numbers: GapNumbers) -> GapNumbers:
@@ -88,7 +103,17 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
         shift=_shift(gaps),
         patterns=patterns_of(project, data, gaps, chosen),
         sample=about_sample(data.humans[chosen]),
+        rho=_rho(data, chosen, judge),
     )
+
+
+def _rho(data: ReportData, criterion: int, judge: int) -> float | None:
+    scores = data.judges.get((criterion, judge))
+    if scores is None:
+        return None
+    human = data.humans[criterion].mean
+    rho = float(remembered(mean_by_document, data.units_on(criterion), human, scores))
+    return None if np.isnan(rho) else rho
 
 
 def _shift(gaps: Gaps) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
+from evaluations.judging.judges.examples import why_no_examples
 from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
 from evaluations.reports.data import ReportData, ids_of
 from evaluations.reports.disagreements.case import GapCase, gap_case
@@ -67,6 +68,8 @@ class Disagreements:
     shift: str = ""
     mapped: bool = False
     sample: tuple[str, ...] = ()
+    rho: float | None = None
+    takes_examples: bool = False
     patterns: Patterns | None = None
     causes: tuple[tuple[str, int], ...] = ()
     names: tuple[str, ...] = ()
@@ -173,6 +176,8 @@ def _filled(
         shift=numbers.shift,
         mapped=gaps.mapped,
         sample=numbers.sample,
+        rho=numbers.rho,
+        takes_examples=not why_no_examples(judge, criterion),
         patterns=numbers.patterns,
         causes=tuple(given.filter(judge=judge, criterion=criterion).counted()),
         names=tuple(given.names()),

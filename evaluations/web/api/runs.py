@@ -1,5 +1,7 @@
 """HTTP API of criteria, runs and reports."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -18,9 +20,15 @@ from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.annotators import annotators_json
 from evaluations.reports.data import ids_of
+from evaluations.reports.disagreements.listing import (
+    MOST_GAPS,
+    USUAL_GAPS,
+    largest_gaps_as_rows,
+)
+from evaluations.reports.disagreements.view import GapView
 from evaluations.reports.options import ReportOptions, read_options
 from evaluations.reports.serving.cached_report import CachedReport, NotComputedError
-from evaluations.reports.serving.parts import ANNOTATORS
+from evaluations.reports.serving.parts import ANNOTATORS, GAPS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
@@ -137,6 +145,31 @@ class ReportProgress(Schema):
     worker_alive: bool
 
 
+class GapQuery(In):
+    """`judge` 0 is the one that ranks outputs most like people, an empty `criterion` the first with
+    a judge."""
+
+    judge: int = Field(0, ge=0, le=2**63 - 1)
+    criterion: str = Field("", max_length=100)
+    by: str = Field("gap", pattern="^(gap|shifted|apart)$")
+    most: int = Field(USUAL_GAPS, ge=1, le=MOST_GAPS)
+
+
+class GapOut(Schema):
+    """An output with what people and the judge gave it; `gap` is score less people."""
+
+    rank: int
+    criterion: str
+    judge: str
+    doc_id: str
+    system_id: str
+    people: float
+    score: float
+    gap: float
+    cause: str
+    output: str
+
+
 @router.get("/criteria", response=list[CriterionOut])
 def list_criteria(request: HttpRequest, slug: Path[str]) -> Any:
     """All criteria, in the order reports show them."""
@@ -176,17 +209,9 @@ def make_run(request: HttpRequest, slug: Path[str], data: RunIn) -> Any:
     rival = (
         None if data.goal_rival is None else get_object_or_404(project.judges, pk=data.goal_rival)
     )
-    criteria = list(project.criteria.all())
-    wanted = {name.lower() for name in data.criteria}
-    chosen = [criterion for criterion in criteria if not wanted or criterion.name.lower() in wanted]
-    unknown = wanted - {criterion.name.lower() for criterion in criteria}
-    if unknown:
-        raise ValidationError(
-            {"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."}
-        )
     run = start_run(
         judge,
-        chosen,
+        criteria_named(project, data.criteria),
         RunRequest(
             fresh=data.fresh,
             budget=data.budget,
@@ -278,6 +303,24 @@ def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Pa
         return _not_computed(error.cached, response)
 
 
+@router.get("/disagreements", response={200: list[GapOut], 202: ReportProgress})
+def get_disagreements(
+    request: HttpRequest, response: HttpResponse, slug: Path[str], query: Query[GapQuery]
+) -> Any:
+    """The outputs on which a judge and people differ most, with their texts, the largest gap first.
+    202 with Retry-After while a worker computes them, in a large project."""
+    project = project_for(request, slug)
+    criterion = criteria_named(project, [query.criterion])[0].pk if query.criterion else 0
+    if query.judge:
+        get_object_or_404(project.judges, pk=query.judge)
+    view = GapView(ReportOptions(), criterion=criterion, judge=query.judge, by=query.by)
+    try:
+        numbers = page_view(project, GAPS, view).needed(GAPS)
+    except NotComputedError as error:
+        return _not_computed(error.cached, response)
+    return [asdict(row) for row in largest_gaps_as_rows(project, numbers, query.most)]
+
+
 def _not_computed(cached: CachedReport, response: HttpResponse) -> Any:
     if cached.coming and cached.coming.has_failed:
         return problem(503, "Not computed", cached.in_words)
@@ -307,6 +350,21 @@ def _stale(content: str, cached: CachedReport) -> str:
     }
     head = orjson.dumps(about, option=orjson.OPT_INDENT_2).decode()
     return f"{head.removesuffix(chr(10) + '}')},{content.removeprefix('{')}"
+
+
+def criteria_named(project: Project, names: Sequence[str]) -> list[Criterion]:
+    """The criteria of these names, whatever their case, in the project's order; all for no name.
+
+    Raises:
+        ValidationError: there is none of that name.
+    """
+    criteria = {criterion.name.lower(): criterion for criterion in project.criteria.all()}
+    wanted = {name.lower() for name in names}
+    if unknown := wanted - criteria.keys():
+        raise ValidationError(
+            {"criteria": f"There is no criterion {sorted(unknown)[0]!r} in this project."}
+        )
+    return [criterion for name, criterion in criteria.items() if not wanted or name in wanted]
 
 
 def _run(project: Project, pk: int) -> EvaluationRun:

@@ -1,6 +1,6 @@
 """All input of the pages passes through these forms, one module per subject."""
 
-from evaluations.web.forms.causes import CauseForm, GapForm
+from evaluations.web.forms.causes import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.web.forms.corpus import DocumentFilterForm
 from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.evaluators import EvaluatorForm
@@ -24,8 +24,10 @@ __all__ = [
     "DocumentFilterForm",
     "EndpointForm",
     "EvaluatorForm",
+    "ExamplesForm",
     "FormatsForm",
     "GapForm",
+    "GapsForm",
     "InvitationForm",
     "JudgeFormSet",
     "LimitsForm",

@@ -4,25 +4,29 @@ from typing import Any
 
 from django import forms
 
-from evaluations.models import CandidateOutput, Criterion, Judge, Project
+from evaluations.models import CandidateOutput, Criterion, GapCause, Judge, Project
 from evaluations.models.causes import MOST_LETTERS
 
 
-class GapForm(forms.Form):
-    """Which gap: a judge, a criterion and an output of the project. `view` is the page to return
-    to, `then` the output that it opens."""
+class GapsForm(forms.Form):
+    """Which gaps: a judge and a criterion of the project. `view` is the page to return to."""
 
     judge = forms.ModelChoiceField(Judge.objects.none())
     criterion = forms.ModelChoiceField(Criterion.objects.none())
-    output = forms.IntegerField(min_value=1, max_value=2**63 - 1)
     view = forms.CharField(required=False, max_length=4000)
-    then = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.project = project
         self.fields["judge"].queryset = project.judges.all()  # type: ignore[attr-defined]
         self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+
+
+class GapForm(GapsForm):
+    """Which gap: that on an output; `then` is the output that is opened next."""
+
+    output = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    then = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
     def clean_output(self) -> CandidateOutput:
         outputs = CandidateOutput.objects.of_project(self.project)
@@ -47,3 +51,20 @@ class CauseForm(GapForm):
         if not cleaned["cause"] and not self.errors:
             raise forms.ValidationError("Choose a cause, or enter your own.")
         return cleaned
+
+
+class ExamplesForm(GapsForm):
+    """Outputs that become examples of a judge: one, or all with a cause."""
+
+    output = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    cause = forms.CharField(max_length=MOST_LETTERS, required=False)
+
+    def output_ids(self) -> list[int]:
+        """The ids of the outputs; those of a cause are of its judge and criterion."""
+        about = self.cleaned_data
+        if about["output"]:
+            return [about["output"]]
+        causes = GapCause.objects.of_project(self.project).filter(
+            judge=about["judge"], criterion=about["criterion"], cause=about["cause"]
+        )
+        return list(causes.values_list("output", flat=True))

@@ -1,18 +1,31 @@
 """Pages of disagreements: the largest gaps between a judge and people, and their causes."""
 
+from dataclasses import replace
+
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from evaluations.models import GapCause, Project
+from evaluations.judging.judges.examples import add_examples
+from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
+from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
+from evaluations.reports.disagreements.listing import (
+    MOST_GAPS,
+    gaps_as_csv,
+    largest_gaps_as_rows,
+)
+from evaluations.reports.disagreements.numbers import rated_outputs
 from evaluations.reports.disagreements.page import disagreements
 from evaluations.reports.disagreements.view import BASES, GapView, read_gap_view
-from evaluations.web.forms import CauseForm, GapForm
+from evaluations.reports.serving.parts import GAPS
+from evaluations.reports.serving.view import page_view
+from evaluations.web.forms import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.web.views.reports import options_of, waits
 
 
@@ -79,6 +92,51 @@ def cause_remove(request: HttpRequest, project: Project) -> HttpResponse:
     return _back(request, project, output=about["output"].pk)
 
 
+@require_POST
+@project_view(EDITORS)
+def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
+    """Make an output, or all with a cause, examples in the judge's prompt, as people rated them."""
+    form = ExamplesForm(request.POST, project=project)
+    if not form.is_valid():
+        _say_errors(request, form)
+        return _back(request, project)
+    about, view = form.cleaned_data, _view_of(request, project)
+    judge, criterion = about["judge"], about["criterion"]
+    wanted = replace(view, criterion=criterion.pk, judge=judge.pk, run=0)
+    numbers = page_view(project, GAPS, wanted.of_numbers(ids_of(project.pk) | {"runs": []}))
+    rated = rated_outputs(numbers.needed(GAPS), form.output_ids())
+    if not rated:
+        messages.error(request, "No example was added. Choose an output that people rated.")
+        return _back(request, project)
+    outputs = CandidateOutput.objects.filter(pk__in=rated).select_related("document", "system")
+    try:
+        changed, count = add_examples(
+            judge, criterion, [(output, rated[output.pk]) for output in outputs.order_by("pk")]
+        )
+    except ValidationError as error:
+        messages.error(request, f"No example was added. {' '.join(error.messages)}")
+    else:
+        note_detail(request, f"{changed.label}, {criterion.name}: {count} examples")
+        messages.success(
+            request,
+            f"{changed} has {count} example{'s' if count > 1 else ''} of {criterion.name} in its"
+            " prompt. Start a run with it to see what they change.",
+        )
+    return _back(request, project, output=about["output"] or view.output)
+
+
+@project_view(READERS)
+def gap_export(request: HttpRequest, project: Project) -> HttpResponse:
+    """The largest gaps of a view as CSV."""
+    options, _errors = options_of(request.GET, project)
+    view = read_gap_view(request.GET, options)
+    numbers = page_view(project, GAPS, view.of_numbers(ids_of(project.pk) | {"runs": []}))
+    rows = largest_gaps_as_rows(project, numbers.needed(GAPS), MOST_GAPS)
+    response = HttpResponse("".join(gaps_as_csv(rows)), "text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-disagreements.csv"'
+    return response
+
+
 @project_view(READERS)
 def cause_export(_request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     """All causes of the project's gaps as a file."""
@@ -104,7 +162,7 @@ def _named(form: GapForm) -> str:
     )
 
 
-def _say_errors(request: HttpRequest, form: GapForm) -> None:
+def _say_errors(request: HttpRequest, form: GapsForm) -> None:
     errors = [str(error) for found in form.errors.values() for error in found]
     messages.error(request, f"Nothing was stored. {' '.join(dict.fromkeys(errors))}")
 
@@ -113,9 +171,14 @@ def _back(
     request: HttpRequest, project: Project, *, output: int = 0, given: int = 0
 ) -> HttpResponse:
     """To the page that the form was on, with another case open."""
-    query = QueryDict(request.POST.get("view", "")[:4000])
-    options, _errors = options_of(query, project)
-    view: GapView = read_gap_view(query, options)
+    view = _view_of(request, project)
     address = reverse("evaluations:disagreement_list", args=[project.slug])
     where = view.to(output=output)
     return redirect(f"{address}{where}{f'&given={given}' if given else ''}#case")
+
+
+def _view_of(request: HttpRequest, project: Project) -> GapView:
+    """The page that a form was on."""
+    query = QueryDict(request.POST.get("view", "")[:4000])
+    options, _errors = options_of(query, project)
+    return read_gap_view(query, options)
