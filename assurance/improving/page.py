@@ -134,6 +134,18 @@ class Page:
         return self.boxes.count(True)
 
     @property
+    def next_look(self) -> int:
+        """Which of the looks the next one is; from 1."""
+        return self.looks_used + 1
+
+    @property
+    def in_use(self) -> Judge | None:
+        """The judge that a change became and that runs can be started with; the newest such."""
+        judges = [row.candidate.adopted_as for row in self.rows]
+        used = [judge for judge in judges if judge is not None and judge.retired_at is None]
+        return max(used, key=lambda judge: judge.pk, default=None)
+
+    @property
     def looks_left(self) -> int:
         return self.boxes.count(False)
 

@@ -105,6 +105,11 @@ class ShownStudy:
         return max(found, default=0.0)
 
     @property
+    def is_asking(self) -> bool:
+        """Whether workers ask now, so that its numbers change; a watch rests between askings."""
+        return self.study.is_on and (self.run is not None or self.parts < self.planned)
+
+    @property
     def is_watch(self) -> bool:
         return self.study.kind == StudyKind.DRIFT
 

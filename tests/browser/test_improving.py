@@ -42,7 +42,7 @@ def test_documents_are_locked_a_change_is_found_and_looked_at(
     expect(page.get_by_text("Searching for changes of")).to_be_visible()
     work_on_search(Search.objects.get().pk)
     expect(page.get_by_text("Not looked at").first).to_be_visible(timeout=20_000)
-    page.get_by_role("button", name="Take a look").first.click()
+    page.get_by_role("button", name="Test on locked documents (1 of 5)").first.click()
     # Which documents are locked is drawn anew, so this may prove the change or not.
     expect(page.get_by_text("locked documents, 99.0% interval")).to_be_visible()
     expect(page.get_by_role("img", name="1 of 5 looks used")).to_be_visible()

@@ -53,13 +53,15 @@ def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):
     shown = page(researcher)
     assert "Panel of" in shown
     assert "Not looked at" in shown
+    assert "Test on locked documents (1 of 5)" in shown.replace("\n", " ").replace("  ", "")
     candidate = Candidate.objects.get()
     said = post(researcher, "look_create", candidate.pk)
     assert "proven: gain +" in said
     assert "is proven: on documents no attempt has seen" in said
     said = post(researcher, "candidate_adopt", candidate.pk)
     assert "is a judge now" in said
-    assert Judge.objects.filter(name=f"{judge.name} improved", kind="formula").exists()
+    made = Judge.objects.get(name=f"{judge.name} improved", kind="formula")
+    assert f'In use: <a class="llm" href="{made.get_absolute_url()}"' in page(researcher)
 
 
 def test_while_a_worker_searches_the_page_asks_again_and_then_reloads(

@@ -47,6 +47,18 @@ def test_the_form_starts_a_watch_and_the_page_shows_it(
     assert "is watched on usefulness already" in again.content.decode()
 
 
+def test_the_page_renews_its_numbers_only_while_the_judge_is_asked(
+    judge: Judge, criterion: Criterion, as_role: AsRole
+) -> None:
+    client = as_role("viewer")
+    renews = f'id="studies-drift" hx-get="{address(judge)}"'
+    study = make_study(judge, criterion, "drift", items=20, replies=2)
+
+    assert renews in client.get(address(judge)).content.decode()
+    freeze(study)
+    assert renews not in client.get(address(judge)).content.decode()
+
+
 def test_the_page_shows_evidence_and_a_drift_is_on_judge_and_report(
     judge: Judge, watch: Study, as_role: AsRole
 ) -> None:

@@ -49,9 +49,19 @@ def _context(
         "steadiness": steady,
         "steadiness_rows": rows_of(steady),
         "sections": [
-            (kind, studies_of(judge, kind), form, _estimate(judge, form) if may_start else None)
-            for kind, form in forms.items()
+            _section(judge, kind, form, may_start=may_start) for kind, form in forms.items()
         ],
+    }
+
+
+def _section(judge: Judge, kind: str, form: StudyForm, *, may_start: bool) -> dict[str, object]:
+    studies = studies_of(judge, kind)
+    return {
+        "kind": kind,
+        "studies": studies,
+        "is_asking": any(study.is_asking for study in studies),
+        "form": form,
+        "estimate": _estimate(judge, form) if may_start else None,
     }
 
 
