@@ -39,11 +39,14 @@ SEED = 20_261_123
 
 @dataclass(frozen=True)
 class Planned:
-    """What a campaign with so many raters for each output takes; `once` for one look at the end,
-    `looking` for a campaign that closes itself, in documents to be rated. Ratings, hours of people
-    and money (of people, of the judges) are for the promised number of `once`."""
+    """What a campaign with so many raters for each output takes (a mean, of what is rated so far).
 
-    raters: int
+    `once` is for one look at the end, `looking` for a campaign that closes itself, in documents to
+    be rated. Ratings, hours of people and money (of people, of the judges) are for the promised
+    number of `once`.
+    """
+
+    raters: float
     estimate: float | None
     once: Needed
     looking: Needed
@@ -61,7 +64,8 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a campaign takes, by raters for each output; `cheapest` has the fewest ratings.
+    """What a campaign takes, by raters for each output; `cheapest` has the fewest ratings. `now` is
+    with the ratings as they are, which is what the pages of runs say; None where nothing is rated.
 
     `documents` of the pilot are rated, and `counting` of them say something: in the rest all
     ratings or scores are the same. `difference` is the one that a test is to find. `sample` says of
@@ -69,6 +73,7 @@ class Plan:
     """
 
     rows: tuple[Planned, ...]
+    now: Planned | None
     documents: int
     counting: int
     outputs_per_document: float
@@ -78,10 +83,21 @@ class Plan:
     sample: tuple[str, ...] = ()
 
     @property
-    def cheapest(self) -> int | None:
+    def cheapest(self) -> float | None:
         """The number of raters with which the fewest ratings do."""
         known = [row for row in self.rows if row.ratings is not None]
         return min(known, key=lambda row: row.ratings or 0).raters if known else None
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the documents that are rated are as many as suffice in nine of ten cases."""
+        promised = self.now.once.promised if self.now else None
+        return promised is not None and promised <= self.documents
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether outputs have different numbers of ratings, so that no row of `rows` is `now`."""
+        return self.now is not None and self.now.raters not in {row.raters for row in self.rows}
 
 
 def plan(
@@ -103,12 +119,12 @@ def plan(
     units = data.units.unweighted
     rated = np.zeros(len(units)) if human is None else (~np.isnan(human.mean)).astype(float)
     documents = int(units.documents_with(rated > 0).sum())
-    found = [
-        (raters, told.values, told.most)
-        for raters, mean in ([] if human is None else _by_raters(human))
-        for told in [values_of(aim, data, units, mean)]
+    means = [] if human is None else [*_by_raters(human), *_as_now(human)]
+    by_raters = [
+        (raters, values_of(aim, data, units, mean), units.documents_with(~np.isnan(mean)))
+        for raters, mean in means
     ]
-    whole = found[-1][1] if found else np.empty(0)
+    whole = by_raters[-1][1].values if by_raters else np.empty(0)
     counting = int((~np.isnan(whole)).sum())
     pilot = _Pilot(
         documents,
@@ -121,10 +137,14 @@ def plan(
         wanted = aim.width
     else:
         wanted = difference if difference is not None else _mean(whole)
-    rows = tuple(_row(aim.kind, abs(wanted or 0.0), pilot, *one) for one in found)
+    rows = [
+        _row(aim.kind, abs(wanted or 0.0), pilot, raters, told.values, told.most, int(rated.sum()))
+        for raters, told, rated in by_raters
+    ]
+    now = rows.pop() if rows else None
     shown = None if aim.kind == GoalKind.WIDTH else wanted
     return Plan(
-        rows, documents, counting, pilot.outputs_per_document, pilot.seconds, shown,
+        tuple(rows), now, documents, counting, pilot.outputs_per_document, pilot.seconds, shown,
         sample=() if human is None else about_plan(human),
     )  # fmt: skip
 
@@ -142,24 +162,31 @@ class _Pilot:
 
 
 def _row(
-    kind: str, wanted: float, pilot: _Pilot, raters: int, values: FloatArray, most: float
+    kind: str,
+    wanted: float,
+    pilot: _Pilot,
+    raters: float,
+    values: FloatArray,
+    most: float,
+    documents: int,
 ) -> Planned:
     """What a campaign with so many raters for each output takes.
 
     Args:
         wanted: the width, or the difference.
         values: shape (documents,), NaN where a document says nothing; each from -most to most.
+        documents: how many have outputs with so many ratings.
     """
     estimate, counting = _mean(values), int((~np.isnan(values)).sum())
     once = for_width(values, wanted) if kind == GoalKind.WIDTH else for_power(values, wanted)
     looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
     # Documents that say nothing are rated, too.
-    times = pilot.documents / counting if counting else 1.0
+    times = documents / counting if counting else 1.0
     once, looking = _of_all(once, times), _of_all(looking, times)
     if once.promised is None:
         return Planned(raters, estimate, once, looking)
     outputs = int(np.ceil(once.promised * pilot.outputs_per_document))
-    ratings = outputs * raters
+    ratings = int(np.ceil(outputs * raters))
     return Planned(
         raters,
         estimate,
@@ -187,7 +214,7 @@ def _of_all(needed: Needed, times: float) -> Needed:
     return Needed(likely, promised, needed.reason)
 
 
-def _by_raters(human: HumanScores) -> list[tuple[int, FloatArray]]:
+def _by_raters(human: HumanScores) -> list[tuple[float, FloatArray]]:
     """The human mean of each output with one rater and more, shape (outputs,), NaN for outputs that
     have fewer; the last is of all that there are."""
     ratings = human.ratings
@@ -198,7 +225,7 @@ def _by_raters(human: HumanScores) -> list[tuple[int, FloatArray]]:
     first = np.cumsum(ratings.count) - ratings.count
     place = np.empty(len(ratings), dtype=np.int64)
     place[order] = np.arange(len(ratings)) - first[ratings.output[order]]
-    by_raters = []
+    by_raters: list[tuple[float, FloatArray]] = []
     for raters in range(1, most + 1):
         chosen = (place < raters) & (ratings.count[ratings.output] >= raters)
         part = Ratings(
@@ -207,6 +234,15 @@ def _by_raters(human: HumanScores) -> list[tuple[int, FloatArray]]:
         )  # fmt: skip
         by_raters.append((raters, part.means()))
     return by_raters
+
+
+def _as_now(human: HumanScores) -> list[tuple[float, FloatArray]]:
+    """The human mean of all ratings, with how many an output has on average."""
+    if np.isnan(human.mean).all():
+        return []
+    count = human.ratings.count
+    rated = count[count > 0]
+    return [(float(rated.mean()) if len(rated) else 1.0, human.mean)]
 
 
 def _seconds_per_rating(project_id: int) -> float | None:

@@ -46,6 +46,7 @@ def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
             price=form.price_of_a_rating,
         )
         context |= {"plan": found, "aim": form.aim} | _advice(found, form, project)
+        context["is_enough"] = found.has_enough and pilot == project
     return render(request, "annotations/campaign_plan.html", context)
 
 

@@ -7,14 +7,19 @@ from collections.abc import Callable
 from decimal import Decimal
 from html import unescape
 
+import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.goals.plans import Plan, plan
-from annotations.models import CampaignGoal, GoalKind
+from annotations.goals.plans import Plan, Planned, plan
+from annotations.models import CampaignGoal, GoalKind, Rating
 from evaluations.models import Criterion, JudgeKind, Membership, Project, Role
 from evaluations.reports.data import load_data
+from geval.statistics.correlation import coefficients_by_document
+from geval.statistics.jackknife import t_quantile
+from geval.statistics.planning import Needed
+from geval.statistics.projection import documents_for
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +77,48 @@ def test_more_raters_for_each_output_take_fewer_documents_and_more_ratings(pilot
         assert row.once.likely < row.looking.likely
         assert row.ratings == row.once.promised * 4 * row.raters
     assert found.cheapest == 1
+
+
+@pytest.mark.parametrize(("width", "is_enough"), [(0.15, True), (0.05, False)])
+def test_a_project_with_enough_documents_is_told_so(
+    pilot: Project, owner: User, client: Client, width: float, is_enough: bool
+) -> None:
+    client.force_login(owner)
+    asked = {"criterion": pilot.criteria.get().pk, "judge": pilot.judges.get(name="near").pk}
+
+    page = client.get("/p/small/annotate/plan/", asked | {"width": width}).content.decode()
+
+    text = " ".join(page.split())
+    assert ("You already have enough:</strong> 60 documents are rated" in text) is is_enough
+    assert ("You likely need" in text) is not is_enough
+
+
+def test_the_documents_that_are_rated_are_enough_from_the_number_that_is_promised_on() -> None:
+    def has_enough(documents: int) -> bool:
+        now = Planned(3, 0.5, Needed(40, 61), Needed(None, None, ""))
+        return Plan((), now, documents, documents, 4.0, None).has_enough
+
+    assert [has_enough(documents) for documents in (60, 61, 62)] == [False, True, True]
+
+
+def test_as_rated_so_far_a_plan_says_what_the_pages_of_runs_say(
+    pilot: Project,
+) -> None:
+    """Where outputs have different numbers of ratings, which no row of the plan has."""
+    some = Rating.objects.filter(output__document__doc_id__in=["d01", "d02", "d03"])
+    some.filter(annotator=pilot.annotators.order_by("name")[0]).delete()
+    plan_now = planned(pilot, GoalKind.WIDTH).now
+
+    data = load_data(pilot, list(pilot.judges.all()), list(pilot.criteria.all()))
+    criterion, near = pilot.criteria.get(), pilot.judges.get(name="near")
+    human, scores = data.humans[criterion.pk].mean, data.judges[criterion.pk, near.pk]
+    values = coefficients_by_document(data.units, human, scores, "spearman")
+    half = t_quantile(59) * values.std(ddof=1) / np.sqrt(60)
+
+    assert plan_now is not None
+    assert 2 < plan_now.raters < 3
+    assert plan_now.estimate == pytest.approx(values.mean())
+    assert plan_now.once.likely == documents_for(float(half), documents=60, goal=0.05)
 
 
 def test_money_is_that_of_the_ratings(pilot: Project) -> None:
