@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from evaluations.reports.forest import forest_lines, lowest_near_one_rater
 from evaluations.reports.report import CriterionResult, JudgeResult, Report
 from evaluations.reports.words import caution, reading, spot_check_size
 from geval.drawings.forest import Axis, Span, shared_axis
+from geval.drawings.numbers import ForestLine
 from geval.statistics.correlation import Level
 from geval.statistics.resampling import Interval
-from geval.statistics.results import Estimate
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
 from geval.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 from geval.verdicts.verdict import Evidence, Verdict
@@ -194,69 +195,43 @@ def _row(
 def _forest(
     criterion: CriterionResult, axis: Axis, running: Collection[int]
 ) -> tuple[ForestRow, ...]:
-    """One rater first, then judges, the best first; those without a correlation come last."""
-    rows = []
-    if criterion.ceiling.value is not None:
-        rows.append(
-            _forest_row(
-                axis, criterion.ceiling, criterion.ceiling_interval, "one rater", 0, "rater"
-            )
-        )
     best = criterion.best
-    for judge in sorted(criterion.judges, key=criterion.compared_by, reverse=True):
-        row = _forest_row(
+    seen = {judge.pk for judge in criterion.judges if judge.seen is not None}
+    return tuple(
+        _forest_row(
             axis,
-            judge.shown(criterion.options),
-            judge.analysis.shown,
-            judge.named,
-            judge.pk,
-            "judge" if judge.analysis.on_scale else "baseline",
-            outputs=judge.correlations.pairs,
-            is_best=best is not None and judge.pk == best.pk,
-            running=judge.pk in running,
+            line,
+            is_best=best is not None and line.pk == best.pk,
+            running=line.pk in running,
+            is_seen=line.pk in seen,
         )
-        rows.append(replace(row, is_seen=judge.seen is not None))
-    rows += [
-        _forest_row(axis, null.correlation, null.interval, null.title, 0, "null")
-        for null in criterion.nulls
-        if null.correlation.value is not None
-    ]
-    return tuple(rows)
+        for line in forest_lines(criterion)
+    )
 
 
 def _forest_row(
-    axis: Axis,
-    estimate: Estimate,
-    interval: Interval,
-    name: str,
-    pk: int,
-    kind: str,
-    *,
-    outputs: int = 0,
-    is_best: bool = False,
-    running: bool = False,
+    axis: Axis, line: ForestLine, *, is_best: bool, running: bool, is_seen: bool
 ) -> ForestRow:
+    interval = Interval(line.low, line.high)
     return ForestRow(
-        name=name,
-        pk=pk,
-        kind=kind,
-        value=shown(estimate),
+        name=line.name,
+        pk=line.pk,
+        kind=line.kind,
+        value="–" if line.value is None else two_decimals(line.value),
         interval=in_brackets(interval),
-        reason=estimate.reason or interval.reason,
-        dot="" if estimate.value is None else axis.at(estimate.value),
+        reason=line.reason,
+        dot="" if line.value is None else axis.at(line.value),
         span=axis.span(*interval.ends) if interval.ends else None,
-        outputs=outputs,
+        outputs=line.outputs,
         is_best=is_best,
         running=running,
+        is_seen=is_seen,
     )
 
 
 def _ground(criterion: CriterionResult, axis: Axis) -> Ground | None:
-    ceiling = criterion.ceiling.value
-    if ceiling is None or not criterion.judges:
-        return None
-    bar = criterion.evidence(criterion.judges[0]).bar
-    if bar is None:
+    ceiling, bar = criterion.ceiling.value, lowest_near_one_rater(criterion)
+    if ceiling is None or bar is None:
         return None
     high = criterion.ceiling_interval.high
     return Ground(axis.span(bar, ceiling if high is None else high), axis.at(bar), axis.at(ceiling))

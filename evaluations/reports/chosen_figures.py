@@ -8,11 +8,12 @@ from urllib.parse import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import Criterion
+from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.parts import ReportView
 from geval.drawings.drawn import drawings
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
 from geval.drawings.pictures import can_draw_pictures
-from geval.drawings.shapes import Drawing
+from geval.drawings.shapes import WIDTHS_MM, Drawing
 from geval.drawings.svg import as_page_part
 
 # Endings of downloads with their names; the pictures need an extra of the package.
@@ -20,13 +21,39 @@ ALWAYS = (("svg", "SVG"), ("tex", "LaTeX"))
 PICTURES = (("png", "PNG"), ("pdf", "PDF"))
 
 
+# A link's name and address.
+Download = tuple[str, str]
+
+
 @dataclass(frozen=True)
 class ShownDrawing:
-    """A figure on a page: the drawing, the element, and its downloads by name."""
+    """A figure on a page: the drawing, the element, and for each width in millimetres its
+    downloads."""
 
     drawing: Drawing
     picture: SafeString
-    downloads: tuple[tuple[str, str], ...]
+    downloads: tuple[tuple[int, tuple[Download, ...]], ...]
+
+
+def downloads_of(
+    base: str, kind: str, criterion: int, judge: int, options: ReportOptions
+) -> tuple[tuple[int, tuple[Download, ...]], ...]:
+    """The downloads of a figure, for each width in millimetres.
+
+    Args:
+        base: the address of the report, with a slash at its end.
+    """
+    place = f"{base}drawing/{kind}/{criterion}/{judge}"
+    endings = (ALWAYS[0], *PICTURES, ALWAYS[1]) if can_draw_pictures() else ALWAYS
+
+    def address(ending: str, wide: int) -> str:
+        pairs = [*options.pairs, *([] if wide == WIDTHS_MM[0] else [("mm", wide)])]
+        return f"{place}/{ending}/{'?' if pairs else ''}{urlencode(pairs)}"
+
+    return tuple(
+        (wide, tuple((name, address(ending, wide)) for ending, name in endings))
+        for wide in WIDTHS_MM
+    )
 
 
 @dataclass
@@ -92,13 +119,12 @@ class ChosenFigures:
     def _shown(self, drawing: Drawing) -> ShownDrawing:
         assert self.criterion is not None
         assert self.judge is not None
-        place = f"{self.base}drawing/{drawing.kind}/{self.criterion.pk}/{self.judge.pk}"
-        query = f"?{self.view.options.query}" if self.view.options.query else ""
-        endings = ALWAYS if self.lacks_pictures else (ALWAYS[0], *PICTURES, ALWAYS[1])
         return ShownDrawing(
             drawing,
             mark_safe(as_page_part(drawing)),  # noqa: S308 (escaped where it is put together)
-            tuple((name, f"{place}/{ending}/{query}") for ending, name in endings),
+            downloads_of(
+                self.base, drawing.kind, self.criterion.pk, self.judge.pk, self.view.options
+            ),
         )
 
     def _outputs_behind(self, human: float, score: float) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from evaluations.reports.figures import PEOPLE, Subject
+from evaluations.reports.forest import forest_lines, lowest_near_one_rater
 from evaluations.reports.report import JudgeResult
 from evaluations.reports.words import SYMBOLS
 from geval.drawings.numbers import (
@@ -12,6 +13,7 @@ from geval.drawings.numbers import (
     CriterionNumbers,
     JudgeNumbers,
     SystemMeans,
+    Tally,
 )
 from geval.statistics.calibration import reliability_intervals
 from geval.statistics.correlation import mean_by_document
@@ -20,6 +22,12 @@ from geval.texts.numbers import in_brackets, shown
 
 # Values of more kinds than this are put into as many ranges.
 MOST_VALUES = 21
+# Values nearer to each other than this share of an axis would overlap as circles.
+LEAST_GAP = 1 / 24
+# Hexagons take more values than this on both axes, and have as many columns at most.
+FEW_VALUES, MOST_COLUMNS = 8, 16
+# A hexagon's height, of its distance to the next column.
+HEXAGON_HEIGHT = 2 / 3**0.5
 # Of each bubble so many outputs can be opened.
 MOST_MEMBERS = 50
 
@@ -41,6 +49,12 @@ def numbers_for_figures(subject: Subject) -> CriterionNumbers:
         people=tuple(people),
         human_label=subject.result.options.human_score_label,
         pairs=_pairs(subject, values),
+        measure=(
+            f"{result.options.level.capitalize()}-level {SYMBOLS[result.options.coefficient]} with"
+            f" {result.options.human_score_in_words}"
+        ),
+        forest=forest_lines(result),
+        bar=lowest_near_one_rater(result),
         is_weighted=result.weights is not None,
         freedom=result.freedom,
     )
@@ -52,6 +66,7 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
     both = ~np.isnan(human) & ~np.isnan(scores)
     interval = judge.intervals[options.coefficient]
     value = f"{SYMBOLS[options.coefficient]} {shown(judge.shown(options))}"
+    tile = _tile(subject, analysis.on_scale, human[both], scores[both])
     return JudgeNumbers(
         pk=judge.pk,
         name=judge.named,
@@ -60,25 +75,71 @@ def _judge(subject: Subject, judge: JudgeResult) -> JudgeNumbers:
         outputs=int(both.sum()),
         gap=subject.outputs.part(both).mean((scores - human)[both]) if both.any() else 0.0,
         seen=f"{judge.judge}: {judge.seen}." if judge.seen else "",
-        bubbles=_bubbles(subject, scores, both),
+        bubbles=_bubbles(subject, scores, both, tile),
         calibration=_calibration(subject, scores) if analysis.on_scale else (),
         systems=_systems(subject, scores, both),
         documents=judge.correlations.documents_used,
         half_width=None if interval.width is None else interval.width / 2,
+        tile=tile,
+        human_tallies=_tallies(human[both]),
+        tallies=_tallies(scores[both]),
     )
 
 
-def _bubbles(subject: Subject, scores: FloatArray, both: np.ndarray) -> tuple[Bubble, ...]:
+def _tile(
+    subject: Subject, on_scale: bool, human: FloatArray, scores: FloatArray
+) -> tuple[float, float] | None:
+    """The distances between columns and rows of hexagons; None where circles do not overlap."""
+    kinds = [np.unique(np.round(side, 4)) for side in (human, scores)]
+    if min(map(len, kinds)) <= FEW_VALUES:
+        return None
+    scale = subject.criterion.scale
+    wide = scale.highest - scale.lowest
+    high = wide if on_scale else float(np.ptp(scores))
+    gaps = [float(np.diff(kind).min()) for kind in kinds]
+    few = all(len(kind) <= MOST_VALUES for kind in kinds)
+    if few and gaps[0] >= LEAST_GAP * wide and gaps[1] >= LEAST_GAP * high:
+        return None
+    # A column for each human score where those are few.
+    column = max(gaps[0], wide / MOST_COLUMNS)
+    return column, HEXAGON_HEIGHT * column * high / wide
+
+
+def _bubbles(
+    subject: Subject, scores: FloatArray, both: np.ndarray, tile: tuple[float, float] | None
+) -> tuple[Bubble, ...]:
     at = np.flatnonzero(both)
-    human, given = _rounded(subject.human[at]), _rounded(scores[at])
-    found, place = np.unique(np.stack([human, given]), axis=1, return_inverse=True)
+    if tile is None:
+        places = np.stack([_rounded(subject.human[at]), _rounded(scores[at])])
+    else:
+        places = _hexagons(subject.human[at], scores[at], *tile)
+    middles, place = np.unique(places, axis=1, return_inverse=True)
     place = place.reshape(-1)
     order = np.argsort(place, kind="stable")
     groups = np.split(at[order], np.cumsum(np.bincount(place))[:-1]) if len(at) else []
     return tuple(
         Bubble(float(x), float(y), len(group), tuple(_ids(subject, group[:MOST_MEMBERS])))
-        for (x, y), group in zip(found.T, groups, strict=True)
+        for (x, y), group in zip(middles.T, groups, strict=True)
     )
+
+
+def _hexagons(x: FloatArray, y: FloatArray, column: float, row: float) -> FloatArray:
+    """The middle of the hexagon of each point; shape (2, n). Every other column is half a row
+    higher."""
+    across, up = (x - x.min()) / column, (y - y.min()) / row
+    even = np.stack([2 * np.round(across / 2), np.round(up)])
+    odd = np.stack([2 * np.round((across - 1) / 2) + 1, np.round(up - 0.5) + 0.5])
+    far = [
+        (across - middle[0]) ** 2 + (HEXAGON_HEIGHT * (up - middle[1])) ** 2
+        for middle in (even, odd)
+    ]
+    nearer = np.where(far[0] <= far[1], even, odd)
+    return np.round(np.stack([x.min() + column * nearer[0], y.min() + row * nearer[1]]), 4)
+
+
+def _tallies(values: FloatArray) -> tuple[Tally, ...]:
+    kinds, counts = np.unique(_rounded(values), return_counts=True)
+    return tuple(Tally(float(kind), int(count)) for kind, count in zip(kinds, counts, strict=True))
 
 
 def _ids(subject: Subject, places: np.ndarray) -> list[int]:

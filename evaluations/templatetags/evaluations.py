@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evaluations.reports.chosen_figures import downloads_of
 from evaluations.reports.figures import FIGURE_TITLES
 from evaluations.reports.glossary import TERMS, Term
 from evaluations.reports.options import HUMAN_SCORES, ReportOptions
@@ -198,6 +199,9 @@ def figure_title(kind: str) -> str:
     return FIGURE_TITLES[kind]
 
 
+register.simple_tag(downloads_of, name="figure_downloads")
+
+
 @register.filter
 def brackets(interval: Interval) -> str:
     """An interval, or an empty text."""
@@ -209,7 +213,7 @@ register.filter("percent", whole_percent)
 
 @register.filter
 def share_of(criterion: CriterionResult, result: JudgeResult) -> str:
-    """A judge's correlation in its view as a share of the human ceiling."""
+    """A judge's correlation in its view as a share of what one rater reaches."""
     share = criterion.share_of_ceiling(result)
     return "–" if share is None else whole_percent(share)
 

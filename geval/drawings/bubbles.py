@@ -1,22 +1,76 @@
-"""Human means across, a judge's scores up: a bubble for all outputs with the same two."""
+"""Human scores across, a judge's scores up, and how often each was given beside them: a circle for
+all outputs with the same two, or where values are continuous a hexagon for those near each other.
+"""
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from geval.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers
-from geval.drawings.shapes import Dot, Drawing, Line, Shape, Words
+from geval.drawings.letters import TEXT, fitting, width_of
+from geval.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers, Tally
+from geval.drawings.shapes import (
+    JUDGE,
+    PEOPLE,
+    WIDTH,
+    Box,
+    Dot,
+    Drawing,
+    Hexagon,
+    Line,
+    Mark,
+    Shape,
+    Words,
+)
 from geval.scales import short
 from geval.texts.numbers import counted, signed, thin
 
-LEFT, RIGHT, TOP, BOTTOM = 34.0, 322.0, 26.0, 290.0
-HEIGHT = 334.0
-# Labels inside bubbles; in smaller ones they would not fit.
+# Around the square: ticks and titles to the left and below, tallies above and to the right.
+LEFT, FOOT, BESIDE, TOP = 50.0, 40.0, 66.0, 70.0
+WIDEST = 400.0
+# Between the square's sides and the ends of the axes.
+PAD = 18.0
+TALLIES = 38.0
+KEY = 22.0
+# Labels inside circles; in smaller ones they would not fit.
 LABEL = 9.0
 MOST_TICKS = 9
-LARGEST = 17.0
+LARGEST, SMALLEST = 17.0, 1.2
+# The shade of a hexagon with one output of many.
+PALEST = 0.14
+Address = Callable[[float, float], str]
 
 
-def bubbles(numbers: CriterionNumbers, judge: JudgeNumbers, address: Callable[..., str]) -> Drawing:
+@dataclass(frozen=True)
+class _Square:
+    """Where values stand: the ends of both axes, and the sides of the square."""
+
+    across: tuple[float, float]
+    up: tuple[float, float]
+    side: float
+
+    def x(self, value: float) -> float:
+        return LEFT + PAD + self._share(value, self.across) * (self.side - 2 * PAD)
+
+    def y(self, value: float) -> float:
+        return TOP + self.side - PAD - self._share(value, self.up) * (self.side - 2 * PAD)
+
+    @property
+    def right(self) -> float:
+        return LEFT + self.side
+
+    @property
+    def bottom(self) -> float:
+        return TOP + self.side
+
+    @staticmethod
+    def _share(value: float, ends: tuple[float, float]) -> float:
+        return (value - ends[0]) / (ends[1] - ends[0])
+
+
+def bubbles(
+    numbers: CriterionNumbers, judge: JudgeNumbers, address: Address, width: float = WIDTH
+) -> Drawing:
     """The drawing.
 
     Args:
@@ -25,34 +79,34 @@ def bubbles(numbers: CriterionNumbers, judge: JudgeNumbers, address: Callable[..
     across = (numbers.lowest, numbers.highest)
     scores = [bubble.score for bubble in judge.bubbles]
     up = across if judge.on_scale or not scores else _ends(scores)
-    shapes = [*_ground(across, up, judge, numbers.human_label)]
-    radii = _radii(judge.bubbles)
-    for one in sorted(judge.bubbles, key=lambda one: -one.outputs):
-        x, y = _at(one.human, across, LEFT, RIGHT), _at(one.score, up, BOTTOM, TOP)
-        radius = radii[one.human, one.score]
-        hint = (
-            f"{counted(one.outputs, 'output')}: people {one.human:.2f}, {judge.name}"
-            f" {one.score:.2f}"
-        )
-        shapes.append(Dot(x, y, radius, "llm-mid", "llm", hint, address(one.human, one.score)))
-        label = thin(one.outputs)
-        if radius >= 0.3 * LABEL * len(label) + 2 and one.outputs > 1:
-            shapes.append(Words(x, y + 3.2, label, "ink", "middle", size=LABEL))
+    square = _Square(across, up, min(WIDEST, width - LEFT - BESIDE))
+    high = KEY if judge.tile else max(KEY, 2 * _largest(square, judge.bubbles) + 8)
+    has_room = width - square.right - BESIDE > 100
+    key = (square.right + BESIDE, TOP + 20) if has_room else (LEFT, square.bottom + FOOT + high / 2)
+    marks, diagonal = list(_marks(square, judge, address)), list(_diagonal(square, judge))
+    shapes = [
+        *_ground(square, numbers, judge),
+        *(marks + diagonal if judge.tile else diagonal + marks),
+        *_tallies(square, judge),
+        *_key(square, judge, *key, width),
+    ]
+    shapes.append(Words(square.right, 11, judge.correlation, "ink", "end", is_bold=True))
     return Drawing(
         kind="bubbles",
         title=_finding(judge),
         caption=(
             f"{numbers.name}: {numbers.human_label} (across) and {judge.name}'s score (up) of"
-            f" {counted(judge.outputs, 'output')}. Circle area = number of"
-            f" outputs.{_diagonal(judge)} {judge.correlation}, 95 % interval in brackets."
+            f" {counted(judge.outputs, 'output')}. {_legend(judge)} Bars: how often each value was"
+            f" given.{_agreement(judge)} {judge.correlation}, 95 % interval in brackets."
         ),
-        height=HEIGHT,
+        height=square.bottom + FOOT + (0 if has_room else high),
         shapes=tuple(shapes),
         columns=("human score", "judge's score", "outputs"),
         rows=tuple(
             (f"{bubble.human:.2f}", f"{bubble.score:.2f}", thin(bubble.outputs))
             for bubble in judge.bubbles
         ),
+        width=width,
     )
 
 
@@ -63,39 +117,144 @@ def _finding(judge: JudgeNumbers) -> str:
     return f"{judge.name} gives {abs(judge.gap):.1f} {side} than people on average"
 
 
-def _diagonal(judge: JudgeNumbers) -> str:
+def _legend(judge: JudgeNumbers) -> str:
+    if judge.tile:
+        return "The darker a hexagon, the more outputs have values near its middle."
+    return "Circle area = number of outputs."
+
+
+def _agreement(judge: JudgeNumbers) -> str:
     if judge.on_scale:
         return f" On the dashed line both agree; the mean difference is {signed(judge.gap)}."
     return " Scores are on another scale than ratings, so there is no line on which both agree."
 
 
-def _ground(
-    across: tuple[float, float], up: tuple[float, float], judge: JudgeNumbers, label: str
-) -> Iterable[Shape]:
-    for value in _ticks(across):
-        x = _at(value, across, LEFT, RIGHT)
-        yield Line(x, TOP - 8, x, BOTTOM + 8, "grid")
-        yield Words(x, BOTTOM + 22, short(value), "quiet", "middle")
-    for value in _ticks(up):
-        y = _at(value, up, BOTTOM, TOP)
-        yield Line(LEFT - 12, y, RIGHT + 12, y, "grid")
-        yield Words(LEFT - 16, y + 4, short(value), "quiet", "end")
+def _ground(square: _Square, numbers: CriterionNumbers, judge: JudgeNumbers) -> Iterable[Shape]:
+    for value in _ticks(square.across):
+        x = square.x(value)
+        yield Line(x, square.bottom if judge.tile else TOP, x, square.bottom + 3, "grid")
+        yield Words(x, square.bottom + 13, short(value), "quiet", "middle")
+    for value in _ticks(square.up):
+        y = square.y(value)
+        yield Line(LEFT - 3, y, LEFT if judge.tile else square.right, y, "grid")
+        yield Words(LEFT - 5, y + 4, short(value), "quiet", "end")
+    middle = (LEFT + square.right) / 2
+    yield Words(middle, square.bottom + 29, numbers.human_label, PEOPLE, "middle")
+    own = "'s score"
+    name = fitting(judge.name, square.side - width_of(own, is_bold=True), is_bold=True)
+    y = (TOP + square.bottom) / 2
+    yield Words(11, y, f"{name}{own}", JUDGE, "middle", is_bold=True, is_turned=True)
+
+
+def _marks(square: _Square, judge: JudgeNumbers, address: Address) -> Iterable[Shape]:
+    most = max((one.outputs for one in judge.bubbles), default=1)
+    largest = _largest(square, judge.bubbles)
+    for one in sorted(judge.bubbles, key=lambda one: -one.outputs):
+        x, y, link = square.x(one.human), square.y(one.score), address(one.human, one.score)
+        about = "near " if judge.tile else ""
+        hint = (
+            f"{counted(one.outputs, 'output')}: people {about}{one.human:.2f}, {judge.name}"
+            f" {about}{one.score:.2f}"
+        )
+        if judge.tile:
+            yield _hexagon(square, judge.tile, x, y, one.outputs / most, hint=hint, address=link)
+            continue
+        radius = max(SMALLEST, largest * math.sqrt(one.outputs / most))
+        yield Dot(x, y, radius, "llm-mid", JUDGE, hint, link)
+        label = thin(one.outputs)
+        if radius >= 0.3 * LABEL * len(label) + 2 and one.outputs > 1:
+            yield Words(x, y + 3.2, label, "ink", "middle", size=LABEL)
+
+
+def _hexagon(
+    square: _Square,
+    tile: tuple[float, float],
+    x: float,
+    y: float,
+    share: float,
+    *,
+    hint: str = "",
+    address: str = "",
+) -> Mark:
+    low = square.across[0], square.up[0]
+    wide = 4 / 3 * (square.x(low[0] + tile[0]) - square.x(low[0]))
+    high = square.y(low[1]) - square.y(low[1] + tile[1])
+    # A seam of paper, so that neighbours of one shade are told apart.
+    return Hexagon(x, y, wide - 0.8, high - 0.8, JUDGE, _shade(share), hint, address)
+
+
+def _shade(share: float) -> float:
+    return round(PALEST + (1 - PALEST) * math.sqrt(share), 3)
+
+
+def _diagonal(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
+    """Where both agree; circles are drawn over it, hexagons under it."""
     if judge.on_scale:
-        yield Line(LEFT, BOTTOM, RIGHT, TOP, "axis", dashed=True)
-    yield Words(0, 10, "judge's score", "llm")
-    yield Words(RIGHT + 12, 10, judge.correlation, "ink", "end", is_bold=True)
-    yield Words(RIGHT + 12, HEIGHT - 4, label, "human", "end")
+        low, high = square.across
+        ends = (square.x(low), square.y(low), square.x(high), square.y(high))
+        yield Line(*ends, "ink" if judge.tile else "axis", dashed=True)
 
 
-def _radii(found: tuple[Bubble, ...]) -> dict[tuple[float, float], float]:
-    most = max((one.outputs for one in found), default=1)
-    return {
-        (one.human, one.score): max(2.0, LARGEST * math.sqrt(one.outputs / most)) for one in found
-    }
+def _largest(square: _Square, found: Iterable[Bubble]) -> float:
+    """The radius of the largest circle, with which none reaches another."""
+    xs = sorted({square.x(one.human) for one in found})
+    ys = sorted({square.y(one.score) for one in found})
+    gaps = [b - a for side in (xs, ys) for a, b in itertools.pairwise(side)]
+    return max(SMALLEST, min([LARGEST, *(gap / 2 - 0.5 for gap in gaps)]))
 
 
-def _at(value: float, ends: tuple[float, float], begin: float, end: float) -> float:
-    return begin + (end - begin) * (value - ends[0]) / (ends[1] - ends[0])
+def _tallies(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
+    """How often people and the judge gave each value, outside of the square."""
+    foot = TOP - 4
+    for place, high, wide in _bars(judge.human_tallies, square.x):
+        yield Box(place - wide / 2, foot - high, wide, high, "other")
+    side = square.right + 4
+    for place, long, wide in _bars(judge.tallies, square.y):
+        yield Box(side, place - wide / 2, long, wide, JUDGE)
+    size = TEXT - 2
+    if judge.bubbles:
+        own, people = (_most(side) for side in (judge.tallies, judge.human_tallies))
+        above = foot - TALLIES - 3
+        yield Words(
+            square.x(people.value), above, thin(people.outputs), "quiet", "middle", size=size
+        )
+        beside = side + TALLIES + 3
+        yield Words(beside, square.y(own.value) + 3, thin(own.outputs), "quiet", size=size)
+
+
+def _most(tallies: tuple[Tally, ...]) -> Tally:
+    return max(tallies, key=lambda one: one.outputs)
+
+
+def _bars(
+    tallies: tuple[Tally, ...], at: Callable[[float], float]
+) -> Iterable[tuple[float, float, float]]:
+    """Place, length and width of each bar."""
+    most = max((one.outputs for one in tallies), default=1)
+    places = sorted(at(one.value) for one in tallies)
+    gaps = [b - a for a, b in itertools.pairwise(places)]
+    wide = max(1.0, min([10.0, *(0.8 * gap for gap in gaps)]))
+    for one in tallies:
+        yield at(one.value), TALLIES * one.outputs / most, wide
+
+
+def _key(square: _Square, judge: JudgeNumbers, x: float, y: float, width: float) -> Iterable[Shape]:
+    """What sizes or shades say, in a line from `x` on, with its middle at `y`."""
+    most = max((one.outputs for one in judge.bubbles), default=1)
+    counts = sorted({1, max(1, round(most / 4)), most})
+    size = TEXT - 1
+    for count in counts:
+        if judge.tile:
+            radius = 6.0
+            yield Hexagon(x + radius, y, 12, 11, JUDGE, _shade(count / most))
+        else:
+            radius = max(SMALLEST, _largest(square, judge.bubbles) * math.sqrt(count / most))
+            yield Dot(x + radius, y, radius, "llm-mid", JUDGE)
+        label = thin(count)
+        yield Words(x + 2 * radius + 4, y + 3.5, label, "quiet", size=size)
+        x += 2 * radius + 4 + width_of(label, size) + 10
+    if x + width_of("outputs", size) <= width:
+        yield Words(x - 5, y + 3.5, "outputs" if most > 1 else "output", "quiet", size=size)
 
 
 def _ends(values: list[float]) -> tuple[float, float]:

@@ -1,30 +1,67 @@
 """What people gave to outputs with similar scores: a small square for each judge, the chosen one
-first."""
+first, with how often each score was given at its foot."""
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
+from geval.drawings.letters import TEXT, width_of, wrapped
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.drawings.shapes import TEXT, Dot, Drawing, Line, Shape, Words, fitting
+from geval.drawings.shapes import JUDGE, WIDTH, Box, Dot, Drawing, Line, Shape, Words
 from geval.scales import short
-from geval.texts.numbers import signed, thin
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import in_brackets, signed, thin
 from geval.texts.sentences import listed
 
-COLUMNS = 3
-SIDE, GAP, HEAD, FOOT, LEFT = 86.0, 24.0, 34.0, 22.0, 16.0
+LEFT, GAP, FOOT, LINE = 36.0, 22.0, 26.0, 12.0
+LEAST_SIDE, MOST_SIDE = 80.0, 200.0
+# Under all squares, the title of their axes.
+TITLE = 14.0
+SMALL = TEXT - 2
+# Of a square's height, for the most frequent score.
+TALLEST = 0.22
 # Mean differences below this are no leaning.
 LEAST_GAP = 0.1
 
 
-def calibration(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
+@dataclass(frozen=True)
+class _Panel:
+    """A judge's square with its head, from its top left."""
+
+    judge: JudgeNumbers
+    head: tuple[str, ...]
+    about: tuple[str, ...]
+
+    @property
+    def head_height(self) -> float:
+        return LINE * len(self.head) + (LINE - 1) * len(self.about) + 6
+
+
+def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
     """The drawing of all judges on the criterion's scale."""
     drawn = [one for one in numbers.judges if one.calibration]
     drawn.sort(key=lambda one: one.pk != judge.pk)
+    columns = min(len(drawn), int((width - LEFT + GAP) / (LEAST_SIDE + GAP)))
+    step = (width - LEFT + GAP - 12) / columns
+    side = min(MOST_SIDE, step - GAP)
+    panels = [_panel(one, min(step - 4, max(side, step - GAP))) for one in drawn]
     shapes: list[Shape] = []
-    for place, one in enumerate(drawn):
-        row, column = divmod(place, COLUMNS)
-        left, top = LEFT + column * (SIDE + GAP), HEAD + row * (SIDE + HEAD + FOOT)
-        shapes.extend(_square(numbers, one, left, top, is_chosen=one.pk == judge.pk))
-    rows = -(-len(drawn) // COLUMNS)
+    top = 0.0
+    for begin in range(0, len(panels), columns):
+        row = panels[begin : begin + columns]
+        top += max(panel.head_height for panel in row)
+        for place, panel in enumerate(row):
+            left = LEFT + place * (side + GAP)
+            is_chosen = panel.judge.pk == judge.pk
+            shapes.extend(_square(numbers, panel, left, top, side, is_chosen=is_chosen))
+        shapes.append(
+            Words(
+                9, top + side / 2, "mean human score", "ink", "middle", size=SMALL, is_turned=True
+            )
+        )  # fmt: skip
+        top += side + FOOT
+    middle = LEFT + (columns * (side + GAP) - GAP) / 2
+    shapes.append(Words(middle, top + 2, "judge's mean score", "ink", "middle", size=SMALL + 1))
     left_out = [one.name for one in numbers.judges if not one.on_scale]
     said = f" Not drawn, because on another scale: {listed(left_out)}." if left_out else ""
     return Drawing(
@@ -33,47 +70,84 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
         caption=(
             f"{numbers.name}: outputs in groups of similar scores. Across: the judge's mean score;"
             " up: people's mean score with its 95 % interval over documents, from ten documents"
-            f" up. On the dashed line the score needs no correction.{said}"
+            " up. On the dashed line the score needs no correction. Bars at the foot: how often"
+            f" each score was given.{said}"
         ),
-        height=rows * (SIDE + HEAD + FOOT),
+        height=top + TITLE - 6,
         shapes=tuple(shapes),
         columns=("judge", "mean score", "mean human score", "95 % interval", "outputs"),
         rows=tuple(
             (
                 one.name, f"{point.score:.2f}", f"{point.rating:.2f}",
-                "–" if point.low is None or point.high is None
-                else f"[{point.low:.2f}, {point.high:.2f}]",
+                in_brackets(Interval(point.low, point.high)) or "–",
                 thin(point.outputs),
             )
             for one in drawn for point in one.calibration
         ),
+        width=width,
     )  # fmt: skip
 
 
+def _panel(judge: JudgeNumbers, width: float) -> _Panel:
+    about = f"n = {thin(judge.outputs)}", f"mean gap {signed(judge.gap, 1)}"
+    together = ", ".join(about)
+    fits = width_of(together, SMALL) <= width
+    name = wrapped(judge.name, width, is_bold=True)
+    return _Panel(judge, tuple(name), (together,) if fits else about)
+
+
 def _square(
-    numbers: CriterionNumbers, judge: JudgeNumbers, left: float, top: float, *, is_chosen: bool
+    numbers: CriterionNumbers,
+    panel: _Panel,
+    left: float,
+    top: float,
+    side: float,
+    *,
+    is_chosen: bool,
 ) -> Iterable[Shape]:
-    low, high = numbers.lowest, numbers.highest
-    role = "llm" if is_chosen else "other"
+    low, high, judge = numbers.lowest, numbers.highest, panel.judge
+    role = JUDGE if is_chosen else "other"
 
     def x(value: float) -> float:
-        return left + SIDE * (min(max(value, low), high) - low) / (high - low)
+        return left + side * (min(max(value, low), high) - low) / (high - low)
 
     def y(value: float) -> float:
-        return top + SIDE * (1 - (min(max(value, low), high) - low) / (high - low))
+        return top + side * (1 - (min(max(value, low), high) - low) / (high - low))
 
-    name = fitting(judge.name, SIDE + GAP - 6)
-    yield Words(left, top - 19, name, "llm" if is_chosen else "ink", is_bold=is_chosen)
-    yield Words(left, top - 6, f"mean gap {signed(judge.gap, 1)}", "quiet", size=TEXT - 1.5)
+    baseline = top - panel.head_height + LINE - 2
+    for text in panel.head:
+        yield Words(left, baseline, text, JUDGE if is_chosen else "ink", is_bold=is_chosen)
+        baseline += LINE
+    for text in panel.about:
+        yield Words(left, baseline - 1, text, "quiet", size=SMALL)
+        baseline += LINE - 1
     for value in (low, (low + high) / 2, high):
-        yield Line(left, y(value), left + SIDE, y(value), "grid")
-        yield Words(left - 4, y(value) + 3, short(value), "quiet", "end", size=TEXT - 2)
-        yield Words(x(value), top + SIDE + 12, short(value), "quiet", "middle", size=TEXT - 2)
-    yield Line(left, top + SIDE, left + SIDE, top, "axis", dashed=True)
+        yield Line(left, y(value), left + side, y(value), "grid")
+        yield Words(left - 4, y(value) + 3, short(value), "quiet", "end", size=SMALL)
+        yield Words(x(value), top + side + 11, short(value), "quiet", "middle", size=SMALL)
+    yield from _tallies(judge, x, top + side, side, role)
+    yield Line(left, top + side, left + side, top, "axis", dashed=True)
     for one in judge.calibration:
         if one.low is not None and one.high is not None:
             yield Line(x(one.score), y(one.low), x(one.score), y(one.high), role, 1.5)
-        yield Dot(x(one.score), y(one.rating), 2.6, role)
+        interval = in_brackets(Interval(one.low, one.high))
+        hint = (
+            f"{judge.name} {one.score:.2f}: people {one.rating:.2f} {interval}".rstrip()
+            + f", n = {thin(one.outputs)}"
+        )
+        yield Dot(x(one.score), y(one.rating), 2.6, role, hint=hint)
+
+
+def _tallies(
+    judge: JudgeNumbers, x: Callable[[float], float], foot: float, side: float, role: str
+) -> Iterable[Shape]:
+    most = max((one.outputs for one in judge.tallies), default=1)
+    places = sorted(x(one.value) for one in judge.tallies)
+    gaps = [b - a for a, b in itertools.pairwise(places) if b > a]
+    wide = max(0.8, min([6.0, *(0.8 * gap for gap in gaps)]))
+    for one in judge.tallies:
+        high = TALLEST * side * one.outputs / most
+        yield Box(x(one.value) - wide / 2, foot - high, wide, high, role, 0.3)
 
 
 def _finding(drawn: list[JudgeNumbers]) -> str:

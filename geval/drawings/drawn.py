@@ -5,27 +5,32 @@ from dataclasses import replace
 
 from geval.drawings.bubbles import bubbles
 from geval.drawings.calibration import calibration
+from geval.drawings.forest_plot import forest_plot
 from geval.drawings.matrix import matrix
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
 from geval.drawings.precision import precision
-from geval.drawings.shapes import Drawing
+from geval.drawings.shapes import WIDTH, Drawing
 from geval.drawings.slopes import slopes
 from geval.texts.sentences import WEIGHTED
 
 Address = Callable[[float, float], str]
-KINDS = ("bubbles", "systems", "calibration", "matrix", "precision")
+KINDS = ("forest", "bubbles", "systems", "calibration", "matrix", "precision")
 LEAST_SYSTEMS = 2
 
 
 def drawings(
-    numbers: CriterionNumbers, judge: JudgeNumbers, address: Address | None = None
+    numbers: CriterionNumbers,
+    judge: JudgeNumbers,
+    address: Address | None = None,
+    width: float = WIDTH,
 ) -> Iterator[Drawing]:
     """The figures that have something to show.
 
     Args:
         address: of the page with the outputs of a bubble, by human mean and score.
+        width: of each figure, in the units of drawings.
     """
-    for drawing in _drawn(numbers, judge, address):
+    for drawing in _drawn(numbers, judge, address, width):
         shown = (judge,) if drawing.kind in ("bubbles", "systems") else numbers.judges
         notes = [side.seen for side in shown if side.seen]
         if numbers.is_weighted and drawing.kind != "matrix":
@@ -34,20 +39,24 @@ def drawings(
 
 
 def _drawn(
-    numbers: CriterionNumbers, judge: JudgeNumbers, address: Address | None
+    numbers: CriterionNumbers, judge: JudgeNumbers, address: Address | None, width: float
 ) -> Iterator[Drawing]:
+    if any(line.value is not None for line in numbers.forest):
+        yield forest_plot(numbers, judge, width)
     if judge.bubbles:
-        yield bubbles(numbers, judge, address or (lambda _human, _score: ""))
+        yield bubbles(numbers, judge, address or (lambda _human, _score: ""), width)
     if len(judge.systems) >= LEAST_SYSTEMS:
-        yield slopes(numbers, judge)
+        yield slopes(numbers, judge, width)
     if any(one.calibration for one in numbers.judges):
-        yield calibration(numbers, judge)
+        yield calibration(numbers, judge, width)
     if len(numbers.sides) > 1:
-        yield matrix(numbers, judge)
+        yield matrix(numbers, judge, width)
     if any(one.half_width for one in numbers.judges):
-        yield precision(numbers, judge)
+        yield precision(numbers, judge, width)
 
 
-def drawing_of(kind: str, numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing | None:
+def drawing_of(
+    kind: str, numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH
+) -> Drawing | None:
     """One figure; None where it has nothing to show."""
-    return next((one for one in drawings(numbers, judge) if one.kind == kind), None)
+    return next((one for one in drawings(numbers, judge, width=width) if one.kind == kind), None)

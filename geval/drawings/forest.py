@@ -44,11 +44,14 @@ class Axis:
         begin, end = self._share(low), self._share(high)
         return Span(_percent(begin), _percent(end), _percent(max(0.0, end - begin)))
 
+    def values_at(self, step: float) -> tuple[float, ...]:
+        """The multiples of a step that it has."""
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return tuple(round(index * step, 10) for index in range(first, last + 1))
+
     @property
     def ticks(self) -> tuple[Tick, ...]:
-        first, last = math.ceil(self.low / STEP - 1e-9), math.floor(self.high / STEP + 1e-9)
-        values = (round(index * STEP, 10) for index in range(first, last + 1))
-        return tuple(Tick(self.at(value), f"{value:g}".replace("-", "−")) for value in values)
+        return ticks_at(self, self.values_at(STEP))
 
     def _share(self, value: float) -> float:
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))

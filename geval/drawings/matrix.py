@@ -1,73 +1,124 @@
-"""How well each two judges and annotators agree; nobody with themselves."""
+"""How well each two judges and annotators agree: a triangle, as order does not matter."""
 
 from collections.abc import Iterable
 
+from geval.drawings.letters import TEXT, width_of, wrapped
 from geval.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
-from geval.drawings.shapes import WIDTH, Box, Drawing, Shape, Words, fitting
+from geval.drawings.shapes import JUDGE, PEOPLE, WIDTH, Box, Drawing, Shape, Words
 from geval.texts.numbers import two_decimals
 
-NAMES = 84.0
-MOST_HIGH = 26.0
-FOOT = 4.0
-HEAD = 20.0
+LINE, ROW = 12.0, 22.0
+HEAD, FOOT = 4.0, 16.0
+# Of the width, for names at most.
+NAMES = 0.34
+# In the smallest cells numbers have five points, the least that journals take.
+LEAST_CELL, WIDEST_CELL = 17.5, 60.0
+# Where letters would be smaller, a 0 before the point is left out.
+LEAST_SIZE = 8.0
 # The strongest shade on which ink can be read.
 DARKEST = 0.55
+KEY_STEPS, KEY_CELL, KEY_HEIGHT = (-1.0, -0.5, 0.0, 0.5, 1.0), 26.0, 10.0
+KEY_NAME = 26.0
 
 
-def matrix(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
-    """The drawing: a row and a column for each, columns numbered as the rows."""
-    count = len(numbers.sides)
-    wide = (WIDTH - NAMES) / max(1, count)
-    high = min(MOST_HIGH, wide)
+def matrix(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
+    """The drawing: a row for each, a column for each but the last, numbered as the rows."""
+    names = [f"{at + 1}  {name}" for at, name in enumerate(numbers.sides)]
+    cells = len(names) - 1
+    longest = max(width_of(name, is_bold=True) for name in names)
+    left = min(NAMES * width, longest + 8, width - LEAST_CELL * cells)
+    wide = min(WIDEST_CELL, (width - left) / cells)
+    lines = [wrapped(name, left - 8, is_bold=True) for name in names]
     shapes: list[Shape] = []
-    for row in range(count):
-        shapes.extend(_row(numbers, judge, row, wide, high))
+    # The key stands in the free corner above the triangle.
+    key_left = width - KEY_CELL * len(KEY_STEPS)
+    free = int((key_left - KEY_NAME - left) / wide)
+    top, under_key = HEAD, KEY_HEIGHT + 2 * LINE
+    for row, name in enumerate(lines):
+        if row > free and top < under_key:
+            top = under_key
+        high = max(ROW, LINE * len(name) + 4)
+        shapes.extend(_row(numbers, judge, row, name, left, wide, top, high))
+        top += high
+    shapes.extend(_key(key_left))
+    for column in range(len(names) - 1):
+        role = PEOPLE if numbers.people[column] else JUDGE
+        at = left + (column + 0.5) * wide
+        shapes.append(Words(at, top + 12, str(column + 1), role, "middle"))
     return Drawing(
         kind="matrix",
         title=_finding(numbers, judge),
         caption=(
-            f"{numbers.name}: summary-level rho of each two judges (blue) and annotators (brown)"
-            " over the outputs that both rated; the diagonal is left out. The stronger the shade,"
-            " the more two agree; a dash means that there is no correlation. At most"
+            f"{numbers.name}: summary-level rho of each two judges (in colour) and annotators (in"
+            " ink) over the outputs that both rated; columns are numbered as rows. The stronger the"
+            " shade, the more two agree; a dash means that there is no correlation. At most"
             f" {MOST_SIDES} of each are shown."
         ),
-        height=HEAD + count * high + FOOT,
+        height=top + FOOT,
         shapes=tuple(shapes),
         columns=("", *numbers.sides),
         rows=tuple(
             (name, *("" if at == row else _text(value) for at, value in enumerate(values)))
             for row, (name, values) in enumerate(zip(numbers.sides, numbers.pairs, strict=True))
         ),
+        width=width,
     )
 
 
 def _row(
-    numbers: CriterionNumbers, judge: JudgeNumbers, row: int, wide: float, high: float
+    numbers: CriterionNumbers,
+    judge: JudgeNumbers,
+    row: int,
+    name: list[str],
+    left: float,
+    wide: float,
+    top: float,
+    high: float,
 ) -> Iterable[Shape]:
-    name, is_person = numbers.sides[row], numbers.people[row]
-    is_chosen = not is_person and name == judge.name
-    role = "human" if is_person else "llm"
-    middle = HEAD + (row + 0.5) * high
-    label = f"{row + 1} {fitting(name, NAMES - 20)}"
-    yield Words(0, middle + 4, label, role, is_bold=is_chosen)
-    yield Words(
-        NAMES + (row + 0.5) * wide, HEAD - 7, str(row + 1), role, "middle", is_bold=is_chosen
-    )
-    size = min(11.0, wide / 2.6)
-    for column, value in enumerate(numbers.pairs[row]):
-        left = NAMES + column * wide
-        if column == row:
-            continue
-        if value is not None:
-            shade = "llm" if value >= 0 else "human"
-            yield Box(
-                left + 0.5, HEAD + row * high + 0.5, wide - 1, high - 1, shade,
-                round(DARKEST * abs(value), 3),
-            )  # fmt: skip
-        is_bold = is_chosen or (not numbers.people[column] and numbers.sides[column] == judge.name)
+    is_person = numbers.people[row]
+    is_chosen = not is_person and numbers.sides[row] == judge.name
+    middle = top + high / 2
+    first = middle + 4 - LINE * (len(name) - 1) / 2
+    for at, text in enumerate(name):
+        role = PEOPLE if is_person else JUDGE
+        yield Words(0, first + at * LINE, text, role, is_bold=is_chosen)
+    for column, value in enumerate(numbers.pairs[row][:row]):
+        x = left + column * wide
+        hint = f"{numbers.sides[row]} and {numbers.sides[column]}: {_text(value)}"
+        role, shade = _shade(value)
+        yield Box(x + 0.5, top + 0.5, wide - 1, high - 1, role, shade, hint)
+        is_own = not numbers.people[column] and numbers.sides[column] == judge.name
+        text, size = _in_cell(_text(value), wide, is_bold=is_chosen or is_own)
         yield Words(
-            left + wide / 2, middle + size / 3, _text(value), "ink", "middle", is_bold, size
-        )
+            x + wide / 2, middle + size / 3, text, "ink", "middle", is_chosen or is_own, size
+        )  # fmt: skip
+
+
+def _shade(value: float | None) -> tuple[str, float]:
+    """Agreement in colour, its opposite in ink."""
+    return (
+        "ink" if (value or 0) < 0 else JUDGE,
+        0.0 if value is None else round(DARKEST * abs(value), 3),
+    )
+
+
+def _in_cell(text: str, wide: float, *, is_bold: bool) -> tuple[str, float]:
+    """The text that a cell has room for, and its size."""
+    size = TEXT * min(1.0, (wide - 3) / width_of(text, is_bold=is_bold))
+    if size >= LEAST_SIZE or "0." not in text:
+        return text, size
+    text = text.replace("0.", ".", 1)
+    return text, TEXT * min(1.0, (wide - 2) / width_of(text, is_bold=is_bold))
+
+
+def _key(left: float) -> Iterable[Shape]:
+    for at, value in enumerate(KEY_STEPS):
+        x = left + at * KEY_CELL
+        role, shade = _shade(value)
+        yield Box(x, 0, KEY_CELL, KEY_HEIGHT, role, shade)
+        label = f"{value:g}".replace("-", "−")
+        yield Words(x + KEY_CELL / 2, KEY_HEIGHT + 11, label, "quiet", "middle", size=TEXT - 1)
+    yield Words(left - 5, KEY_HEIGHT - 1, "rho", "quiet", "end", size=TEXT - 1)
 
 
 def _text(value: float | None) -> str:

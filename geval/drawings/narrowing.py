@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from geval.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
 from geval.statistics.narrowing import Step
-from geval.texts.numbers import thin
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import counted, in_brackets, thin
 from geval.thresholds import INTERVAL_DOCUMENTS
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
@@ -40,7 +41,7 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
     end = x(last.documents) if len(steps) > 1 else LEFT
     shapes += [
         Line(end, y(last.low), end, y(last.high), "llm", 1.5),
-        Dot(end, y(last.value), 3.2, "llm"),
+        Dot(end, y(last.value), 3.2, "llm", hint=_hint(last)),
         Words(RIGHT + 8, y(last.value) + 4, f"{last.value:.2f}", "llm", is_bold=True),
         Words(RIGHT + 38, y(last.value) + 4, _half(last), "quiet"),
         Words(LEFT, BOTTOM + 15, thin(INTERVAL_DOCUMENTS), "quiet", size=10),
@@ -68,6 +69,13 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
             )
             for one in steps
         ),
+    )
+
+
+def _hint(step: Step) -> str:
+    return (
+        f"rho {step.value:.2f} {in_brackets(Interval(step.low, step.high))} after"
+        f" {counted(step.documents, 'document')}"
     )
 
 

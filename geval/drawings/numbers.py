@@ -8,13 +8,38 @@ MOST_SIDES = 8
 
 
 @dataclass(frozen=True)
+class ForestLine:
+    """A judge, or one rater, in the forest. `kind` is "rater", "judge", "baseline" (scores on
+    another scale) or "null" (reads nothing); `pk` is the judge's, 0 for others; `low` and `high`
+    are the 95 % interval, `outputs` how many count; `reason` says why something is undefined."""
+
+    name: str
+    pk: int
+    kind: str
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str
+    outputs: int
+
+
+@dataclass(frozen=True)
 class Bubble:
-    """Outputs with the same human mean and the same score; `members` are the ids of the first."""
+    """Outputs with the same human mean and the same score, or of continuous ones with values in
+    the same hexagon, whose middle it is; `members` are the ids of the first."""
 
     human: float
     score: float
     outputs: int
     members: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many outputs have a value, or one in the range around it."""
+
+    value: float
+    outputs: int
 
 
 @dataclass(frozen=True)
@@ -42,7 +67,9 @@ class JudgeNumbers:
     """One judge's. `correlation` is in the view of the report, with its interval; `half_width` is
     of the summary-level interval over the `documents` that enter it, None without an interval;
     `gap` is its mean score minus people's on the outputs of both; `seen` is a sentence about
-    what of these its search has seen, empty for nothing."""
+    what of these its search has seen, empty for nothing; `tile` is how far apart the columns and
+    the rows of its hexagons are, None where bubbles are circles; `human_tallies` and `tallies` are
+    of human scores and of its own, over the outputs of both."""
 
     pk: int
     name: str
@@ -56,14 +83,18 @@ class JudgeNumbers:
     systems: tuple[SystemMeans, ...]
     documents: int
     half_width: float | None
+    tile: tuple[float, float] | None
+    human_tallies: tuple[Tally, ...]
+    tallies: tuple[Tally, ...]
 
 
 @dataclass(frozen=True)
 class CriterionNumbers:
     """A criterion's. `sides` are judges and annotators, `pairs[i][j]` the summary-level rho of two,
     None where there is none; `people` says which are annotators; `human_label` is what people's
-    side is; `is_weighted` says whether outputs count by their weights, and `freedom` what each then
-    tells of how much they vary."""
+    side is; `forest` has one rater first, then judges, the best first, `bar` is the lowest value
+    that counts as near one rater, and `measure` says what it is of; `is_weighted` says whether
+    outputs count by their weights, and `freedom` what each then tells of how much they vary."""
 
     pk: int
     name: str
@@ -76,6 +107,9 @@ class CriterionNumbers:
     people: tuple[bool, ...]
     human_label: str
     pairs: tuple[tuple[float | None, ...], ...]
+    measure: str
+    forest: tuple[ForestLine, ...]
+    bar: float | None
     is_weighted: bool = False
     freedom: float = 1.0
 

@@ -34,7 +34,7 @@ def can_draw_pictures() -> bool:
 
 
 def as_picture(drawing: Drawing, ending: Literal["png", "pdf"]) -> bytes:
-    """The drawing as wide as a column.
+    """The drawing at the width that it is drawn for.
 
     Args:
         ending: "png" (600 dots per inch) or "pdf" (its caption is the subject).

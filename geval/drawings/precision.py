@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from geval.drawings.letters import fitting, width_of
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.drawings.shapes import Dot, Drawing, Line, Shape, Words, fitting
+from geval.drawings.shapes import JUDGE, WIDTH, Dot, Drawing, Line, Shape, Words
 from geval.statistics.projection import documents_for, half_width_with
-from geval.texts.numbers import thin
+from geval.texts.numbers import counted, thin
 from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE
 
-LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 36.0, 250.0, 26.0, 178.0, 210.0
+LEFT, TOP, LEAST_HIGH, FOOT = 36.0, 26.0, 152.0, 32.0
+# A name at the end of a line, and what of the width names may take.
+LABEL, NAMES = 12.0, 0.36
 # How far beyond what there is it is projected.
 BEYOND = 4
 STEPS = 40
@@ -22,7 +25,7 @@ Place = Callable[[float], float]
 GOALS = (0.2, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01)
 
 
-def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
+def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
     """The drawing of all judges that have an interval; the chosen one is highlighted."""
     known = [one for one in numbers.judges if one.half_width]
     known.sort(key=lambda one: one.pk == judge.pk)
@@ -31,30 +34,33 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
     step = next(step for step in HEIGHTS if widest <= MOST_TICKS * step)
     ticks = math.ceil(widest / step)
     top = ticks * step
+    longest = max((width_of(one.name, is_bold=True) for one in known), default=0.0)
+    right = width - min(NAMES * width, longest) - 12
+    bottom = TOP + max(LEAST_HIGH, LABEL * len(known))
 
     def x(documents: float) -> float:
         share = math.log(documents / INTERVAL_DOCUMENTS) / math.log(
             max(2, most / INTERVAL_DOCUMENTS)
         )
-        return LEFT + (RIGHT - LEFT) * share
+        return LEFT + (right - LEFT) * share
 
     def y(half: float) -> float:
-        return BOTTOM - (BOTTOM - TOP) * min(half, top) / top
+        return bottom - (bottom - TOP) * min(half, top) / top
 
     shapes: list[Shape] = []
     for at in range(ticks + 1):
         value = round(at * step, 10)
-        shapes.append(Line(LEFT, y(value), RIGHT, y(value), "grid"))
+        shapes.append(Line(LEFT, y(value), right, y(value), "grid"))
         shapes.append(
             Words(LEFT - 5, y(value) + 4, f"±{value:g}" if at else "0", "quiet", "end", size=10)
         )
     for documents in _round(most):
-        shapes.append(Words(x(documents), BOTTOM + 15, thin(documents), "quiet", "middle"))
-    shapes.append(Words(RIGHT, HEIGHT - 2, "documents", "quiet", "end"))
+        shapes.append(Words(x(documents), bottom + 15, thin(documents), "quiet", "middle"))
+    shapes.append(Words(right, bottom + FOOT - 4, "documents", "quiet", "end"))
     shapes.append(Words(0, 10, "half-width of the 95 % interval", "quiet"))
     for one in known:
         shapes.extend(_curve(one, x, y, most, is_chosen=one.pk == judge.pk))
-    shapes.extend(_labels(known, judge, y, most))
+    shapes.extend(_labels(known, judge, y, most, right, width))
     return Drawing(
         kind="precision",
         title=_finding(judge, numbers.freedom),
@@ -65,7 +71,7 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
             " rated. Of two numbers of documents the first is expected, the second suffices in nine"
             " of ten cases."
         ),
-        height=HEIGHT,
+        height=bottom + FOOT,
         shapes=tuple(shapes),
         columns=("judge", "documents", "half-width", "for ±0.05", "for ±0.02"),
         rows=tuple(
@@ -75,31 +81,41 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
             )
             for one in numbers.judges if one.half_width
         ),
+        width=width,
     )  # fmt: skip
 
 
 def _curve(
     one: JudgeNumbers, x: Place, y: Place, most: float, *, is_chosen: bool
 ) -> Iterable[Shape]:
-    role, width = ("llm", 2.0) if is_chosen else ("axis", 0.9)
+    role, width = (JUDGE, 2.0) if is_chosen else ("axis", 0.9)
     at = np.geomspace(INTERVAL_DOCUMENTS, most, STEPS)
     places = [(x(value), y(_with(one, value)), value) for value in at]
     for (x1, y1, _), (x2, y2, end) in itertools.pairwise(places):
         yield Line(x1, y1, x2, y2, role, width, dashed=end > one.documents)
-    yield Dot(x(one.documents), y(one.half_width or 0), 3.4 if is_chosen else 2.2, role)
+    half = one.half_width or 0.0
+    hint = f"{one.name}: ±{half:.2f} with {counted(one.documents, 'document')}"
+    yield Dot(x(one.documents), y(half), 3.4 if is_chosen else 2.2, role, hint=hint)
 
 
 def _labels(
-    known: list[JudgeNumbers], judge: JudgeNumbers, y: Place, most: float
+    known: list[JudgeNumbers],
+    judge: JudgeNumbers,
+    y: Place,
+    most: float,
+    right: float,
+    width: float,
 ) -> Iterable[Shape]:
     """Names at the ends of the lines, moved apart where they would overlap."""
     ends = sorted((y(_with(one, most)), one.name, one.pk) for one in known)
-    above = BOTTOM + 18.0
-    for place, name, pk in reversed(ends):
-        above = min(above - 12, place + 4)
+    above = y(0) + LABEL
+    for end, name, pk in reversed(ends):
+        above = min(above - LABEL, end + 4)
         is_chosen = pk == judge.pk
-        label = fitting(name, 84)
-        yield Words(RIGHT + 6, above, label, "llm" if is_chosen else "quiet", is_bold=is_chosen)
+        role = JUDGE if is_chosen else "quiet"
+        yield Line(right, end, right + 8, above - 4, "axis", 0.6)
+        label = fitting(name, width - right - 10, is_bold=is_chosen)
+        yield Words(right + 10, above, label, role, is_bold=is_chosen)
 
 
 def _with(one: JudgeNumbers, documents: float) -> float:

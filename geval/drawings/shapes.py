@@ -1,15 +1,20 @@
-"""What a figure consists of: lines, dots, boxes and words, with positions from the top left.
+"""What a figure consists of: lines, marks, boxes and words, with positions from the top left.
 
-A unit is a quarter of a millimetre of a column in print. Colours are named by who or what they
-stand for; a page gives them its theme's values, a download those of paper.
+A unit is a quarter of a millimetre in print. Colours are named by what they stand for, one ink and
+its greys, and one colour for judges; a page gives them its theme's values, a download those of
+paper.
 """
 
 from dataclasses import dataclass
 
-# A column of most journals and conferences.
-COLUMN_MM = 85
-WIDTH = 340.0
-TEXT = 11.0
+from geval.drawings.letters import TEXT
+
+UNITS_PER_MM = 4
+# One column, and two, of most journals and conferences.
+WIDTHS_MM = (85, 174)
+WIDTH = WIDTHS_MM[0] * float(UNITS_PER_MM)
+# Judges are drawn in the colour, people and everything else in ink.
+JUDGE, PEOPLE = "llm", "ink"
 
 
 @dataclass(frozen=True)
@@ -38,17 +43,42 @@ class Dot:
 
 @dataclass(frozen=True)
 class Box:
+    """A rectangle; `hint` is what it says when pointed at."""
+
     x: float
     y: float
     width: float
     height: float
     role: str
     opacity: float = 1.0
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Hexagon:
+    """A hexagon that stands on a side; `x` and `y` are its middle, `width` is from corner to
+    corner, `height` from side to side."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    role: str
+    opacity: float = 1.0
+    hint: str = ""
+    address: str = ""
+
+    @property
+    def corners(self) -> tuple[tuple[float, float], ...]:
+        half, quarter, up = self.width / 2, self.width / 4, self.height / 2
+        steps = ((-half, 0.0), (-quarter, -up), (quarter, -up), (half, 0.0), (quarter, up))
+        return tuple((self.x + x, self.y + y) for x, y in (*steps, (-quarter, up)))
 
 
 @dataclass(frozen=True)
 class Words:
-    """A line of text; `anchor` is "start", "middle" or "end", `y` its baseline."""
+    """A line of text; `anchor` is "start", "middle" or "end", `y` its baseline. Turned, it reads
+    from the bottom to the top, and `x` is its baseline."""
 
     x: float
     y: float
@@ -57,9 +87,11 @@ class Words:
     anchor: str = "start"
     is_bold: bool = False
     size: float = TEXT
+    is_turned: bool = False
 
 
-Shape = Line | Dot | Box | Words
+Mark = Dot | Box | Hexagon
+Shape = Line | Mark | Words
 
 
 @dataclass(frozen=True)
@@ -75,15 +107,6 @@ class Drawing:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     width: float = WIDTH
-
-
-def fitting(text: str, width: float, size: float = TEXT) -> str:
-    """A name as far as it fits, shortened in the middle."""
-    most = max(4, int(width / (0.56 * size)))
-    if len(text) <= most:
-        return text
-    end = (most - 1) // 3
-    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
 
 
 def ordinal(place: int) -> str:

@@ -3,25 +3,33 @@
 import numpy as np
 from scipy import stats
 
+from geval.drawings.letters import fitting, width_of
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
 from geval.drawings.shapes import (
+    JUDGE,
+    PEOPLE,
+    WIDTH,
     Dot,
     Drawing,
     Line,
     Shape,
     Words,
-    fitting,
     ordinal,
 )
 
 # More than these would not fit a page of print.
 MOST_SYSTEMS = 40
 STEP, HEAD = 15.0, 30.0
-BEGIN, END = 122.0, 218.0
+# The lines between the orders: their least width, as a share of the figure's.
+LEAST_SLOPE = 0.2
+GAP = 8.0
 MOST_NAMED = 2
+PEOPLES = "people's order"
+# A system with its places by people and by the judge.
+Placed = tuple[SystemMeans, int, int]
 
 
-def slopes(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
+def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
     """The drawing; equal means share a place, as in competitions."""
     people = _places([system.human for system in judge.systems])
     judged = _places([system.judge for system in judge.systems])
@@ -29,14 +37,20 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
     rows.sort(key=lambda row: (row[1], row[0].system))
     shown = rows[:MOST_SYSTEMS]
     moved = _moved(rows)
+    longest = max(width_of(f"{row[0].system} 0.00", is_bold=True) for row in shown)
+    begin = min((1 - LEAST_SLOPE) / 2 * width, max(longest, width_of(PEOPLES)) + GAP)
+    end = width - begin
+    own = "'s order"
+    name = fitting(judge.name, begin - GAP - width_of(own))
     shapes: list[Shape] = [
-        Words(BEGIN - 8, 12, "people's order", "human", "end"),
-        Words(END + 8, 12, f"{fitting(judge.name, 80)}'s order", "llm"),
+        Words(begin - GAP, 12, PEOPLES, PEOPLE, "end"),
+        Words(end + GAP, 12, f"{name}{own}", JUDGE),
     ]
     right = _lines([(row[2], at) for at, row in enumerate(shown)])
     # What moved most is drawn over the others.
     for left, row in sorted(enumerate(shown), key=lambda pair: pair[1][0].system in moved):
-        shapes.extend(_slope(row[0], HEAD + left * STEP, HEAD + right[left] * STEP, moved))
+        places = HEAD + left * STEP, HEAD + right[left] * STEP
+        shapes.extend(_slope(row, places, (begin, end), moved))
     some = "" if len(shown) == len(rows) else f" People's best {len(shown)} of {len(rows)}."
     return Drawing(
         kind="systems",
@@ -52,19 +66,28 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers) -> Drawing:
             (one.system, str(first), f"{one.human:.2f}", str(second), f"{one.judge:.2f}")
             for one, first, second in rows
         ),
+        width=width,
     )
 
 
-def _slope(one: SystemMeans, left: float, right: float, moved: list[str]) -> list[Shape]:
+def _slope(
+    row: Placed, places: tuple[float, float], sides: tuple[float, float], moved: list[str]
+) -> list[Shape]:
+    one, first, second = row
+    (left, right), (begin, end) = places, sides
     is_moved = one.system in moved
     role, width = ("ink", 1.8) if is_moved else ("axis", 0.8)
-    name = fitting(one.system, 82)
+    name = fitting(one.system, begin - GAP - width_of(" 0.00", is_bold=True), is_bold=is_moved)
+    hints = (
+        f"{one.system}: {ordinal(first)} by people, mean {one.human:.2f}",
+        f"{one.system}: {ordinal(second)} by the judge, mean {one.judge:.2f}",
+    )
     return [
-        Line(BEGIN, left, END, right, role, width),
-        Dot(BEGIN, left, 2.4, "human"),
-        Dot(END, right, 2.4, "llm"),
-        Words(BEGIN - 8, left + 4, f"{name} {one.human:.2f}", "ink", "end", is_moved),
-        Words(END + 8, right + 4, f"{one.judge:.2f} {name}", "ink", "start", is_moved),
+        Line(begin, left, end, right, role, width),
+        Dot(begin, left, 2.4, PEOPLE, hint=hints[0]),
+        Dot(end, right, 2.4, JUDGE, hint=hints[1]),
+        Words(begin - GAP, left + 4, f"{name} {one.human:.2f}", "ink", "end", is_moved),
+        Words(end + GAP, right + 4, f"{one.judge:.2f} {name}", "ink", "start", is_moved),
     ]
 
 
@@ -83,7 +106,7 @@ def _lines(places: list[tuple[int, int]]) -> list[int]:
     return lines
 
 
-def _moved(rows: list[tuple[SystemMeans, int, int]]) -> list[str]:
+def _moved(rows: list[Placed]) -> list[str]:
     """The systems that a judge moves furthest, by at least two places and a fifth of them all."""
     least = max(2, len(rows) / 5)
     far = [row for row in rows if abs(row[1] - row[2]) >= least]
@@ -91,7 +114,7 @@ def _moved(rows: list[tuple[SystemMeans, int, int]]) -> list[str]:
     return [row[0].system for row in far[:MOST_NAMED]]
 
 
-def _finding(rows: list[tuple[SystemMeans, int, int]], moved: list[str], judge: str) -> str:
+def _finding(rows: list[Placed], moved: list[str], judge: str) -> str:
     by_name = {row[0].system: row for row in rows}
     said = [
         f"{name} {'rises' if by_name[name][2] < by_name[name][1] else 'falls'} from"

@@ -1,95 +1,129 @@
 """A drawing as SVG: for a page, in the colours of its theme, and as a file, in those of paper."""
 
-from geval.drawings.shapes import COLUMN_MM, Box, Dot, Drawing, Line, Shape, Words
+from geval.drawings.letters import TEXT, wrapped
+from geval.drawings.shapes import UNITS_PER_MM, Box, Dot, Drawing, Hexagon, Line, Mark, Shape, Words
 from geval.texts.plain import for_xml
 
-# The light theme of static/css/tokens.css.
+# One ink with its greys, and one colour; the light theme of static/css/tokens.css.
 PAPER = {
     "ink": "#1a2026",
     "quiet": "#5b6670",
     "axis": "#8b959e",
     "grid": "#e8ebee",
     "other": "#66717b",
-    "human": "#b4560b",
     "llm": "#1f5fa8",
     "llm-mid": "#b4cfec",
     "paper": "#ffffff",
 }
 # Widths of letters are Arial's in all of these; Arimo is the one that PNG and PDF are made with.
 FONT = "Arimo, Helvetica, Arial, 'Liberation Sans', sans-serif"
+# On a page, what a mark says stands below the figure: the lines kept for it, and their distance.
+READ_OUT_LINES, READ_OUT_STEP = 2, 13.0
+READ_OUT_HELP = "Point at a mark, or go to it with Tab, for its numbers."
 
 
 def as_page_part(drawing: Drawing) -> str:
-    """An element for a page. Colours are classes, because a strict policy refuses styles."""
-    # A picture has nothing to follow in it.
-    leads_on = any(isinstance(shape, Dot) and shape.address for shape in drawing.shapes)
-    role = "group" if leads_on else "img"
-    head = f'<svg class="drawing" viewBox="{_box(drawing)}" role="{role}">'
-    return f"{head}<title>{for_xml(drawing.title)}</title>{_shapes(drawing, on_page=True)}</svg>"
+    """An element for a page. Colours are classes, because a strict policy refuses styles. Marks
+    show their numbers below the figure when they are pointed at or reached by keyboard, by the
+    page's style alone."""
+    # A picture has nothing to step to in it.
+    speaks = any(_hint(shape) for shape in drawing.shapes)
+    height = drawing.height + (READ_OUT_LINES * READ_OUT_STEP + 4 if speaks else 0)
+    box, role = _box(drawing.width, height), "group" if speaks else "img"
+    head = f'<svg class="drawing" viewBox="{box}" role="{role}">'
+    shapes = "".join(_on_page(shape, drawing) for shape in drawing.shapes)
+    help_text = _read_out(READ_OUT_HELP, drawing, "read-out-help fill-quiet") if speaks else ""
+    return f"{head}<title>{for_xml(drawing.title)}</title>{shapes}{help_text}</svg>"
 
 
 def as_file(drawing: Drawing) -> str:
-    """A file as wide as a column, which needs nothing else; its caption is its description."""
-    height = COLUMN_MM * drawing.height / drawing.width
+    """A file as wide as it is drawn for, which needs nothing else; its caption is its
+    description."""
+    width, height = drawing.width / UNITS_PER_MM, drawing.height / UNITS_PER_MM
+    shapes = "".join(_in_file(shape) for shape in drawing.shapes)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{COLUMN_MM}mm" height="{height:.2f}mm"'
-        f' viewBox="{_box(drawing)}" font-family="{for_xml(FONT)}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}mm" height="{height:.2f}mm"'
+        f' viewBox="{_box(drawing.width, drawing.height)}" font-family="{for_xml(FONT)}">'
         f"<title>{for_xml(drawing.title)}</title><desc>{for_xml(drawing.caption)}</desc>"
-        f"{_shapes(drawing, on_page=False)}</svg>\n"
+        f"{shapes}</svg>\n"
     )
 
 
-def _box(drawing: Drawing) -> str:
-    return f"0 0 {drawing.width:g} {drawing.height:g}"
+def _box(width: float, height: float) -> str:
+    return f"0 0 {width:g} {height:g}"
 
 
-def _shapes(drawing: Drawing, *, on_page: bool) -> str:
-    return "".join(_element(shape, on_page) for shape in drawing.shapes)
+def _hint(shape: Shape) -> str:
+    return shape.hint if isinstance(shape, Mark) else ""
 
 
-def _element(shape: Shape, on_page: bool) -> str:
+def _on_page(shape: Shape, drawing: Drawing) -> str:
+    element, hint = _element(shape, on_page=True), _hint(shape)
+    if not hint:
+        return element
+    said = f"{element}{_read_out(hint, drawing, 'read-out fill-ink')}"
+    label = for_xml(hint)
+    if isinstance(shape, Dot | Hexagon) and shape.address:
+        address = for_xml(shape.address)
+        return f'<a href="{address}" class="mark" aria-label="{label}">{said}</a>'
+    return f'<g class="mark" tabindex="0" role="img" aria-label="{label}">{said}</g>'
+
+
+def _read_out(text: str, drawing: Drawing, classes: str) -> str:
+    """A text below the figure; what does not fit is in the mark's label and in the table."""
+    lines = wrapped(text, drawing.width)[:READ_OUT_LINES]
+    first = drawing.height + READ_OUT_STEP
+    spans = "".join(
+        f'<tspan x="0" y="{_n(first + at * READ_OUT_STEP)}">{for_xml(line)}</tspan>'
+        for at, line in enumerate(lines)
+    )
+    return f'<text class="{classes}" font-size="{_n(TEXT)}" aria-hidden="true">{spans}</text>'
+
+
+def _in_file(shape: Shape) -> str:
+    element, hint = _element(shape, on_page=False), _hint(shape)
+    return f"<g><title>{for_xml(hint)}</title>{element}</g>" if hint else element
+
+
+def _element(shape: Shape, *, on_page: bool) -> str:
     if isinstance(shape, Line):
         dashes = ' stroke-dasharray="3 3"' if shape.dashed else ""
         ends = f'x1="{_n(shape.x1)}" y1="{_n(shape.y1)}" x2="{_n(shape.x2)}" y2="{_n(shape.y2)}"'
-        stroke = _colour("stroke", shape.role, on_page)
+        stroke = _colours(on_page, stroke=shape.role)
         return f'<line {ends} {stroke} stroke-width="{_n(shape.width)}"{dashes}/>'
     if isinstance(shape, Box):
         place = f'x="{_n(shape.x)}" y="{_n(shape.y)}"'
         size = f'width="{_n(shape.width)}" height="{_n(shape.height)}"'
-        fill = _colour("fill", shape.role, on_page)
+        fill = _colours(on_page, fill=shape.role)
         return f'<rect {place} {size} {fill} fill-opacity="{_n(shape.opacity)}"/>'
-    return _dot(shape, on_page) if isinstance(shape, Dot) else _words(shape, on_page)
-
-
-def _dot(dot: Dot, on_page: bool) -> str:
-    place = f'cx="{_n(dot.x)}" cy="{_n(dot.y)}" r="{_n(dot.radius)}"'
-    outline = ""
-    if on_page:
-        roles = f"fill-{dot.role}" + (f" stroke-{dot.outline}" if dot.outline else "")
-        colours = f'class="{roles}"'
-    else:
-        colours = f'fill="{PAPER[dot.role]}"'
-        outline = f' stroke="{PAPER[dot.outline]}"' if dot.outline else ""
-    hint = f"<title>{for_xml(dot.hint)}</title>" if dot.hint else ""
-    circle = f"<circle {place} {colours}{outline}>{hint}</circle>"
-    if not (on_page and dot.address):
-        return circle
-    address, label = for_xml(dot.address), for_xml(dot.hint)
-    return f'<a href="{address}" aria-label="{label}">{circle}</a>'
+    if isinstance(shape, Hexagon):
+        points = " ".join(f"{_n(x)},{_n(y)}" for x, y in shape.corners)
+        fill = _colours(on_page, fill=shape.role)
+        return f'<polygon points="{points}" {fill} fill-opacity="{_n(shape.opacity)}"/>'
+    if isinstance(shape, Dot):
+        place = f'cx="{_n(shape.x)}" cy="{_n(shape.y)}" r="{_n(shape.radius)}"'
+        return f"<circle {place} {_colours(on_page, fill=shape.role, stroke=shape.outline)}/>"
+    return _words(shape, on_page)
 
 
 def _words(words: Words, on_page: bool) -> str:
     bold = ' font-weight="bold"' if words.is_bold else ""
+    x, y = _n(words.x), _n(words.y)
+    turned = f' transform="rotate(-90 {x} {y})"' if words.is_turned else ""
     return (
-        f'<text x="{_n(words.x)}" y="{_n(words.y)}" {_colour("fill", words.role, on_page)}'
-        f' font-size="{_n(words.size)}" text-anchor="{words.anchor}"{bold}>'
+        f'<text x="{x}" y="{y}" {_colours(on_page, fill=words.role)}'
+        f' font-size="{_n(words.size)}" text-anchor="{words.anchor}"{bold}{turned}>'
         f"{for_xml(words.text)}</text>"
     )
 
 
-def _colour(what: str, role: str, on_page: bool) -> str:
-    return f'class="{what}-{role}"' if on_page else f'{what}="{PAPER[role]}"'
+def _colours(on_page: bool, **roles: str) -> str:
+    """By what is painted; what has no role is not."""
+    painted = [(what, role) for what, role in roles.items() if role]
+    if on_page:
+        return f'class="{" ".join(f"{what}-{role}" for what, role in painted)}"'
+    return " ".join(f'{what}="{PAPER[role]}"' for what, role in painted)
 
 
 def _n(value: float) -> str:

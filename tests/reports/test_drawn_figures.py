@@ -27,7 +27,7 @@ from geval.drawings import pictures
 from geval.drawings.drawn import KINDS, drawings
 from geval.drawings.numbers import CriterionNumbers
 from geval.drawings.pictures import as_picture
-from geval.drawings.shapes import Drawing, Line, Words, fitting, ordinal
+from geval.drawings.shapes import Drawing, Line, Words, ordinal
 from geval.drawings.svg import as_file, as_page_part
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
@@ -116,7 +116,7 @@ def test_the_matrix_is_symmetric_without_its_diagonal(numbers: CriterionNumbers)
     # The metric is the judge's score divided by ten, so both rank alike.
     assert pairs[names.index("fair")][names.index("metric")] == pytest.approx(1.0)
     cells = [text for text in words(drawn(numbers)["matrix"]) if re.fullmatch(r"−?\d\.\d\d", text)]
-    assert len(cells) == len(names) * (len(names) - 1)
+    assert len(cells) == len(names) * (len(names) - 1) / 2
 
 
 def test_precision_is_drawn_from_the_interval_of_the_report(numbers: CriterionNumbers) -> None:
@@ -145,6 +145,71 @@ def test_every_download_is_as_wide_as_a_column_with_its_caption_inside(
     assert 'filename="small-coherence-bubbles-fair.svg"' in files["svg"]["Content-Disposition"]
     assert png_texts(files["png"].content)["Description"] == drawing.caption
     assert "/Subject" in files["pdf"].content.decode("latin-1")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_figures_are_downloaded_for_one_column_and_for_two(
+    numbers: CriterionNumbers, client: Client, kind: str
+) -> None:
+    base = f"{ADDRESS}drawing/{kind}/{numbers.pk}/{pk_of(numbers, 'fair')}"
+    files = {
+        ending: client.get(f"{base}/{ending}/?mm=174") for ending in ("svg", "png", "pdf", "tex")
+    }
+
+    assert ET.fromstring(files["svg"].content).get("width") == "174mm"
+    width, _ = struct.unpack(">II", png_chunks(files["png"].content)[b"IHDR"][0][:8])
+    assert width == pytest.approx(174 / 25.4 * 600, abs=1)
+    (box,) = re.findall(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", files["pdf"].content)
+    assert float(box[0]) == pytest.approx(174 / 25.4 * 72, abs=0.01)
+    name = f"small-coherence-{kind}-fair-174mm"
+    assert f'filename="{name}.pdf"' in files["pdf"]["Content-Disposition"]
+    assert r"\begin{figure*}" in files["tex"].content.decode()
+    assert rf"\includegraphics[width=\textwidth]{{{name}.pdf}}" in files["tex"].content.decode()
+    assert client.get(f"{base}/svg/?mm=100").status_code == 404
+
+
+def test_the_forest_is_downloaded_where_it_is_shown_first(
+    numbers: CriterionNumbers, client: Client
+) -> None:
+    page = html.unescape(client.get(EVIDENCE).content.decode())
+    place = f"{ADDRESS}drawing/forest/{numbers.pk}/{numbers.best}"
+    under_forest = page[page.index('<table class="forest">') : page.index('id="figures"')]
+
+    for ending in ("svg", "png", "pdf", "tex"):
+        for address in (f"{place}/{ending}/", f"{place}/{ending}/?mm=174"):
+            assert f'href="{address}"' in under_forest
+            assert client.get(address).status_code == 200
+
+
+def test_the_forest_has_the_numbers_of_the_page(
+    measured: Project, numbers: CriterionNumbers
+) -> None:
+    row = report_view(measured, ReportOptions()).page().glance.rows[0]
+
+    assert [(one.name, one.value, one.interval or "–") for one in row.forest] == [
+        one[:3] for one in drawn(numbers)["forest"].rows
+    ]
+
+
+def test_continuous_scores_are_put_into_hexagons_that_hold_every_output(
+    project: Project, load: Load
+) -> None:
+    continuous = np.round(FAIR + np.random.default_rng(8).uniform(-0.4, 0.4, FAIR.shape), 3)
+    load(
+        project,
+        {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"fair": FAIR, "fine": continuous})},
+    )
+    found = report_view(project, ReportOptions()).figure_numbers(project.criteria.get().pk)
+    assert found
+    fair, fine = (found.judge(pk_of(found, name)) for name in ("fair", "fine"))
+
+    assert fair.tile is None
+    assert fine.tile is not None
+    assert sum(one.outputs for one in fine.bubbles) == fine.outputs == FAIR.size
+    assert sum(one.outputs for one in fine.tallies) == FAIR.size
+    # Each column is one human score.
+    columns = {one.value for one in fine.human_tallies}
+    assert {round(one.human, 2) for one in fine.bubbles} == {round(one, 2) for one in columns}
 
 
 def png_chunks(png: bytes) -> dict[bytes, list[bytes]]:
@@ -346,11 +411,3 @@ def test_a_large_project_has_the_same_figures_from_its_worker(
 )
 def test_places_are_written_as_people_do(place: int, said: str) -> None:
     assert ordinal(place) == said
-
-
-def test_long_names_are_shortened_in_the_middle() -> None:
-    assert fitting("short", 100) == "short"
-    shortened = fitting("a-very-long-name-of-a-system-v2", 60)
-    assert shortened.startswith("a-ver")
-    assert shortened.endswith("v2")
-    assert "…" in shortened

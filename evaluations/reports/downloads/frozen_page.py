@@ -31,10 +31,10 @@ _DRAWINGS = {
 _WITH_CONTENT = {"button", "form", "nav", "option", "script", "select", "style"}
 _ATTRIBUTES = {
     "aria-hidden", "aria-label", "class", "clip-path", "colspan", "cx", "cy", "d", "datetime",
-    "dir", "dx", "dy", "fill", "font-size", "font-weight", "height", "id", "lang", "open", "points",
-    "preserveAspectRatio", "r", "role", "rowspan", "rx", "ry", "scope", "stroke",
-    "stroke-dasharray", "stroke-width", "text-anchor", "title", "transform", "viewBox", "width",
-    "x", "x1", "x2", "y", "y1", "y2",
+    "dir", "dx", "dy", "fill", "fill-opacity", "font-size", "font-weight", "height", "id", "lang",
+    "open", "points", "preserveAspectRatio", "r", "role", "rowspan", "rx", "ry", "scope", "stroke",
+    "stroke-dasharray", "stroke-width", "tabindex", "text-anchor", "title", "transform", "viewBox",
+    "width", "x", "x1", "x2", "y", "y1", "y2",
 }  # fmt: skip
 
 

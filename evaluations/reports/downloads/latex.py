@@ -7,7 +7,7 @@ from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.marks import Marks
 from evaluations.reports.report import Report
 from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
-from geval.drawings.shapes import Drawing
+from geval.drawings.shapes import WIDTH, Drawing
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES, NullName
 from geval.texts.latex import escaped, first_cell
@@ -175,7 +175,7 @@ def _ceiling(report: Report, second: Coefficient) -> list[str]:
 
 
 def as_latex_figure(drawing: Drawing, name: str) -> str:
-    """The environment that places a figure in a paper.
+    """The environment that places a figure in a paper, over both columns where it is wider.
 
     Args:
         name: of the PDF, without its ending.
@@ -183,14 +183,16 @@ def as_latex_figure(drawing: Drawing, name: str) -> str:
     caption = escaped(f"{drawing.title}. {drawing.caption}")
     for sign, written in _SIGNS.items():
         caption = caption.replace(sign, written)
+    over_both = drawing.width > WIDTH
+    figure, width = ("figure*", "textwidth") if over_both else ("figure", "columnwidth")
     return "\n".join(
         [
-            r"\begin{figure}",
+            rf"\begin{{{figure}}}",
             r"\centering",
-            rf"\includegraphics[width=\columnwidth]{{{name}.pdf}}",
+            rf"\includegraphics[width=\{width}]{{{name}.pdf}}",
             rf"\caption{{{caption}}}",
             rf"\label{{fig:{name}}}",
-            r"\end{figure}",
+            rf"\end{{{figure}}}",
             "",
         ]
     )

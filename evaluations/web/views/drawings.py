@@ -25,7 +25,7 @@ from evaluations.web.views.reports import (
 from geval.drawings.drawn import KINDS, drawing_of
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
 from geval.drawings.pictures import PicturesMissingError, as_picture
-from geval.drawings.shapes import Drawing
+from geval.drawings.shapes import UNITS_PER_MM, WIDTHS_MM, Drawing
 from geval.drawings.svg import as_file
 
 TYPES = {
@@ -61,15 +61,18 @@ def report_drawing(
 def download(
     request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
 ) -> HttpResponse:
-    """A figure as a file, as wide as a column in print."""
+    """A figure as a file, as wide as one column in print, or with `mm=174` as two."""
     if kind not in KINDS or ending not in TYPES:
         raise Http404(f"Figures can be downloaded as {', '.join(TYPES)}.")
     options, _errors = options_of(request.GET, project)
     numbers, of_judge = _numbers(project, options, criterion, judge)
-    drawing = drawing_of(kind, numbers, of_judge)
+    wide = _width(request)
+    drawing = drawing_of(kind, numbers, of_judge, wide * UNITS_PER_MM)
     if drawing is None:
         raise Http404("This figure has nothing to show.")
     name = f"{project.slug}-{slugify(numbers.name) or numbers.pk}-{kind}-{slugify(of_judge.name)}"
+    if wide != WIDTHS_MM[0]:
+        name += f"-{wide}mm"
     try:
         content = _content(drawing, ending, name)
     except PicturesMissingError as error:
@@ -77,6 +80,18 @@ def download(
     response = HttpResponse(content, TYPES[ending])
     response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
     return response
+
+
+def _width(request: HttpRequest) -> int:
+    """In millimetres.
+
+    Raises:
+        Http404: figures are not drawn as wide as that.
+    """
+    asked = request.GET.get("mm", str(WIDTHS_MM[0]))
+    if asked not in map(str, WIDTHS_MM):
+        raise Http404(f"Figures are {' or '.join(map(str, WIDTHS_MM))} mm wide.")
+    return int(asked)
 
 
 def _content(drawing: Drawing, ending: str, name: str) -> str | bytes:

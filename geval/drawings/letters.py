@@ -1,0 +1,77 @@
+"""How wide texts are in a figure, and texts that fit. Pure."""
+
+import unicodedata
+from collections.abc import Iterable
+
+# The size of most texts, in the units of a drawing.
+TEXT = 11.0
+# Advance widths of Arial and of Arimo, in thousandths of the size, from the blank to the tilde.
+_ASCII = (
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+)  # fmt: skip
+# Of letters beyond them, by category: wide enough for Latin, Greek and Cyrillic.
+_CAPITAL, _OTHER, _IDEOGRAPH = 800, 660, 1000
+# Bold letters are wider by at most this.
+_BOLD = 1.1
+# A name may be broken after these; without them anywhere.
+_BREAKS = " -_/:.,@"
+
+
+def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
+    """How wide a line of text is, in the unit of `size`; of other scripts than Latin at most."""
+    return sum(map(_advance, text)) * size / 1000 * (_BOLD if is_bold else 1.0)
+
+
+def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> str:
+    """A name as far as it fits, shortened in the middle."""
+    if width_of(text, size, is_bold=is_bold) <= width:
+        return text
+    for kept in range(len(text) - 1, 0, -1):
+        end = kept // 3
+        short = f"{text[: kept - end]}…{text[len(text) - end :]}"
+        if width_of(short, size, is_bold=is_bold) <= width:
+            return short
+    return "…"
+
+
+def wrapped(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> list[str]:
+    """A text as lines that fit; nothing of it is left out."""
+    lines, line = [], ""
+    for piece in _pieces(text):
+        if line and width_of((line + piece).rstrip(), size, is_bold=is_bold) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+        while len(line) > 1 and width_of(line.rstrip(), size, is_bold=is_bold) > width:
+            most = next(
+                count
+                for count in range(len(line) - 1, 0, -1)
+                if count == 1 or width_of(line[:count], size, is_bold=is_bold) <= width
+            )
+            lines.append(line[:most])
+            line = line[most:]
+    return [*lines, line.rstrip()] if line.strip() or not lines else lines
+
+
+def _pieces(text: str) -> Iterable[str]:
+    begin = 0
+    for at, letter in enumerate(text):
+        if letter in _BREAKS:
+            yield text[begin : at + 1]
+            begin = at + 1
+    yield text[begin:]
+
+
+def _advance(letter: str) -> int:
+    at = ord(letter) - 32
+    if 0 <= at < len(_ASCII):
+        return _ASCII[at]
+    if unicodedata.combining(letter):
+        return 0
+    if unicodedata.east_asian_width(letter) in "WF" or letter in "…→":
+        return _IDEOGRAPH
+    return _CAPITAL if letter.isupper() else _OTHER
