@@ -1,4 +1,4 @@
-"""Recognize a full disk, the site's or the database's, and tell users about it."""
+"""Recognise a full disk, the site's or the database's, and tell users about it."""
 
 import errno
 

@@ -1,4 +1,4 @@
-"""Recognize a connection pooler that the site does not work behind.
+"""Recognise a connection pooler that the site does not work behind.
 
 One that hands a connection on after each transaction, as PgBouncer does in transaction mode, passes
 no notifications, which the queue of jobs in the database needs. And before version 1.21, or without

@@ -261,6 +261,7 @@ USE_TZ = True
 # The site is in English only; looking up the language for every number on a page takes time.
 USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
+FORMAT_MODULE_PATH = "geval_site.formats"
 
 # What `make docs` built, served at /docs/.
 DOCS_SITE = site_files("docs_site")

@@ -26,7 +26,7 @@ AS_ROOT = "You're running the worker with superuser privileges"
 def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
     """Start a Celery worker for runs and one for all short jobs, which should not wait for runs.
 
-    Workers are recognized by their heartbeats.
+    Workers are recognised by their heartbeats.
     """
     return [
         _start_worker(processes, RUNS, jobs=[RUNS], threads=2),

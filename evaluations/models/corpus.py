@@ -59,7 +59,7 @@ class ListedDocument:
 class DocumentQuerySet(models.QuerySet["Document"]):
     def metadata_names(self) -> list[str]:
         """The names in the metadata of the first thousand documents that have any."""
-        # Written in SQL, so that the planner recognizes the condition of the index.
+        # Written in SQL, so that the planner recognises the condition of the index.
         some = list(
             self.extra(where=["NOT (metadata = '{}'::jsonb)"])
             .order_by("pk")

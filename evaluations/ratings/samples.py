@@ -11,7 +11,7 @@ OF_ALL = (
     " that could have been drawn."
 )
 OF_RATED = (
-    "Agreement between annotators, the human ceiling, the alternative annotator test, patterns of"
+    "Agreement between annotators, one rater, the alternative annotator test, patterns of"
     " large gaps, counts of outputs, probes of a judge and its steadiness describe only the outputs"
     " that were rated. A verdict compares numbers of both kinds."
 )

@@ -273,7 +273,7 @@ def _of_one_rater(evidence: Evidence, share: float) -> str:
     lower than the one drawn, which is with the mean of all raters."""
     judge, rater = shown(evidence.in_place), shown(evidence.ceiling)
     return (
-        f"{judge} with the other raters; a rater reaches {rater} ({100 * share:.0f} %)"
+        f"{judge} with the other raters; one rater reaches {rater} ({100 * share:.0f} %)"
         f"{_behind(evidence)}"
     )
 

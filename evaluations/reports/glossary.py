@@ -71,7 +71,7 @@ TERMS: dict[str, Term] = {
         f"It takes {ALT_TEST_ANNOTATORS} raters with {ALT_TEST_OUTPUTS} shared outputs each, who"
         " are shown to agree with the others: a"
         " careless rater is named and left out of the test.",
-        "The human ceiling, and whether the judge can replace an annotator",
+        "One rater, and whether the judge can replace an annotator",
     ),
     "ranks_like_a_rater": Term(
         "Ranks like a rater",
@@ -93,19 +93,19 @@ TERMS: dict[str, Term] = {
         "The verdict",
     ),
     "one_rater": Term(
-        "One rater (the human ceiling)",
+        "One rater",
         "Each rater's correlation with the mean of the other raters, averaged over raters. A judge"
         " can hardly agree with people more than people agree with each other.",
         "It takes outputs that several people rated. If it is low, the criterion is vague, and a"
         " judge cannot be measured well.",
-        "The human ceiling, and whether the judge can replace an annotator",
+        "One rater, and whether the judge can replace an annotator",
     ),
     "share_of_ceiling": Term(
-        "Share of the human ceiling",
+        "Share of one rater",
         "A judge's correlation as a share of one rater's, both compared with the mean of the same"
         " other raters.",
         "Above 100 % is possible: a judge can be steadier than one person.",
-        "The human ceiling, and whether the judge can replace an annotator",
+        "One rater, and whether the judge can replace an annotator",
     ),
     "spearman": Term(
         "Spearman's rho",
@@ -174,14 +174,14 @@ TERMS: dict[str, Term] = {
         "Advantage probability",
         "The chance that the judge is at least as near to the other raters as a rater is.",
         "0.5 is an average rater's equal. It depends on how alike all ratings are.",
-        "The human ceiling, and whether the judge can replace an annotator",
+        "One rater, and whether the judge can replace an annotator",
     ),
     "smallest_epsilon": Term(
         "Smallest epsilon",
         "The smallest margin at which the judge passes the alternative annotator test; the smaller,"
         " the better.",
         f"{ALT_TEST_EPSILON:g} is usual in place of experts, 0.1 in place of a crowd.",
-        "The human ceiling, and whether the judge can replace an annotator",
+        "One rater, and whether the judge can replace an annotator",
     ),
     "pairwise": Term(
         "Tie-calibrated pairwise accuracy",
@@ -434,7 +434,7 @@ TERMS: dict[str, Term] = {
         f"It takes {NOISE_OUTPUTS} outputs that two people rated, and a mean rating of which at"
         " least a quarter"
         " is not noise. It may exceed 1 by chance.",
-        "The human ceiling, and whether the judge can replace an annotator",
+        "One rater, and whether the judge can replace an annotator",
     ),
     "human_score": Term(
         "Human score",

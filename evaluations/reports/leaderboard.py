@@ -270,7 +270,7 @@ def _agreement(
     question: Sequence[int],
     verdicts: Mapping[int, Sequence[Verdict]],
 ) -> tuple[Side, ...]:
-    """People with each other, then each judge with people.
+    """People with each other, then each judge with people, those that agree most first.
 
     Args:
         question: which document each comparison is about, turns of one question taken as one.
@@ -281,7 +281,7 @@ def _agreement(
         PairChoice(at, row.pair, row.annotator, int(np.sign(row.value)))
         for row, at in zip(known, question, strict=True)
     ]
-    found = [Side("people", agreement_among(choices), is_people=True)]
+    sides = []
     for judge in judges:
         said: dict[Hashable, int] = {}
         if judge.pk in verdicts:
@@ -292,8 +292,9 @@ def _agreement(
             for pair, gap in _gaps(data, judge, criterion_id, known).items():
                 said[pair] = 0 if abs(gap) < SAME else int(np.sign(gap))
         if said:
-            found.append(Side(judge.label, agreement_with(said, choices), is_people=False))
-    return tuple(found)
+            sides.append(Side(judge.label, agreement_with(said, choices), is_people=False))
+    sides.sort(key=lambda side: -(side.agreement.with_ties.estimate.value or 0.0))
+    return Side("people", agreement_among(choices), is_people=True), *sides
 
 
 def _standings(

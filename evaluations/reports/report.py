@@ -163,7 +163,7 @@ class CriterionResult:
     unscored: int = 0
     outputs_in_document: int = 0
     options: ReportOptions = field(default_factory=ReportOptions)
-    # What one annotator reaches, at the level and by the coefficient of the view.
+    # What one rater reaches, at the level and by the coefficient of the view.
     ceiling: Estimate = NO_CEILING
     ceiling_interval: Interval = NO_CEILING_INTERVAL
 
@@ -202,7 +202,7 @@ class CriterionResult:
         return max(judge.correlations.pairs for judge in self.judges)
 
     def share_of_ceiling(self, result: "JudgeResult") -> float | None:
-        """A judge's correlation as a share of what one annotator reaches in this view, both against
+        """A judge's correlation as a share of what one rater reaches in this view, both against
         the mean of the same other annotators."""
         return self.evidence(result).share
 
@@ -722,13 +722,13 @@ def _judge_result(
 def _ceiling(
     agreement: Agreement, outputs: Outputs, ratings: Ratings, options: ReportOptions
 ) -> tuple[Estimate, Interval]:
-    """What one annotator reaches in a view; it has an interval at summary level."""
+    """What one rater reaches in a view; it has an interval at summary level."""
     coefficient, level = options.coefficient, options.level
     if level == "summary":
         found = agreement.ceilings[coefficient]
         return found.estimate, found.interval
     estimate = remembered(rater_at, outputs, ratings, coefficient, level)
-    return estimate, no_interval("the human ceiling has an interval at summary level only")
+    return estimate, no_interval("one rater has an interval at summary level only")
 
 
 def _compared(

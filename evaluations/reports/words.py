@@ -47,7 +47,7 @@ def in_a_sentence(result: CriterionResult) -> str:
         )
     said = f"{best.judge} agrees with people on how to rank {ranked} ({value})"
     if share is not None:
-        said += f", {share:.0%} of what one annotator reaches ({shown(result.ceiling)})"
+        said += f", {share:.0%} of what one rater reaches ({shown(result.ceiling)})"
     if evidence.missing:
         return f"{said}, but {evidence.missing}."
     return f"{said}{_by_the_test(result, best)}."
@@ -164,7 +164,7 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
         return "Its scores are close only because most scores are alike."
     if not evidence.on_scale:
         return "Ranks below one rater; scores on another scale."
-    return "Ranks below one rater; scores further off than another rater's."
+    return "Ranks below one rater; scores further off than one rater's."
 
 
 def reading(result: CriterionResult) -> str:
@@ -269,7 +269,7 @@ def _not_near(evidence: Evidence) -> str:
         return "its scores are on another scale than people's ratings"
     if evidence.passes and not evidence.beats_a_constant:
         return "its scores are not shown to be closer to the raters than always the same score"
-    return "its scores are further from the raters than another rater's would be"
+    return "its scores are further from the raters than one rater's would be"
 
 
 def _without_a_best(result: CriterionResult) -> str:
@@ -413,7 +413,7 @@ def human_score_note(report: Report) -> str:
         return ""
     note = (
         f"Judges are compared with {report.options.human_score_in_words}, not with the mean of"
-        " ratings. Agreement between annotators, the human ceiling and the alternative annotator"
+        " ratings. Agreement between annotators, one rater and the alternative annotator"
         " test use ratings as they were given."
     )
     for result in report.criteria:

@@ -147,22 +147,26 @@ def _ground(square: _Square, numbers: CriterionNumbers, judge: JudgeNumbers) -> 
 
 
 def _marks(square: _Square, judge: JudgeNumbers, address: Address) -> Iterable[Shape]:
-    most = max((one.outputs for one in judge.bubbles), default=1)
+    most = max((bubble.outputs for bubble in judge.bubbles), default=1)
     largest = _largest(square, judge.bubbles)
-    for one in sorted(judge.bubbles, key=lambda one: -one.outputs):
-        x, y, link = square.x(one.human), square.y(one.score), address(one.human, one.score)
+    for bubble in sorted(judge.bubbles, key=lambda bubble: -bubble.outputs):
+        x, y, link = (
+            square.x(bubble.human),
+            square.y(bubble.score),
+            address(bubble.human, bubble.score),
+        )
         about = "near " if judge.tile else ""
         hint = (
-            f"{counted(one.outputs, 'output')}: people {about}{one.human:.2f}, {judge.name}"
-            f" {about}{one.score:.2f}"
+            f"{counted(bubble.outputs, 'output')}: people {about}{bubble.human:.2f}, {judge.name}"
+            f" {about}{bubble.score:.2f}"
         )
         if judge.tile:
-            yield _hexagon(square, judge.tile, x, y, one.outputs / most, hint=hint, address=link)
+            yield _hexagon(square, judge.tile, x, y, bubble.outputs / most, hint=hint, address=link)
             continue
-        radius = max(SMALLEST, largest * math.sqrt(one.outputs / most))
+        radius = max(SMALLEST, largest * math.sqrt(bubble.outputs / most))
         yield Dot(x, y, radius, "llm-mid", JUDGE, hint, link)
-        label = thin(one.outputs)
-        if radius >= 0.3 * LABEL * len(label) + 2 and one.outputs > 1:
+        label = thin(bubble.outputs)
+        if radius >= 0.3 * LABEL * len(label) + 2 and bubble.outputs > 1:
             yield Words(x, y + 3.2, label, "ink", "middle", size=LABEL)
 
 
@@ -179,7 +183,7 @@ def _hexagon(
     low = square.across[0], square.up[0]
     wide = 4 / 3 * (square.x(low[0] + tile[0]) - square.x(low[0]))
     high = square.y(low[1]) - square.y(low[1] + tile[1])
-    # A seam of paper, so that neighbours of one shade are told apart.
+    # A seam of paper, so that neighbours of bubble shade are told apart.
     return Hexagon(x, y, wide - 0.8, high - 0.8, JUDGE, _shade(share), hint, address)
 
 
@@ -195,10 +199,10 @@ def _diagonal(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
         yield Line(*ends, "ink" if judge.tile else "axis", dashed=True)
 
 
-def _largest(square: _Square, found: Iterable[Bubble]) -> float:
+def _largest(square: _Square, shown: Iterable[Bubble]) -> float:
     """The radius of the largest circle, with which none reaches another."""
-    xs = sorted({square.x(one.human) for one in found})
-    ys = sorted({square.y(one.score) for one in found})
+    xs = sorted({square.x(bubble.human) for bubble in shown})
+    ys = sorted({square.y(bubble.score) for bubble in shown})
     gaps = [b - a for side in (xs, ys) for a, b in itertools.pairwise(side)]
     return max(SMALLEST, min([LARGEST, *(gap / 2 - 0.5 for gap in gaps)]))
 
@@ -223,24 +227,24 @@ def _tallies(square: _Square, judge: JudgeNumbers) -> Iterable[Shape]:
 
 
 def _most(tallies: tuple[Tally, ...]) -> Tally:
-    return max(tallies, key=lambda one: one.outputs)
+    return max(tallies, key=lambda tally: tally.outputs)
 
 
 def _bars(
     tallies: tuple[Tally, ...], at: Callable[[float], float]
 ) -> Iterable[tuple[float, float, float]]:
     """Place, length and width of each bar."""
-    most = max((one.outputs for one in tallies), default=1)
-    places = sorted(at(one.value) for one in tallies)
+    most = max((tally.outputs for tally in tallies), default=1)
+    places = sorted(at(tally.value) for tally in tallies)
     gaps = [b - a for a, b in itertools.pairwise(places)]
     wide = max(1.0, min([10.0, *(0.8 * gap for gap in gaps)]))
-    for one in tallies:
-        yield at(one.value), TALLIES * one.outputs / most, wide
+    for tally in tallies:
+        yield at(tally.value), TALLIES * tally.outputs / most, wide
 
 
 def _key(square: _Square, judge: JudgeNumbers, x: float, y: float, width: float) -> Iterable[Shape]:
     """What sizes or shades say, in a line from `x` on, with its middle at `y`."""
-    most = max((one.outputs for one in judge.bubbles), default=1)
+    most = max((bubble.outputs for bubble in judge.bubbles), default=1)
     counts = sorted({1, max(1, round(most / 4)), most})
     size = TEXT - 1
     for count in counts:

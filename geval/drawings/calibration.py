@@ -44,7 +44,7 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
     columns = min(len(drawn), int((width - LEFT + GAP) / (LEAST_SIDE + GAP)))
     step = (width - LEFT + GAP - 12) / columns
     side = min(MOST_SIDE, step - GAP)
-    panels = [_panel(one, min(step - 4, max(side, step - GAP))) for one in drawn]
+    panels = [_panel(shown, min(step - 4, max(side, step - GAP))) for shown in drawn]
     shapes: list[Shape] = []
     top = 0.0
     for begin in range(0, len(panels), columns):
@@ -141,13 +141,13 @@ def _square(
 def _tallies(
     judge: JudgeNumbers, x: Callable[[float], float], foot: float, side: float, role: str
 ) -> Iterable[Shape]:
-    most = max((one.outputs for one in judge.tallies), default=1)
-    places = sorted(x(one.value) for one in judge.tallies)
+    most = max((tally.outputs for tally in judge.tallies), default=1)
+    places = sorted(x(tally.value) for tally in judge.tallies)
     gaps = [b - a for a, b in itertools.pairwise(places) if b > a]
     wide = max(0.8, min([6.0, *(0.8 * gap for gap in gaps)]))
-    for one in judge.tallies:
-        high = TALLEST * side * one.outputs / most
-        yield Box(x(one.value) - wide / 2, foot - high, wide, high, role, 0.3)
+    for tally in judge.tallies:
+        high = TALLEST * side * tally.outputs / most
+        yield Box(x(tally.value) - wide / 2, foot - high, wide, high, role, 0.3)
 
 
 def _finding(drawn: list[JudgeNumbers]) -> str:

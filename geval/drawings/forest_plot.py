@@ -104,9 +104,9 @@ def _ground(
     if rater and rater.value is not None:
         yield Line(x(rater.value), HEAD, x(rater.value), bottom, "ink", dashed=True)
         if numbers.bar is not None:
-            key, said = bottom + 26, f"within {VERDICT_MARGIN:.2f} of one rater"
+            key, label = bottom + 26, f"within {VERDICT_MARGIN:.2f} of one rater"
             yield Box(0, key, 14, 9, "ink", 0.08)
-            yield Words(19, key + 8.5, said, "quiet", size=TEXT - 1)
+            yield Words(19, key + 8.5, label, "quiet", size=TEXT - 1)
 
 
 def _height(name: list[str]) -> float:
@@ -136,16 +136,16 @@ def _said(line: ForestLine) -> str:
 
 def _caption(numbers: CriterionNumbers, judge: JudgeNumbers) -> str:
     kinds = {line.kind for line in numbers.forest}
-    said = [f"{numbers.name}: {numbers.measure}, with 95 % intervals. {judge.name} is bold."]
+    sentences = [f"{numbers.name}: {numbers.measure}, with 95 % intervals. {judge.name} is bold."]
     if "rater" in kinds:
-        said.append("Dashed line: one rater, compared with the mean of the others.")
+        sentences.append("Dashed line: one rater, compared with the mean of the others.")
         if numbers.bar is not None:
-            said.append(f"Shaded: within {VERDICT_MARGIN:.2f} of one rater.")
+            sentences.append(f"Shaded: within {VERDICT_MARGIN:.2f} of one rater.")
     if "baseline" in kinds:
-        said.append("Grey: scores on another scale.")
+        sentences.append("Grey: scores on another scale.")
     if "null" in kinds:
-        said.append("Light grey: judges that read nothing.")
-    return " ".join(said)
+        sentences.append("Light grey: judges that read nothing.")
+    return " ".join(sentences)
 
 
 def _finding(numbers: CriterionNumbers, judge: JudgeNumbers) -> str:
@@ -154,7 +154,7 @@ def _finding(numbers: CriterionNumbers, judge: JudgeNumbers) -> str:
     if own is None or own.value is None:
         return f"{judge.name} has no correlation yet"
     rater = by_kind.get("rater")
-    said = f"{judge.name} reaches {two_decimals(own.value)}"
+    reached = f"{judge.name} reaches {two_decimals(own.value)}"
     if rater is None or rater.value is None:
-        return said
-    return f"{said}, one rater {two_decimals(rater.value)}"
+        return reached
+    return f"{reached}, one rater {two_decimals(rater.value)}"

@@ -34,7 +34,7 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WID
     step = next(step for step in HEIGHTS if widest <= MOST_TICKS * step)
     ticks = math.ceil(widest / step)
     top = ticks * step
-    longest = max((width_of(one.name, is_bold=True) for one in known), default=0.0)
+    longest = max((width_of(drawn.name, is_bold=True) for drawn in known), default=0.0)
     right = width - min(NAMES * width, longest) - 12
     bottom = TOP + max(LEAST_HIGH, LABEL * len(known))
 

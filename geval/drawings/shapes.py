@@ -56,8 +56,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Hexagon:
-    """A hexagon that stands on a side; `x` and `y` are its middle, `width` is from corner to
-    corner, `height` from side to side."""
+    """A hexagon with level sides above and below; `x` and `y` are its middle, `width` is from
+    corner to corner, `height` from side to side."""
 
     x: float
     y: float

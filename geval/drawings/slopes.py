@@ -73,21 +73,21 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
 def _slope(
     row: Placed, places: tuple[float, float], sides: tuple[float, float], moved: list[str]
 ) -> list[Shape]:
-    one, first, second = row
+    system, first, second = row
     (left, right), (begin, end) = places, sides
-    is_moved = one.system in moved
+    is_moved = system.system in moved
     role, width = ("ink", 1.8) if is_moved else ("axis", 0.8)
-    name = fitting(one.system, begin - GAP - width_of(" 0.00", is_bold=True), is_bold=is_moved)
+    name = fitting(system.system, begin - GAP - width_of(" 0.00", is_bold=True), is_bold=is_moved)
     hints = (
-        f"{one.system}: {ordinal(first)} by people, mean {one.human:.2f}",
-        f"{one.system}: {ordinal(second)} by the judge, mean {one.judge:.2f}",
+        f"{system.system}: {ordinal(first)} by people, mean {system.human:.2f}",
+        f"{system.system}: {ordinal(second)} by the judge, mean {system.judge:.2f}",
     )
     return [
         Line(begin, left, end, right, role, width),
         Dot(begin, left, 2.4, PEOPLE, hint=hints[0]),
         Dot(end, right, 2.4, JUDGE, hint=hints[1]),
-        Words(begin - GAP, left + 4, f"{name} {one.human:.2f}", "ink", "end", is_moved),
-        Words(end + GAP, right + 4, f"{one.judge:.2f} {name}", "ink", "start", is_moved),
+        Words(begin - GAP, left + 4, f"{name} {system.human:.2f}", "ink", "end", is_moved),
+        Words(end + GAP, right + 4, f"{system.judge:.2f} {name}", "ink", "start", is_moved),
     ]
 
 

@@ -62,12 +62,12 @@ def _on_page(shape: Shape, drawing: Drawing) -> str:
     element, hint = _element(shape, on_page=True), _hint(shape)
     if not hint:
         return element
-    said = f"{element}{_read_out(hint, drawing, 'read-out fill-ink')}"
+    content = f"{element}{_read_out(hint, drawing, 'read-out fill-ink')}"
     label = for_xml(hint)
     if isinstance(shape, Dot | Hexagon) and shape.address:
         address = for_xml(shape.address)
-        return f'<a href="{address}" class="mark" aria-label="{label}">{said}</a>'
-    return f'<g class="mark" tabindex="0" role="img" aria-label="{label}">{said}</g>'
+        return f'<a href="{address}" class="mark" aria-label="{label}">{content}</a>'
+    return f'<g class="mark" tabindex="0" role="img" aria-label="{label}">{content}</g>'
 
 
 def _read_out(text: str, drawing: Drawing, classes: str) -> str:

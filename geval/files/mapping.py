@@ -69,7 +69,7 @@ PREFERENCES = {
     "shown_first": ("shown_first",),
     "turn": ("turn",),
 }
-# Records that are more than columns; the readers recognize them as they are.
+# Records that are more than columns; the readers recognise them as they are.
 STRUCTURED = {
     "all_responses": "raw replies of a judge, as in the G-Eval release",
     "system_output": "an object of the G-Eval or UniEval release",
@@ -103,7 +103,7 @@ def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What each column seems to be; unrecognized columns are left out.
+    """What each column seems to be; unrecognised columns are left out.
 
     Args:
         rows: the first rows, by column.
@@ -262,7 +262,7 @@ def problems_of(columns: Columns) -> list[str]:
 
 
 def is_native(columns: Columns) -> bool:
-    """Whether readers recognize these columns by their names."""
+    """Whether readers recognise these columns by their names."""
     return all(
         target == name
         or name in NAMES.get(target, ())

@@ -2,7 +2,7 @@
 
 Permutation tests under the hypothesis that the two are alike: which of them gave a score, or an
 order of two outputs, is drawn anew. Soft pairwise accuracy (Thompson et al., 2024) swaps
-standardized scores (PERM-BOTH: Deutsch, Dror and Roth, 2021); tie-calibrated accuracy (Deutsch,
+standardised scores (PERM-BOTH: Deutsch, Dror and Roth, 2021); tie-calibrated accuracy (Deutsch,
 Foster and Freitag, 2023) swaps comparisons, each judge at its own threshold for ties, which
 therefore need not be found anew for each draw. Both are as in mt-metrics-eval, to which tests hold
 them; only where a draw gives exactly the observed difference it always counts here, and there as

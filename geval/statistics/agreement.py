@@ -190,8 +190,8 @@ NO_RANKS = (
 def human_ceiling(
     outputs: Outputs, ratings: Ratings, coefficient: Coefficient, documents: LeftOut
 ) -> Ceiling:
-    """The human ceiling: every annotator compared with the mean of the others, averaged over
-    annotators."""
+    """One rater, the bar for judges: every annotator compared with the mean of the others,
+    averaged over annotators."""
     against_others = _against_others(outputs, ratings, ratings.value, coefficient)
     each = tuple(
         LeaveOneOut(Estimate(value), count)
@@ -222,7 +222,7 @@ def judge_as_a_rater(
     """What a judge reaches where it stands in for each annotator in turn: its correlation with the
     mean of the others, on the outputs that the annotator rated, averaged over annotators.
 
-    This is what compares with the human ceiling: both face the mean of the same people. A judge
+    This is what compares with one rater: both face the mean of the same people. A judge
     compared with everybody's mean faces one more, which alone makes an annotator's equal look
     better than an annotator.
 
@@ -238,7 +238,7 @@ def judge_as_a_rater(
 def rater_at(
     outputs: Outputs, ratings: Ratings, coefficient: Coefficient, level: Level
 ) -> Estimate:
-    """What one annotator reaches at any level: each compared with the mean of the others, averaged.
+    """What one rater reaches at any level: each compared with the mean of the others, averaged.
 
     At summary level it is the estimate of `human_ceiling`.
     """

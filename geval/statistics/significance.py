@@ -1,7 +1,7 @@
 """Test whether one judge agrees better with people than another on the same items.
 
 Paired permutation tests over documents, systems or both (Deutsch, Dror and Roth, 2021): both judges
-are standardized, and their scores are swapped for random documents and systems. They compare on the
+are standardised, and their scores are swapped for random documents and systems. They compare on the
 same documents, ties counted (see `same_documents`). Williams' test (Williams, 1959) for a shared
 variable. Corrections for many comparisons.
 """

@@ -119,7 +119,7 @@ class JudgeAnalysis:
 
     `intervals` are at summary level over documents; `percentile` and `bca` are the same for
     Spearman by the bootstrap; `shown` is the interval of the level, coefficient and units that the
-    reader chose. `as_a_rater` is the summary-level rho that compares with the human ceiling, and
+    reader chose. `as_a_rater` is the summary-level rho that compares with one rater, and
     `in_place` the same of the reader's level and coefficient, `behind` how far that is behind a
     rater. `on_scale` says whether all scores are on the criterion's scale. `nulls` are judges that
     read nothing, `p_nearer` tests that it is no nearer to raters than the best constant, and
@@ -157,7 +157,7 @@ class JudgeAnalysis:
 class Agreement:
     """How far annotators agree on one criterion.
 
-    `ceilings` hold what one annotator reaches against the mean of the others at summary level, on
+    `ceilings` hold what one rater reaches against the mean of the others at summary level, on
     average, with its interval; kappas are of each two annotators, quadratically weighted.
     """
 

@@ -37,11 +37,24 @@ RETIRED = {
     r"\bside is (constant|the same)\b": "people or the judge gave every output the same score",
     r"\bis no (member|number|text|list|whole)\b": "is not a",
     r"\bby themselves\b(?=[,;.]?$)": "separately",
+    r"\bhuman ceiling\b": "one rater",
+    r"\b(an?|another|one) annotator reaches\b|\ba rater reaches\b": "one rater reaches",
+    r"\banother rater's (?!code)\w+": "one rater's",
+    r"\b(un)?(authori|generali|maximi|minimi|normali|organi|recogni|standardi)z(e[ds]?|ing)\b": (
+        "British spelling: -ise"
+    ),
+    r"\b(behavior|favor(s|ed)?\b|neighbor|labeled|canceled)": "British spelling",
 }
 
 # A file and a text in it, with the reason why it may stay.
 EXCEPTIONS = {
     ("evaluations/models/uploads.py", "faulty"): "a stored state keeps its value",
+    ("evaluations/models/runs.py", "Probability of each scale point, normalized."): (
+        "a text of the schema, which no page shows"
+    ),
+    ("evaluations/models/runs.py", "Probability of valid points before normalizing."): (
+        "a text of the schema, which no page shows"
+    ),
     ("geval/standin/server.py", "fault"): "seeds the random numbers of the stand-in",
 }
 

@@ -72,7 +72,7 @@ def test_the_majority_is_a_judge_that_reads_nothing(judged: Project) -> None:
     titles = {null["name"]: null["title"] for null in factual["null_judges"]}
     assert titles["majority"] == "the majority, always 1"
     assert "majority" not in {null["name"] for null in fluency["null_judges"]}
-    assert "The majority & --" in as_latex(report)
+    assert "the majority & --" in as_latex(report)
     assert "the majority, always 1" in as_text(report)
 
 

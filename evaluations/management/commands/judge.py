@@ -10,6 +10,7 @@ import orjson
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from evaluations.judging.runs.estimate import estimate_run
 from evaluations.judging.runs.lifecycle import RunError, pause_by_person
@@ -296,7 +297,7 @@ class Command(SiteCommand):
         if summary["message"]:
             self.stderr.write(summary["message"])
         if summary["resumes_at"]:
-            moment = timezone.localtime(summary["resumes_at"]).strftime("%Y-%m-%d %H:%M")
+            moment = date_format(timezone.localtime(summary["resumes_at"]), "DATETIME_FORMAT")
             self.stderr.write(
                 f"It resumes by itself at {moment} if the site is running then; or with the same"
                 " command."

@@ -2,120 +2,153 @@
 
 from collections.abc import Sequence
 
+from django.utils.text import slugify
+
 from evaluations.reports.downloads.board_tables import agreement_rows
 from evaluations.reports.leaderboard import Leaderboard
 from evaluations.reports.marks import Marks
+from evaluations.reports.paper_table import JudgeCell, paper_table
 from evaluations.reports.report import Report
 from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
 from geval.drawings.shapes import WIDTH, Drawing
-from geval.statistics.correlation import Coefficient
-from geval.statistics.null_judges import NULL_NAMES, NullName
 from geval.texts.latex import escaped, first_cell
-from geval.texts.numbers import NARROW
+from geval.texts.numbers import NARROW, thin
 from geval.texts.sentences import WEIGHTED
-from geval.verdicts.null_judges import TITLES
 
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger", "<=": r"\le"}
 # Signs of our own sentences that LaTeX does not know as letters.
 _SIGNS = {NARROW: r"\,", "\u2212": "$-$", "±": r"$\pm$"}
+# Tables of more criteria stand over both columns of a page.
+MOST_IN_A_COLUMN = 2
 _MATHS = {"pearson": "r", "spearman": r"\rho", "kendall": r"\tau"}
 
 
 def as_latex(report: Report, marks: Marks | None = None) -> str:
-    """Table environments that compile with `booktabs`: correlations, the best of each column in
-    bold, and agreement on comparisons if there are any.
+    """Table environments that compile with `booktabs`: the paper's table as the page shows it, with
+    n, and agreement on comparisons if there are any.
 
     Args:
         marks: of judges that agree better with people than one of them does.
     """
     tables = [_correlations(report, marks)] if report.judges or not report.boards else []
     return "\n".join(
-        [*tables, *(_comparisons(name, board) for name, board in report.boards if board.agreement)]
+        [
+            *tables,
+            *(
+                _comparisons(report.project, name, board)
+                for name, board in report.boards
+                if board.agreement
+            ),
+        ]
     )
 
 
-def _comparisons(name: str, board: Leaderboard) -> str:
+def _comparisons(project: str, name: str, board: Leaderboard) -> str:
     """How often people and judges agree on comparisons, as MT-bench's Table 5."""
     lines = [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        r"\small",
         r"\begin{tabular}{lrrrr}",
         r"\toprule",
         r" & With ties (S1) & $n$ & Without ties (S2) & $n$ \\",
         r"\midrule",
-        *(rf"{first_cell(row[0])} & {' & '.join(row[1:])} \\" for row in agreement_rows(board)),
+        *(
+            rf"{first_cell(side)} & {' & '.join(map(_number, cells))} \\"
+            for side, *cells in agreement_rows(board)
+        ),
         r"\bottomrule",
         r"\end{tabular}",
-        rf"\caption{{Agreement on comparisons ({escaped(name)}), with 95 percent intervals over "
-        r"documents; $n$ is the number of pairs of choices.}",
-        r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
+    caption = (
+        f"Agreement on comparisons ({name}), with 95 % intervals over documents; $n$ is the number"
+        " of pairs of choices."
+    )
+    return _table(lines, caption, f"{project}-{slugify(name) or 'all'}-comparisons")
 
 
 def _correlations(report: Report, marks: Marks | None) -> str:
-    options = report.options
-    second = options.second
-    names = [criterion.criterion for criterion in report.criteria]
-    columns = "l" + "cc" * len(names) + "cc"
-    head = " & ".join(rf"\multicolumn{{2}}{{c}}{{{escaped(name)}}}" for name in [*names, "AVG"])
-    symbols = " & ".join(
-        [f"${_MATHS[options.coefficient]}$ & ${_MATHS[second]}$"] * (len(names) + 1)
-    )
+    options, table = report.options, paper_table(report)
+    # Columns of each criterion: both coefficients, and how many outputs count.
+    columns = f"l{'rrr' * len(report.criteria)}r"
+    heads = [
+        rf"\multicolumn{{3}}{{c}}{{{escaped(result.criterion)}}}" for result in report.criteria
+    ]
+    symbols = f"${_MATHS[options.coefficient]}$ & ${_MATHS[table.second]}$ & $n$"
+    heads_end = f" & AVG ${_MATHS[options.coefficient]}$"
     lines = [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        r"\small",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        rf" & {head} \\",
-        rf"Judge & {symbols} \\",
+        rf" & {' & '.join(heads)} & \\",
+        rf"Judge{f' & {symbols}' * len(report.criteria)}{heads_end} \\",
         r"\midrule",
     ]
-    best = _row(
-        *(
-            (*found.by_criterion, found.average)
-            for found in (report.best(options.coefficient), report.best(second))
-        )
+    for row in table.rows:
+        cells = [
+            part
+            for criterion, cell in zip(report.criteria, row.cells, strict=True)
+            for part in _judge_cells(report, criterion.criterion, row.judge, cell, marks)
+        ]
+        average = _bold(row.average) if row.average_is_best else _number(row.average)
+        lines.append(rf"{first_cell(row.named)} & {' & '.join([*cells, average])} \\")
+        lines += _intervals([cell.interval if cell else "" for cell in row.cells])
+    lines.append(r"\midrule")
+    for other in (*table.nulls, table.rater):
+        cells = [
+            f"{_number(value)} & {_number(beside) if other is table.rater else ''} & "
+            for value, _interval, beside in other.cells
+        ]
+        lines.append(rf"{first_cell(other.name)} & {' & '.join(cells)} & \\")
+        lines += _intervals([interval for _value, interval, _beside in other.cells])
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return _table(
+        lines,
+        _caption(report, marks),
+        f"{report.project}-correlations",
+        over_both=len(report.criteria) > MOST_IN_A_COLUMN,
     )
-    for judge in report.judges:
-        row = _row(
-            *(
-                (*report.values(judge, coefficient), report.average(judge, coefficient))
-                for coefficient in (options.coefficient, second)
-            )
-        )
-        cells = [_cell(value, best[at]) for at, value in enumerate(row)]
-        for at, (criterion, result) in enumerate(
-            zip(report.criteria, report.row(judge), strict=True)
-        ):
-            letters = (result.letters if result else "", "")
-            for place, coefficient in enumerate((options.coefficient, second)):
-                sign = (
-                    marks.by_cell.get((criterion.criterion, judge, coefficient), "")
-                    if marks
-                    else ""
-                )
-                above = letters[place] + _MARKS.get(sign, "")
-                if above and row[2 * at + place] is not None:
-                    cells[2 * at + place] += rf"$^{{{above}}}$"
-        lines.append(rf"{first_cell(report.named(judge))} & {' & '.join(cells)} \\")
-    lines += [
-        r"\midrule",
-        *(rf"{first_cell(title)} & {' & '.join(cells)} \\" for title, cells in _nulls(report)),
-        rf"Human ceiling & {' & '.join(_ceiling(report, second))} \\",
-        r"\bottomrule",
-    ]
+
+
+def _judge_cells(
+    report: Report, criterion: str, judge: str, cell: JudgeCell | None, marks: Marks | None
+) -> tuple[str, str, str]:
+    if cell is None:
+        return "--", "--", ""
+    options = report.options
+    cells = []
+    for coefficient, text, is_best, letters in (
+        (options.coefficient, cell.value, cell.is_best, cell.letters),
+        (options.second, cell.second, cell.second_is_best, ""),
+    ):
+        sign = marks.by_cell.get((criterion, judge, coefficient), "") if marks else ""
+        above = letters + _MARKS.get(sign, "")
+        written = _bold(text) if is_best else _number(text)
+        cells.append(rf"{written}$^{{{above}}}$" if above and text != "–" else written)
+    return cells[0], cells[1], _number(thin(cell.outputs))
+
+
+def _intervals(intervals: Sequence[str]) -> list[str]:
+    """The line of a row that has its intervals, if it has any."""
+    if not any(intervals):
+        return []
+    cells = (
+        rf"\multicolumn{{3}}{{l}}{{\scriptsize {_number(interval)}}}"
+        if interval
+        else r"\multicolumn{3}{l}{}"
+        for interval in intervals
+    )
+    return [rf" & {' & '.join(cells)} & \\"]
+
+
+def _caption(report: Report, marks: Marks | None) -> str:
+    options = report.options
+    first, second = options.coefficient, options.second
     caption = (
-        f"{options.level.capitalize()}-level correlations with {options.human_score_in_words}"
-        f" ({SYMBOLS[options.coefficient]} and {SYMBOLS[second]})."
+        f"{options.level.capitalize()}-level correlation with {options.human_score_in_words}:"
+        f" {first.capitalize()} with its 95 % interval over {options.over}, {second.capitalize()},"
+        " and $n$, the number of outputs. Judges are sorted by AVG; the best of each column is"
+        " bold."
     )
     if report.has_letters:
         caption += (
-            f" Judges that share a letter are not shown to differ in {SYMBOLS[options.coefficient]}"
+            f" Judges that share a letter are not shown to differ in {SYMBOLS[first]}"
             f" ({tested_over(options.over)}, Holm, 5 percent)."
         )
     if marks:
@@ -126,52 +159,45 @@ def _correlations(report: Report, marks: Marks | None) -> str:
         caption += f" {WEIGHTED}"
     if report.chosen:
         caption += f" {chosen_note(report)}"
-    written = escaped(caption)
+    return caption
+
+
+def _table(lines: Sequence[str], caption: str, label: str, *, over_both: bool = False) -> str:
+    """A table environment, over both columns of a page where it is wide."""
+    table = "table*" if over_both else "table"
+    written = _written(caption)
     for sign, command in _MARKS.items():
         written = written.replace(sign, f"${command}$")
-    return "\n".join([*lines, r"\end{tabular}", rf"\caption{{{written}}}", r"\end{table}"]) + "\n"
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            rf"\begin{{{table}}}",
+            r"\centering",
+            r"\small",
+            *lines,
+            rf"\caption{{{written}}}",
+            rf"\label{{tab:{label}}}",
+            rf"\end{{{table}}}",
+            "",
+        ]
+    )
 
 
-def _row(first: Sequence[float | None], second: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Two values per column, side by side."""
-    return tuple(value for pair in zip(first, second, strict=True) for value in pair)
+def _written(text: str) -> str:
+    """A text with the signs of our own sentences, and `$n$` as it stands."""
+    written = escaped(text).replace(r"\$n\$", "$n$")
+    for sign, command in _SIGNS.items():
+        written = written.replace(sign, command)
+    return written
 
 
-def _cell(value: float | None, best: float | None) -> str:
-    if value is None:
-        return "--"
-    return rf"\textbf{{{value:.3f}}}" if value == best else f"{value:.3f}"
+def _number(text: str) -> str:
+    """A number as pages show it, for LaTeX."""
+    return "--" if text == "–" else _written(text)
 
 
-def _nulls(report: Report) -> list[tuple[str, list[str]]]:
-    """A row for each judge that reads nothing and has a correlation somewhere, in the view's
-    coefficient, and of the majority, which has none."""
-    rows = []
-    for name in NULL_NAMES:
-        cells: list[str] = []
-        for criterion in report.criteria:
-            null = next((one for one in criterion.nulls if one.name == name), None)
-            value = null.correlation.value if null else None
-            cells += ["--" if value is None else f"{value:.3f}", ""]
-        is_there = name == "majority" and _has_null(report, name)
-        if is_there or any(cell not in ("", "--") for cell in cells):
-            rows.append((TITLES[name].capitalize(), [*cells, "", ""]))
-    return rows
-
-
-def _has_null(report: Report, name: NullName) -> bool:
-    return any(null.name == name for criterion in report.criteria for null in criterion.nulls)
-
-
-def _ceiling(report: Report, second: Coefficient) -> list[str]:
-    cells = []
-    for criterion in report.criteria:
-        for coefficient in (report.options.coefficient, second):
-            value = criterion.agreement.ceiling[coefficient].value
-            cells.append(
-                "--" if value is None or report.options.level != "summary" else f"{value:.3f}"
-            )
-    return [*cells, "", ""]
+def _bold(text: str) -> str:
+    return rf"\textbf{{{_number(text)}}}"
 
 
 def as_latex_figure(drawing: Drawing, name: str) -> str:
@@ -180,9 +206,7 @@ def as_latex_figure(drawing: Drawing, name: str) -> str:
     Args:
         name: of the PDF, without its ending.
     """
-    caption = escaped(f"{drawing.title}. {drawing.caption}")
-    for sign, written in _SIGNS.items():
-        caption = caption.replace(sign, written)
+    caption = _written(f"{drawing.title}. {drawing.caption}")
     over_both = drawing.width > WIDTH
     figure, width = ("figure*", "textwidth") if over_both else ("figure", "columnwidth")
     return "\n".join(

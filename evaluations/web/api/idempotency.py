@@ -24,7 +24,7 @@ from geval_site.senders import is_for_api, known_sender
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200
 PIECE = 2**16
-# A request that was not authorized, or is to be repeated later, did nothing worth remembering.
+# A request that was not authorised, or is to be repeated later, did nothing worth remembering.
 NOT_KEPT = frozenset({401, 403, 409, 411, 413, 429})
 
 
@@ -141,7 +141,7 @@ def _repeat(request: HttpRequest, sender: str, key: str) -> HttpResponse | None:
 
 
 def _may_still(request: HttpRequest) -> bool:
-    """Whether the request is still authorized: its response may be for members only."""
+    """Whether the request is still authorised: its response may be for members only."""
     try:
         request.resolver_match = resolve(request.path_info)
         if TokenAuth()(request) is None:

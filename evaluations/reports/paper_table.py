@@ -1,0 +1,164 @@
+"""The paper's table, judges by criteria, as pages show it and LaTeX prints it."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from evaluations.reports.forest import ONE_RATER
+from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from geval.statistics.correlation import Coefficient
+from geval.statistics.null_judges import NULL_NAMES
+from geval.texts.numbers import in_brackets, shown, two_decimals
+from geval.verdicts.null_judges import TITLES, NullJudge
+
+
+@dataclass(frozen=True)
+class JudgeCell:
+    """A judge on a criterion in the paper's table: the chosen coefficient with interval and
+    letters, and the other. `outputs` count so far for one that is `running`."""
+
+    criterion: int
+    judge: int
+    value: str
+    interval: str
+    letters: str
+    second: str
+    is_best: bool
+    second_is_best: bool
+    reason: str
+    outputs: int
+    running: bool
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge's row of the paper's table; None where it has no scores."""
+
+    judge: str
+    cells: tuple[JudgeCell | None, ...]
+    average: str
+    average_is_best: bool
+    running: bool
+    named: str = ""
+
+
+@dataclass(frozen=True)
+class OtherRow:
+    """What judges are compared with: in each criterion its value with the ends of its interval,
+    and what else is said of it: what a judge that reads nothing passes, or one rater's other
+    coefficient."""
+
+    name: str
+    cells: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """The table: judges by their average, the highest first, then those without one; judges that
+    read nothing; and one rater. `second` is the coefficient beside the view's."""
+
+    rows: tuple[JudgeRow, ...]
+    nulls: tuple[OtherRow, ...]
+    rater: OtherRow
+    second: Coefficient
+
+
+def paper_table(report: Report, running: Container[int] = ()) -> PaperTable:
+    """The table of a report.
+
+    Args:
+        running: the ids of judges whose scores still arrive.
+    """
+    second = report.options.second
+    return PaperTable(
+        rows=_rows(report, second, running),
+        nulls=_nulls(report),
+        rater=OtherRow(ONE_RATER, tuple(_rater(result, second) for result in report.criteria)),
+        second=second,
+    )
+
+
+def _rows(report: Report, second: Coefficient, running: Container[int]) -> tuple[JudgeRow, ...]:
+    chosen = report.options.coefficient
+    best, second_best = report.best(chosen), report.best(second)
+    rows = []
+    averages = [(judge, report.average(judge)) for judge in report.judges]
+    averages.sort(key=lambda pair: (pair[1] is None, -(pair[1] or 0.0)))
+    for judge, average in averages:
+        cells = [
+            _cell(criterion, result, second, (highest, second_highest), result.pk in running)
+            if result
+            else None
+            for criterion, result, highest, second_highest in zip(
+                report.criteria,
+                report.row(judge),
+                best.by_criterion,
+                second_best.by_criterion,
+                strict=True,
+            )
+        ]
+        is_best = average is not None and average == best.average
+        rows.append(
+            JudgeRow(
+                judge,
+                tuple(cells),
+                "–" if average is None else two_decimals(average),
+                is_best,
+                any(cell.running for cell in cells if cell),
+                report.named(judge),
+            )
+        )
+    return tuple(rows)
+
+
+def _cell(
+    criterion: CriterionResult,
+    result: JudgeResult,
+    second: Coefficient,
+    best: tuple[float | None, float | None],
+    running: bool,
+) -> JudgeCell:
+    options = criterion.options
+    first, other = result.shown(options), result.correlations.estimates[second][options.level]
+    return JudgeCell(
+        criterion=criterion.pk,
+        judge=result.pk,
+        value=shown(first),
+        interval=in_brackets(result.analysis.shown),
+        letters=result.letters,
+        second=shown(other),
+        is_best=first.value is not None and first.value == best[0],
+        second_is_best=other.value is not None and other.value == best[1],
+        reason=first.reason,
+        outputs=result.correlations.pairs,
+        running=running,
+    )
+
+
+def _nulls(report: Report) -> tuple[OtherRow, ...]:
+    """A row for each judge that reads nothing."""
+    rows = []
+    for name in NULL_NAMES:
+        found = [
+            next((null for null in criterion.nulls if null.name == name), None)
+            for criterion in report.criteria
+        ]
+        if any(found):
+            cells = tuple(
+                (shown(null.correlation), in_brackets(null.interval), _passes(null))
+                if null
+                else ("–", "", "")
+                for null in found
+            )
+            rows.append(OtherRow(TITLES[name], cells))
+    return tuple(rows)
+
+
+def _passes(null: NullJudge) -> str:
+    return "passes the annotator test" if null.passes else ""
+
+
+def _rater(criterion: CriterionResult, second: Coefficient) -> tuple[str, str, str]:
+    """One rater at the view's level, its interval, and at summary level its other coefficient."""
+    is_summary = criterion.options.level == "summary"
+    other = shown(criterion.agreement.ceiling[second]) if is_summary else ""
+    return shown(criterion.ceiling), in_brackets(criterion.ceiling_interval), other
