@@ -13,17 +13,29 @@ _ASCII = (
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 )  # fmt: skip
+# The same of bold letters.
+_BOLD = (
+    278, 333, 474, 556, 556, 889, 722, 238, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 333, 333, 584, 584, 584, 611, 975, 722, 722, 722, 722, 667,
+    611, 778, 722, 278, 556, 722, 611, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+    667, 611, 333, 278, 333, 584, 556, 333, 556, 611, 556, 611, 556, 333, 611, 611, 278, 278, 556,
+    278, 889, 611, 611, 611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584,
+)  # fmt: skip
+_SIGNS = {"−": 584, "±": 549, "–": 556, "…": 1000, "→": 1000, "\u202f": 200, "×": 584}
 # Of letters beyond them, by category: wide enough for Latin, Greek and Cyrillic.
-_CAPITAL, _OTHER, _IDEOGRAPH = 800, 660, 1000
-# Bold letters are wider by at most this.
-_BOLD = 1.1
+_CAPITAL, _OTHER, _IDEOGRAPH = 833, 660, 1000
 # A name may be broken after these; without them anywhere.
 _BREAKS = " -_/:.,@"
 
 
 def width_of(text: str, size: float = TEXT, *, is_bold: bool = False) -> float:
     """How wide a line of text is, in the unit of `size`; of other scripts than Latin at most."""
-    return sum(map(_advance, text)) * size / 1000 * (_BOLD if is_bold else 1.0)
+    return sum(_advance(letter, _BOLD if is_bold else _ASCII) for letter in text) * size / 1000
+
+
+def is_measured(text: str) -> bool:
+    """Whether the width of a text is known exactly."""
+    return all(letter in _SIGNS or " " <= letter <= "~" for letter in text)
 
 
 def fitting(text: str, width: float, size: float = TEXT, *, is_bold: bool = False) -> str:
@@ -66,12 +78,14 @@ def _pieces(text: str) -> Iterable[str]:
     yield text[begin:]
 
 
-def _advance(letter: str) -> int:
+def _advance(letter: str, widths: tuple[int, ...]) -> int:
     at = ord(letter) - 32
-    if 0 <= at < len(_ASCII):
-        return _ASCII[at]
+    if 0 <= at < len(widths):
+        return widths[at]
+    if letter in _SIGNS:
+        return _SIGNS[letter]
     if unicodedata.combining(letter):
         return 0
-    if unicodedata.east_asian_width(letter) in "WF" or letter in "…→":
+    if unicodedata.east_asian_width(letter) in "WF":
         return _IDEOGRAPH
     return _CAPITAL if letter.isupper() else _OTHER

@@ -1,6 +1,6 @@
 """A drawing as SVG: for a page, in the colours of its theme, and as a file, in those of paper."""
 
-from geval.drawings.letters import TEXT, wrapped
+from geval.drawings.letters import TEXT, is_measured, width_of, wrapped
 from geval.drawings.shapes import UNITS_PER_MM, Box, Dot, Drawing, Hexagon, Line, Mark, Shape, Words
 from geval.texts.plain import for_xml
 
@@ -18,7 +18,7 @@ PAPER = {
 # Widths of letters are Arial's in all of these; Arimo is the one that PNG and PDF are made with.
 FONT = "Arimo, Helvetica, Arial, 'Liberation Sans', sans-serif"
 # On a page, what a mark says stands below the figure: the lines kept for it, and their distance.
-READ_OUT_LINES, READ_OUT_STEP = 2, 13.0
+READ_OUT_LINES, READ_OUT_STEP, READ_OUT_SIZE = 2, 12.0, TEXT - 1.5
 READ_OUT_HELP = "Point at a mark, or go to it with Tab, for its numbers."
 
 
@@ -66,19 +66,22 @@ def _on_page(shape: Shape, drawing: Drawing) -> str:
     label = for_xml(hint)
     if isinstance(shape, Dot | Hexagon) and shape.address:
         address = for_xml(shape.address)
-        return f'<a href="{address}" class="mark" aria-label="{label}">{content}</a>'
-    return f'<g class="mark" tabindex="0" role="img" aria-label="{label}">{content}</g>'
+        return f'<a href="{address}" class="drawn-mark" aria-label="{label}">{content}</a>'
+    return f'<g class="drawn-mark" tabindex="0" role="img" aria-label="{label}">{content}</g>'
 
 
 def _read_out(text: str, drawing: Drawing, classes: str) -> str:
     """A text below the figure; what does not fit is in the mark's label and in the table."""
-    lines = wrapped(text, drawing.width)[:READ_OUT_LINES]
+    # Pages have wider letters than paper.
+    lines = wrapped(text, 0.85 * drawing.width, READ_OUT_SIZE)[:READ_OUT_LINES]
     first = drawing.height + READ_OUT_STEP
     spans = "".join(
         f'<tspan x="0" y="{_n(first + at * READ_OUT_STEP)}">{for_xml(line)}</tspan>'
         for at, line in enumerate(lines)
     )
-    return f'<text class="{classes}" font-size="{_n(TEXT)}" aria-hidden="true">{spans}</text>'
+    return (
+        f'<text class="{classes}" font-size="{_n(READ_OUT_SIZE)}" aria-hidden="true">{spans}</text>'
+    )
 
 
 def _in_file(shape: Shape) -> str:
@@ -111,9 +114,14 @@ def _words(words: Words, on_page: bool) -> str:
     bold = ' font-weight="bold"' if words.is_bold else ""
     x, y = _n(words.x), _n(words.y)
     turned = f' transform="rotate(-90 {x} {y})"' if words.is_turned else ""
+    # A page may lack these fonts; a wider one is pressed into the room that was measured.
+    fitted = ""
+    if on_page and words.text and is_measured(words.text):
+        width = width_of(words.text, words.size, is_bold=words.is_bold)
+        fitted = f' textLength="{_n(width)}" lengthAdjust="spacingAndGlyphs"'
     return (
         f'<text x="{x}" y="{y}" {_colours(on_page, fill=words.role)}'
-        f' font-size="{_n(words.size)}" text-anchor="{words.anchor}"{bold}{turned}>'
+        f' font-size="{_n(words.size)}" text-anchor="{words.anchor}"{bold}{turned}{fitted}>'
         f"{for_xml(words.text)}</text>"
     )
 

@@ -14,7 +14,7 @@ SITE_CSS = Path(__file__).parents[2] / "static" / "css" / "site.css"
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_mark_is_reached_by_keyboard_and_shows_what_it_says(kind: str) -> None:
     part = as_page_part(drawn(criterion_numbers(), kind))
-    marks = [one for one in elements(part, "g") if one.get("class") == "mark"]
+    marks = [one for one in elements(part, "g") if one.get("class") == "drawn-mark"]
 
     assert marks
     assert elements(part, "svg")[0].get("role") == "group"
@@ -52,5 +52,5 @@ def test_files_have_the_same_texts_as_titles_of_marks() -> None:
 def test_the_style_alone_shows_them() -> None:
     style = SITE_CSS.read_text()
 
-    for selector in (".mark:hover .read-out", ".mark:focus .read-out"):
+    for selector in (".drawn-mark:hover .read-out", ".drawn-mark:focus .read-out"):
         assert selector in style

@@ -10,11 +10,12 @@ import pytest
 from geval.drawings.drawn import KINDS, drawings
 from geval.drawings.letters import fitting, width_of, wrapped
 from geval.drawings.shapes import WIDTHS_MM, Words
-from geval.drawings.svg import PAPER, as_file
+from geval.drawings.svg import PAPER, as_file, as_page_part
 from tests.drawings.made_up import (
     WIDTHS,
     criterion_numbers,
     drawn,
+    elements,
     inked_outside,
     with_long_names,
 )
@@ -57,6 +58,14 @@ def test_a_figure_has_one_ink_and_one_colour() -> None:
     assert len(hues) == 1
 
 
+def test_a_page_without_these_fonts_presses_texts_into_their_room() -> None:
+    figure = drawn(criterion_numbers(), "forest")
+    texts = {one.text: one.get("textLength") for one in elements(as_page_part(figure), "text")}
+
+    assert texts["one rater"] == f"{width_of('one rater'):.2f}".rstrip("0")
+    assert "textLength" not in as_file(figure)
+
+
 def _hue(colour: str) -> float | None:
     """Of 1; None for greys and ink."""
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
@@ -66,6 +75,7 @@ def _hue(colour: str) -> float | None:
 
 def test_texts_are_measured_as_arial_prints_them() -> None:
     assert width_of("gpt-4o", 1000) == 556 + 556 + 278 + 333 + 556 + 556
+    assert width_of("gpt-4o", 1000, is_bold=True) == 611 + 611 + 333 + 333 + 556 + 611
     assert width_of("e\u0301", 1000) == width_of("e", 1000)
     assert width_of("中", 1000) == 1000
 

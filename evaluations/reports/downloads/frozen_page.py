@@ -32,9 +32,9 @@ _WITH_CONTENT = {"button", "form", "nav", "option", "script", "select", "style"}
 _ATTRIBUTES = {
     "aria-hidden", "aria-label", "class", "clip-path", "colspan", "cx", "cy", "d", "datetime",
     "dir", "dx", "dy", "fill", "fill-opacity", "font-size", "font-weight", "height", "id", "lang",
-    "open", "points", "preserveAspectRatio", "r", "role", "rowspan", "rx", "ry", "scope", "stroke",
-    "stroke-dasharray", "stroke-width", "tabindex", "text-anchor", "title", "transform", "viewBox",
-    "width", "x", "x1", "x2", "y", "y1", "y2",
+    "lengthAdjust", "open", "points", "preserveAspectRatio", "r", "role", "rowspan", "rx", "ry",
+    "scope", "stroke", "stroke-dasharray", "stroke-width", "tabindex", "text-anchor", "textLength",
+    "title", "transform", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2",
 }  # fmt: skip
 
 
