@@ -14,6 +14,7 @@ import numpy as np
 from evaluations.models import Criterion
 from evaluations.reports.data import ReportData
 from evaluations.reports.report import CriterionResult, JudgeResult
+from geval.drawings.letters import fitting
 from geval.scales import Scale, short
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.layout import Outputs
@@ -39,6 +40,9 @@ SYMBOLS = (
 )
 BINS = 21
 MOST_BARS = 11
+# Beside lines, for the names at their ends: a share of the scale, in pixels on a phone, and the
+# size of its letters.
+LABEL_ROOM, LABEL_PIXELS, LETTERS = 0.5, 95.0, 13.0
 PEOPLE = "people"
 # What of a trace holds names that people gave.
 LABELS = frozenset({"name", "x", "y", "text"})
@@ -461,6 +465,7 @@ def calibration(subject: Subject) -> Figure:
         }
     ]
     rows: list[tuple[str, ...]] = []
+    labels = [_Label("as people", "--quiet", scale.highest, scale.highest)]
     for index, judge in subject.on_scale:
         bins = judge.analysis.reliability
         traces.append(
@@ -474,6 +479,10 @@ def calibration(subject: Subject) -> Figure:
         rows.extend(
             (judge.named, f"{one.score:.2f}", f"{one.rating:.2f}", str(one.outputs)) for one in bins
         )
+        if bins:
+            labels.append(_Label(judge.named, colour(index), bins[-1].score, bins[-1].rating))
+    wide = scale.highest - scale.lowest
+    traces += _at_line_ends(labels, beside=scale.highest + 0.04 * wide, apart=0.06 * wide)
     return Figure(
         title=title_of(subject, "calibration"),
         caption=(
@@ -482,12 +491,48 @@ def calibration(subject: Subject) -> Figure:
         ),
         traces=traces,
         layout={
-            "xaxis": {"title": {"text": "judge's score"}},
+            "xaxis": {
+                "title": {"text": "judge's score"},
+                "range": [scale.lowest - 0.04 * wide, scale.highest + LABEL_ROOM * wide],
+                "tickvals": np.linspace(scale.lowest, scale.highest, 5).tolist(),
+            },
             "yaxis": {"title": {"text": "mean human score"}},
+            "showlegend": False,
         },
         columns=("judge", "mean score", "mean human score", "outputs"),
         rows=tuple(rows),
     )
+
+
+@dataclass(frozen=True)
+class _Label:
+    """A line's name, and where the line ends."""
+
+    name: str
+    token: str
+    x: float
+    y: float
+
+
+def _at_line_ends(labels: list[_Label], *, beside: float, apart: float) -> list[dict[str, Any]]:
+    """A trace for each label, which leads from the end of its line to its name; names stand one
+    above the other at `beside`, at least `apart` from each other."""
+    traces: list[dict[str, Any]] = []
+    above = float("-inf")
+    for label in sorted(labels, key=lambda label: label.y):
+        above = max(above + apart, label.y)
+        traces.append(
+            {
+                "type": "scatter", "mode": "lines+text", "name": label.name,
+                "x": [round(label.x, 4), round(beside, 4)],
+                "y": [round(label.y, 4), round(above, 4)],
+                "text": ["", fitting(label.name, LABEL_PIXELS, LETTERS)],
+                "textposition": "middle right",
+                "textfont": {"color": label.token},
+                "line": {"color": label.token, "width": 0.6}, "hoverinfo": "skip",
+            }
+        )  # fmt: skip
+    return traces
 
 
 def leaderboard(subject: Subject) -> Figure:
