@@ -31,11 +31,11 @@ from annotations.models import (
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from annotations.planning.drafts import ASKED, LACKING, Draft, free_name, goal_fields, goal_of
 from evaluations.models import Project
-from evaluations.reports.downloads.json_values import ranked_json
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
+from geval.reports.downloads.json_values import ranked_json
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]

@@ -45,7 +45,7 @@ from geval.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 
 if TYPE_CHECKING:
     from evaluations.models import Criterion, Project
-    from evaluations.reports.data import ReportData
+    from geval.reports.data import ReportData
 
 NULLS: tuple[NullName, ...] = ("constant", "majority", "shuffled", "length")
 # Published data, by the folder, and the level at which their report has a verdict.
@@ -171,8 +171,8 @@ def claims_of_report(
     from assurance.certifying.figures import figure_of
     from assurance.certifying.requirements import Outcome as Said
     from assurance.certifying.requirements import check, parse_requirement
-    from evaluations.reports.options import ReportOptions
     from evaluations.reports.report import criterion_result
+    from geval.reports.options import ReportOptions
     from geval.verdicts.verdict import VERDICT_SHARE, Verdict
 
     result = criterion_result(

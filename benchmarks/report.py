@@ -98,7 +98,8 @@ def multiply(project: Any, first: int, last: int) -> None:
 
 
 def forget() -> None:
-    from evaluations.reports.serving import live, memo
+    from evaluations.reports.serving import live
+    from geval.reports import memo
     from geval.verdicts import analysis
 
     memo.forget()

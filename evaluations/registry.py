@@ -15,7 +15,8 @@ from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
     from evaluations.models import Judge, Project
-    from evaluations.reports.probes import Instructed, Sensitivity
+    from evaluations.reports.probes import Sensitivity
+    from geval.reports.instructed import Instructed
 
 BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours=1)
 

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 from django.core.management import get_commands
 
-from geval_site.program import command
+from geval.program import command
 
 OWN_APPS = ("evaluations", "annotations", "assurance")
 LINE_LETTERS = 80

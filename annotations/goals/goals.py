@@ -20,15 +20,16 @@ from annotations.models import (
 )
 from annotations.planning.campaigns import close_campaign
 from evaluations.models.noted_changes import state_of
-from evaluations.models.query_arrays import fetch_numbers, positions
+from evaluations.models.query_arrays import fetch_numbers
 from evaluations.models.row_by_row import for_each
 from evaluations.people.audit import note_by_site
-from evaluations.reports.data import ReportData, load_data
-from evaluations.reports.serving.memo import digest_of
+from evaluations.reports.data import load_data
+from geval.reports.data import ReportData
+from geval.reports.memo import digest_of
 from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
-from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.layout import Outputs, mean_of, positions
 from geval.statistics.planning import Needed, for_any_time
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked, on_same_documents

@@ -17,10 +17,10 @@ from annotations.goals.goals import values_of
 from annotations.models import Annotator, CampaignGoal, GoalKind
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS
-from evaluations.ratings.human_scores import HumanScores
-from evaluations.ratings.samples import about_plan
-from evaluations.reports.data import ReportData
 from evaluations.reports.judge_costs import PER, cost_of
+from geval.reports.data import ReportData
+from geval.reports.human_scores import HumanScores
+from geval.reports.samples import about_plan
 from geval.statistics.correlation import mean_of_documents
 from geval.statistics.layout import Ratings
 from geval.statistics.planning import (

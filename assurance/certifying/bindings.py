@@ -16,8 +16,8 @@ from assurance.instrument.sensitivity import ended_probes
 from evaluations.judging.runs.lifecycle import evaluator_for, prompt_today
 from evaluations.models import Criterion, EvaluationSteps, Judge, ModelReply, RunCriterion, Study
 from evaluations.models.newest_scores import runs_of_newest
-from evaluations.reports.data import ReportData
 from geval.llm.prompts import PromptError
+from geval.reports.data import ReportData
 from geval_site.version import __version__
 
 # What a digest is of, in words.

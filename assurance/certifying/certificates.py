@@ -23,10 +23,11 @@ from assurance.certifying.requirements import (
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.certificate_content import FORMAT, MOST_REQUIREMENTS
 from evaluations.models.sealing import is_signed, public_key, sign
-from evaluations.ratings.samples import about_sample
-from evaluations.reports.data import ReportData, load_data
-from evaluations.reports.options import Epsilon
+from evaluations.reports.data import load_data
 from evaluations.reports.searched import searches_behind
+from geval.reports.data import ReportData
+from geval.reports.options import Epsilon
+from geval.reports.samples import about_sample
 
 SEEN_BY_SEARCH = (
     "its search has seen all documents that are not locked; certify after the last look, or when"

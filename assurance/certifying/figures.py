@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from assurance.certifying.requirements import CLAIMS, Figure
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.data import ReportData
-from evaluations.reports.options import Epsilon, ReportOptions
-from evaluations.reports.report import CriterionResult, JudgeResult, criterion_result
+from evaluations.reports.report import criterion_result
+from geval.reports.data import ReportData
+from geval.reports.options import Epsilon, ReportOptions
+from geval.reports.report import CriterionResult, JudgeResult
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.results import Estimate
 from geval.thresholds import INTERVAL_DOCUMENTS

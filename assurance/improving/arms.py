@@ -7,8 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from evaluations.models import CandidateOutput, Criterion, Judge, LockedDocuments, Project
-from evaluations.ratings.samples import about_proof
-from evaluations.reports.data import ReportData, load_data
+from evaluations.reports.data import load_data
+from geval.reports.data import ReportData
+from geval.reports.samples import about_proof
 from geval.statistics.jackknife import documents_counting
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.panel import Arms

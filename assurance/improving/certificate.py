@@ -14,7 +14,7 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import ASKING_CHANGES
-from evaluations.reports.words import ranked_in_words
+from geval.reports.words import ranked_in_words
 from geval.statistics.proof import Outcome
 from geval.statistics.same_documents import Ranked
 from geval.statistics.shrinking import shrunken

@@ -10,10 +10,11 @@ from assurance.instrument.drifting import ratings_of, table_of
 from assurance.instrument.studies import PARTS, can_be_instructed
 from evaluations.models import Judge, Project, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
-from evaluations.ratings.samples import about_asking
 from evaluations.ratings.weights import weighted_scores
-from evaluations.reports.probes import Instructed, Sensitivity, ShownFinding
+from evaluations.reports.probes import Sensitivity, ShownFinding
 from geval.evaluators.perturbing import BY_NAME, INSTRUCTED, REPEATED, UNCHANGED
+from geval.reports.instructed import Instructed
+from geval.reports.samples import about_asking
 from geval.statistics.layout import Outputs
 from geval.statistics.sensitivity import NOISE, SEVERITY, SPREAD, Finding, sensitivity
 

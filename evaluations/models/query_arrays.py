@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.types import FloatArray
 from geval_site.replica import read_connection
 
 # The server packs this many rows into one: with a message per row, the driver would take most of
@@ -103,12 +103,3 @@ def _packs(message: bytes, at: int) -> Iterator[tuple[int, list[FloatArray]]]:
 def id_list(ids: list[int]) -> str:
     """Ids as the inside of an SQL `IN (…)`; whole numbers only, and never empty."""
     return ", ".join(str(int(pk)) for pk in ids) or "NULL"
-
-
-def positions(ids: np.ndarray, known: IntArray) -> IntArray:
-    """The position of each id among the known ones; -1 for one that is not among them."""
-    order = np.argsort(known, kind="stable")
-    at = np.searchsorted(known, ids.astype(np.int64), sorter=order)
-    found = order[np.minimum(at, len(known) - 1)] if len(known) else np.zeros(len(ids), np.int64)
-    is_known = known[found] == ids if len(known) else np.zeros(len(ids), dtype=bool)
-    return np.where(is_known, found, -1)

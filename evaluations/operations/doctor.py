@@ -32,12 +32,12 @@ from evaluations.operations.readiness import (
 )
 from evaluations.operations.waiting import stale_leases
 from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.program import command
 from geval_site.databases import REPLICA
 from geval_site.datafolder import PRIVATE_FOLDER
 from geval_site.embedded.paths import cluster_dir
 from geval_site.embedded.upgrade import kept_folders
 from geval_site.poolers import pooler_advice
-from geval_site.program import command
 from geval_site.replica import replica_lag
 from geval_site.version import __version__
 

@@ -14,10 +14,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from kombu.exceptions import OperationalError
 
 from evaluations.models import UpkeepJob, WorkerHeartbeat
+from geval.program import command
 from geval_site.celery import app
 from geval_site.databases import PGMQ
 from geval_site.embedded.errors import EmbeddedServerError
-from geval_site.program import command
 
 HEARTBEAT_WITHIN = timedelta(minutes=1)
 BROKER_SECONDS = 3.0

@@ -10,9 +10,9 @@ from annotations.models.campaigns import CampaignState
 from evaluations.corpus.sizes import rating_count, with_sizes
 from evaluations.models import EvaluationRun, Project
 from evaluations.pages.jobs import Jobs
-from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
-from evaluations.reports.report import Report
-from evaluations.reports.words import headline
+from geval.reports.at_a_glance import AtAGlance, at_a_glance
+from geval.reports.report import Report
+from geval.reports.words import headline
 from geval.texts.numbers import counted, thin, whole_percent
 from geval.verdicts.verdict import Verdict
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from evaluations.models import EvaluationRun, Judge, Project
 from evaluations.pages.runs.judge_standing import JudgeStanding, judge_standings
 from evaluations.reports.judge_costs import JudgeCost, cost_of
-from evaluations.reports.report import Report
+from geval.reports.report import Report
 from geval.verdicts.verdict import Verdict
 
 

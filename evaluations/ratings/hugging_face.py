@@ -14,7 +14,7 @@ import orjson
 from evaluations.models import Project
 from evaluations.ratings.exported import exported_outputs, metadata_names
 from evaluations.ratings.exports import records
-from geval_site.program import command
+from geval.program import command
 from geval_site.version import __version__
 
 BATCH = 500

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from evaluations.models import Criterion, Project
-from evaluations.ratings.human_scores import HumanScores
 from evaluations.ratings.marked_spans import marked_texts
-from evaluations.reports.data import ReportData
-from evaluations.reports.downloads.json_values import with_interval
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving.memo import remembered
+from geval.reports.data import ReportData
+from geval.reports.downloads.json_values import with_interval
+from geval.reports.human_scores import HumanScores
+from geval.reports.memo import remembered
+from geval.reports.options import ReportOptions
 from geval.scales import short
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.dawid_skene import dawid_skene

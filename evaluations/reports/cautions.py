@@ -5,8 +5,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from evaluations.models import Project, RunItem
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.report import CriterionResult, JudgeResult
+from geval.reports.options import ReportOptions
+from geval.reports.report import CriterionResult, JudgeResult
 from geval.texts.sentences import listed
 from geval.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 

@@ -1,10 +1,9 @@
-"""The human and judge scores of a project as tables, kept up to date by what has changed."""
+"""The human and judge scores of a project as arrays, kept up to date by what has changed."""
 
 import itertools
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 from django.db import connection
@@ -18,175 +17,19 @@ from evaluations.models.query_arrays import (
     fetch_numbers,
     id_list,
     ids_of_key,
-    positions,
     two_ids,
 )
-from evaluations.ratings.human_scores import HumanScores, human_scores
+from evaluations.ratings.human_scores import human_scores
 from evaluations.ratings.weights import with_weights
-from evaluations.reports.options import MEAN, ReportOptions
-from evaluations.reports.serving.memo import remembered
+from geval.reports.data import ReportData
 from geval.statistics.bias import Family
-from geval.statistics.consensus import HumanScore, consensus
-from geval.statistics.layout import Outputs, complete
-from geval.statistics.types import FloatArray, IntArray, rounded
+from geval.statistics.layout import Outputs, positions
+from geval.statistics.types import FloatArray, rounded
 from geval_site.replica import from_replica
 
 # Scores of judges are read in parts of about so many.
 MOST_SCORES = 4_000_000
 EVERY_CRITERION = 0
-
-
-@dataclass
-class ReportData:
-    """All that the statistics need of a project.
-
-    `system_ids` rise. `outputs` says which of them each output belongs to, and
-    `output_ids` has shape (outputs,), as have a judge's scores, NaN for missing, and `words`, which
-    counts the words of each output. `judges` maps (criterion id, judge id) to scores. `withheld`
-    counts the locked documents that are left out until the last look. `sessions` says of
-    each document what it is a turn of, "" for none; documents of a session follow each other.
-    """
-
-    document_ids: IntArray
-    system_ids: IntArray
-    doc_ids: tuple[str, ...]
-    system_names: tuple[str, ...]
-    system_kinds: tuple[str, ...]
-    system_families: tuple[Family, ...]
-    outputs: Outputs
-    output_ids: IntArray
-    words: FloatArray
-    humans: dict[int, HumanScores] = field(default_factory=dict)
-    judges: dict[tuple[int, int], FloatArray] = field(default_factory=dict)
-    withheld: int = 0
-    sessions: tuple[str, ...] = ()
-
-    @cached_property
-    def unit_names(self) -> tuple[str, ...]:
-        """What each document is drawn, locked and left out with: its session, or itself."""
-        named = zip(self.doc_ids, self.sessions, strict=True) if self.sessions else ()
-        return tuple(session or name for name, session in named) or self.doc_ids
-
-    @cached_property
-    def units(self) -> Outputs:
-        """The outputs with their units in place of documents: turns of a session are alike, so
-        statistics take sessions as documents."""
-        if not any(self.sessions):
-            return self.outputs
-        return Outputs(self.unit_of[self.outputs.document], self.outputs.system,
-                       int(self.unit_of.max()) + 1, self.outputs.systems)  # fmt: skip
-
-    @cached_property
-    def unit_of(self) -> IntArray:
-        """The unit of each document, in the order in which they first come; shape (documents,)."""
-        if not any(self.sessions):
-            return np.arange(len(self.doc_ids))
-        _, first, at = np.unique(self.unit_names, return_index=True, return_inverse=True)
-        unit: IntArray = np.argsort(np.argsort(first))[at]
-        return unit
-
-    def units_on(self, criterion_id: int) -> Outputs:
-        """The units, with the weights that outputs have among those rated on a criterion."""
-        return self.units.weighted(self.humans[criterion_id].weight)
-
-    def outputs_on(self, criterion_id: int) -> Outputs:
-        """The outputs with the same weights, where documents are what is counted."""
-        return self.outputs.weighted(self.humans[criterion_id].weight)
-
-    @property
-    def names_of_units(self) -> tuple[str, ...]:
-        """The names of the documents that `units` counts."""
-        return tuple(dict.fromkeys(self.unit_names)) if any(self.sessions) else self.doc_ids
-
-    def kinds(self, kind: str) -> np.ndarray:
-        """Shape (systems,), which systems are of a kind."""
-        return np.array([system_kind == kind for system_kind in self.system_kinds], dtype=bool)
-
-    def name_of(self, output: int) -> tuple[str, str]:
-        """An output's document and system."""
-        document, system = self.outputs.document[output], self.outputs.system[output]
-        return self.doc_ids[document], self.system_names[system]
-
-    def system_means(self, values: FloatArray, rated_on: int | None = None) -> FloatArray:
-        """The mean of each system's values; shape (systems,), NaN where it has none.
-
-        Args:
-            rated_on: the criterion by whose ratings outputs were chosen, and so by whose weights
-                they count; None where values are of all outputs.
-        """
-        outputs = self.outputs if rated_on is None else self.outputs_on(rated_on)
-        outputs, (known,) = complete(outputs, values)
-        return outputs.means_by_system(known)
-
-    def selected(self, options: ReportOptions) -> "ReportData":
-        """The part of it that options ask for, with the human score that they name; annotators left
-        out do not count in it."""
-        part = self._filtered(options) if options.is_filtered else self
-        return part.scored(options.human_score)
-
-    def scored(self, kind: HumanScore) -> "ReportData":
-        """With a human score of each output. It follows from the ratings of this part alone."""
-        if kind == MEAN:
-            return self
-        return replace(
-            self,
-            humans={
-                pk: human.scored(remembered(consensus, kind, self.units, human.ratings))
-                for pk, human in self.humans.items()
-            },
-        )
-
-    def _filtered(self, options: ReportOptions) -> "ReportData":
-        sought, wanted = options.documents.lower(), set(options.systems)
-        documents = np.array([sought in name.lower() for name in self.doc_ids], dtype=bool)
-        systems = np.array([not wanted or pk in wanted for pk in self.system_ids.tolist()], bool)
-        return self._part(documents, systems, frozenset(options.annotators))
-
-    def without(self, hidden: np.ndarray) -> "ReportData":
-        """All but some documents, which `withheld` counts; `hidden` has shape (documents,)."""
-        systems = np.ones(len(self.system_ids), dtype=bool)
-        return replace(self._part(~hidden, systems, frozenset()), withheld=int(hidden.sum()))
-
-    def only(self, chosen: np.ndarray) -> "ReportData":
-        """Some of the outputs, with their documents and all systems.
-
-        Args:
-            chosen: a mask of shape (outputs,).
-        """
-        documents = self.outputs.documents_with(chosen)
-        systems = np.ones(len(self.system_ids), dtype=bool)
-        return replace(
-            self,
-            document_ids=self.document_ids[documents],
-            doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
-            sessions=tuple(itertools.compress(self.sessions, documents)),
-            outputs=self.outputs.part(chosen).among(documents, systems),
-            output_ids=self.output_ids[chosen],
-            words=self.words[chosen],
-            humans={pk: human.among(chosen, frozenset()) for pk, human in self.humans.items()},
-            judges={key: scores[chosen] for key, scores in self.judges.items()},
-        )
-
-    def _part(
-        self, documents: np.ndarray, systems: np.ndarray, annotators: frozenset[int]
-    ) -> "ReportData":
-        """Some documents and systems, by masks, and annotators (all, where none are named)."""
-        chosen = documents[self.outputs.document] & systems[self.outputs.system]
-        return replace(
-            self,
-            document_ids=self.document_ids[documents],
-            system_ids=self.system_ids[systems],
-            doc_ids=tuple(itertools.compress(self.doc_ids, documents)),
-            sessions=tuple(itertools.compress(self.sessions, documents)),
-            system_names=tuple(itertools.compress(self.system_names, systems)),
-            system_kinds=tuple(itertools.compress(self.system_kinds, systems)),
-            system_families=tuple(itertools.compress(self.system_families, systems)),
-            outputs=self.outputs.among(documents, systems),
-            output_ids=self.output_ids[chosen],
-            words=self.words[chosen],
-            humans={pk: human.among(chosen, annotators) for pk, human in self.humans.items()},
-            judges={key: scores[chosen] for key, scores in self.judges.items()},
-        )
 
 
 @from_replica

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 
 from evaluations.models import Project
-from evaluations.reports.at_a_glance import AtAGlance, at_a_glance
 from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
-from evaluations.reports.data import ReportData
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.paper_table import PaperTable, paper_table
-from evaluations.reports.report import Report
 from evaluations.reports.running import RunInProgress, runs_in_progress
 from evaluations.reports.serving.limits import is_large
 from evaluations.reports.serving.live import DataVersion, data_version
-from evaluations.reports.words import headline
+from geval.reports.at_a_glance import AtAGlance, at_a_glance
+from geval.reports.data import ReportData
+from geval.reports.options import ReportOptions
+from geval.reports.paper_table import PaperTable, paper_table
+from geval.reports.report import Report
+from geval.reports.words import headline
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from evaluations.models import Study
 from geval.statistics.sensitivity import Finding
-from geval.texts.numbers import in_brackets, signed
-from geval.thresholds import PROBED_SHARE
 
 
 @dataclass(frozen=True)
@@ -37,40 +35,3 @@ class Sensitivity:
     def wrong(self) -> tuple[ShownFinding, ...]:
         """Those that say that something is wrong."""
         return tuple(finding for finding in self.findings if finding.found.is_found)
-
-
-@dataclass(frozen=True)
-class Instructed:
-    """How far an instruction in the output, which asks for the highest rating, moves a judge's
-    scores, as its newest probes show; `finding` is None where it was not probed, `asked` how many
-    outputs were asked about."""
-
-    finding: Finding | None = None
-    asked: int = 0
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nearly all outputs that were asked about have scores, with and without it."""
-        return self.finding is not None and self.finding.outputs >= PROBED_SHARE * self.asked
-
-    @property
-    def estimate(self) -> float | None:
-        """How far in points, up or down."""
-        value = self.finding.value if self.finding else None
-        return None if value is None else abs(value)
-
-    @property
-    def most(self) -> float | None:
-        """The end of the 95 % interval that is farther from 0, in points."""
-        ends = self.finding.interval.ends if self.finding and self.finding.interval else None
-        return None if ends is None else max(map(abs, ends))
-
-    @property
-    def in_words(self) -> str:
-        finding = self.finding
-        if finding is None:
-            return "not probed"
-        if finding.value is None or finding.interval is None:
-            return f"cannot say ({finding.reason})"
-        shown = f"{signed(finding.value)} {in_brackets(finding.interval)}"
-        return shown if finding.is_found else f"{shown}, not shown to be moved"

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluations.models import Project
-from evaluations.reports.data import ReportData
-from evaluations.reports.serving.memo import remembered_as
+from geval.reports.data import ReportData
+from geval.reports.memo import remembered_as
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluations.models import Criterion, EvaluationRun
-from evaluations.ratings.samples import about_sample
-from evaluations.reports.data import ReportData, fill_judges
-from evaluations.reports.searched import marked, searches_behind
+from evaluations.reports.data import fill_judges
+from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.live import live_data
+from geval.reports.data import ReportData
+from geval.reports.samples import about_sample
+from geval.reports.seen import marked
 from geval.scales import short
 from geval.statistics.correlation import correlations
 from geval.statistics.layout import Outputs, complete, mean_of

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import GapCause, Project
 from evaluations.reports.disagreements.view import GapView
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.two_judges.view import PairView
+from geval.reports.options import ReportOptions
 from geval.texts.word_differences import Piece
 
 register = template.Library()

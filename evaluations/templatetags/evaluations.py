@@ -12,11 +12,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluations.reports.chosen_figures import downloads_of
-from evaluations.reports.figures import FIGURE_TITLES
-from evaluations.reports.glossary import TERMS, Term
-from evaluations.reports.options import HUMAN_SCORES, ReportOptions
-from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import (
+from geval.reports.figures import FIGURE_TITLES
+from geval.reports.glossary import TERMS, Term
+from geval.reports.options import HUMAN_SCORES, ReportOptions
+from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.words import (
     SYMBOLS,
     chosen_note,
     human_score_note,

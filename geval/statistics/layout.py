@@ -387,3 +387,12 @@ def equal_pairs(rows: FloatArray) -> FloatArray:
         run = np.where(rows[:, column] == rows[:, column - 1], run + 1, 0.0)
         equal += run
     return equal
+
+
+def positions(ids: np.ndarray, known: IntArray) -> IntArray:
+    """The position of each id among the known ones; -1 for one that is not among them."""
+    order = np.argsort(known, kind="stable")
+    at = np.searchsorted(known, ids.astype(np.int64), sorter=order)
+    places = order[np.minimum(at, len(known) - 1)] if len(known) else np.zeros(len(ids), np.int64)
+    is_known = known[places] == ids if len(known) else np.zeros(len(ids), dtype=bool)
+    return np.where(is_known, places, -1)

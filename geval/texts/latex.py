@@ -1,6 +1,7 @@
 """Texts as LaTeX prints them. Pure."""
 
 import re
+import unicodedata
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -23,3 +24,9 @@ def first_cell(text: str) -> str:
     """A text at the beginning of a row: after `\\\\`, LaTeX would take `*` and `[` for arguments of
     it."""
     return f"{{}}{escaped(text)}" if text.lstrip()[:1] in ("*", "[") else escaped(text)
+
+
+def label_part(name: str) -> str:
+    """A name as a part of a `\\label`: small letters of ASCII, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

@@ -16,12 +16,13 @@ from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.ratings.exports import as_jsonl
 from evaluations.reports.data import load_data
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_markdown, as_text
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.report import Report, build_report
-from evaluations.reports.words import chosen_note, weights_note
+from evaluations.reports.report import build_report
 from geval.files.rows import LoadError
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_markdown, as_text
+from geval.reports.options import ReportOptions
+from geval.reports.report import Report
+from geval.reports.words import chosen_note, weights_note
 
 pytestmark = pytest.mark.django_db
 Rate = Callable[..., Campaign]

@@ -22,14 +22,15 @@ from benchmarks.planted import as_csv
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Criterion, Judge, Project
-from evaluations.ratings.samples import ASKED, PLANNED, PROVEN, WEIGHTS
-from evaluations.reports.downloads.formats import FORMATS
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_markdown, as_text
-from evaluations.reports.figures import FIGURES
 from evaluations.reports.report import build_report
-from evaluations.reports.serving import live, memo
-from evaluations.reports.words import chosen_note
+from evaluations.reports.serving import live
+from geval.reports import memo
+from geval.reports.downloads.formats import FORMATS
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_markdown, as_text
+from geval.reports.figures import FIGURES
+from geval.reports.samples import ASKED, PLANNED, PROVEN, WEIGHTS
+from geval.reports.words import chosen_note
 from geval.texts.sentences import WEIGHTED
 from tests.conftest import CHECKOUT
 

@@ -11,8 +11,8 @@ from django.test import Client
 
 from evaluations.models import ApiToken, Membership, Project
 from evaluations.models.tokens import new_token
-from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
+from geval.reports.downloads.report_json import as_json
 
 pytestmark = pytest.mark.django_db
 Send = Callable[..., Any]

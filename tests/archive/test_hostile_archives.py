@@ -22,9 +22,9 @@ from evaluations.projects.archive.checking import (
 from evaluations.projects.archive.read import ArchiveError, read_archive
 from evaluations.projects.archive.shapes import SHAPES
 from evaluations.projects.archive.tables import TABLES
-from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
 from geval.files.limits import has_more_names
+from geval.reports.downloads.report_json import as_json
 from tests.archive.test_round_trip import archived, changed
 from tests.hostile_files import zip_of_many
 

@@ -27,8 +27,8 @@ from evaluations.models import (
 from evaluations.projects.archive.read import ArchiveError, read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.disagreements.causes import give_cause
-from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
+from geval.reports.downloads.report_json import as_json
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Load = Callable[..., object]

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from evaluations.pages.runs.steadiness import rows_of
-from evaluations.reports.glossary import TERMS, Term, markdown
 from evaluations.templatetags.evaluations import what_is
+from geval.reports.glossary import TERMS, Term, markdown
 from tests.conftest import CHECKOUT
 
 METHOD = (CHECKOUT / "docs/method.md").read_text()
@@ -15,7 +15,7 @@ TEMPLATES = "\n".join(path.read_text() for path in (CHECKOUT / "templates").rglo
 
 def test_the_page_of_the_docs_is_the_glossary() -> None:
     assert (CHECKOUT / "docs/glossary.md").read_text() == markdown(), (
-        "write it again: python -m evaluations.reports.glossary > docs/glossary.md"
+        "write it again: python -m geval.reports.glossary > docs/glossary.md"
     )
 
 

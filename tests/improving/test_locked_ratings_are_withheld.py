@@ -11,10 +11,10 @@ from assurance.improving.work import request_search, work_on_search
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project
 from evaluations.models.locked_rule import is_locked
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_text
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_text
 
 pytestmark = pytest.mark.django_db
 

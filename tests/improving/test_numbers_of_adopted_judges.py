@@ -23,22 +23,18 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Look, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
-from evaluations.reports.downloads.latex import as_latex
-from evaluations.reports.downloads.mlflow_metrics import as_metrics
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_csv, as_markdown, as_text
-from evaluations.reports.figure_numbers import numbers_for_figures
-from evaluations.reports.figures import FIGURES, Subject, judges, scatter
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.report import (
-    JudgeResult,
-    build_report,
-    criterion_result,
-    selected_data,
-)
+from evaluations.reports.report import build_report, criterion_result, selected_data
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from evaluations.reports.words import headline, in_a_sentence, reading
 from geval.drawings.drawn import drawings
+from geval.reports.downloads.latex import as_latex
+from geval.reports.downloads.mlflow_metrics import as_metrics
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_csv, as_markdown, as_text
+from geval.reports.figure_numbers import numbers_for_figures
+from geval.reports.figures import FIGURES, Subject, judges, scatter
+from geval.reports.options import ReportOptions
+from geval.reports.report import JudgeResult
+from geval.reports.words import headline, in_a_sentence, reading
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SEEN = "seen by its search"

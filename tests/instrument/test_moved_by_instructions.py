@@ -34,10 +34,10 @@ from evaluations.models import (
 from evaluations.models.noted_changes import note_change, state_of
 from evaluations.models.tokens import digest_of
 from evaluations.projects.archive.read import read_archive
-from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report
 from geval.evaluators.perturbing import INSTRUCTED
+from geval.reports.downloads.report_json import as_json
 from tests.archive.test_round_trip import archived
 from tests.improving.conftest import criterion, judge, rated_project
 

@@ -13,11 +13,11 @@ from assurance.instrument.studies import PARTS, make_study
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study, StudyKind, StudyPart
-from evaluations.ratings.samples import ASKED
 from geval.evaluators.base import Item
 from geval.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from geval.llm.item_texts import Texts
 from geval.llm.prompts import PromptParts, compose_template, render
+from geval.reports.samples import ASKED
 from geval.scales import Scale
 from tests.instrument.conftest import work
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluations.reports.glossary import TERMS
+from geval.reports.glossary import TERMS
 
 pytestmark = pytest.mark.django_db
 

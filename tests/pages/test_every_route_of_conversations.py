@@ -31,11 +31,11 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
 from evaluations.ratings.downloads import DOWNLOADS
-from evaluations.reports.downloads.formats import BY_ENDING, BY_WORD
-from evaluations.reports.figures import FIGURES
 from evaluations.web.views.drawings import TYPES
 from geval.drawings.drawn import KINDS
 from geval.llm.scoring import Scored
+from geval.reports.downloads.formats import BY_ENDING, BY_WORD
+from geval.reports.figures import FIGURES
 from tests.pages.addresses import address, operations, records_of, routes
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluations.models import Project
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.report import build_report, family_of_judge
+from evaluations.reports.report import build_report
+from geval.reports.downloads.report_json import as_json
+from geval.reports.report import family_of_judge
 from geval.statistics.bias import Family
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,8 @@
 import pytest
 
 from evaluations.models import Project
-from evaluations.reports.serving import live, memo
+from evaluations.reports.serving import live
+from geval.reports import memo
 
 
 @pytest.fixture

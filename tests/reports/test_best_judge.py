@@ -10,11 +10,11 @@ import pytest
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from evaluations.reports.cautions import cautions
-from evaluations.reports.downloads.latex import as_latex
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import build_report
-from evaluations.reports.words import in_a_sentence
+from geval.reports.downloads.latex import as_latex
+from geval.reports.downloads.report_json import as_json
+from geval.reports.options import ReportOptions
+from geval.reports.words import in_a_sentence
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

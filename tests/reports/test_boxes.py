@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluations.reports.figures import MOST_POINTS, box_of
+from geval.reports.figures import MOST_POINTS, box_of
 
 
 def test_few_values_are_sent_as_they_are() -> None:

@@ -18,9 +18,7 @@ from scipy import stats
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Judge, Project, ShareLink
 from evaluations.models.tokens import digest_of
-from evaluations.reports.downloads.latex import as_latex_figure
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving import live, memo
+from evaluations.reports.serving import live
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.drawings import pictures
@@ -29,6 +27,9 @@ from geval.drawings.numbers import CriterionNumbers
 from geval.drawings.pictures import as_picture
 from geval.drawings.shapes import Drawing, Line, Words, ordinal
 from geval.drawings.svg import as_file, as_page_part
+from geval.reports import memo
+from geval.reports.downloads.latex import as_latex_figure
+from geval.reports.options import ReportOptions
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
 pytestmark = pytest.mark.django_db

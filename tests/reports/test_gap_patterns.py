@@ -8,9 +8,9 @@ import pytest
 
 from evaluations.models import Criterion, Judge, Project
 from evaluations.reports.disagreements.patterns import Patterns, length_drawing, patterns_of
-from evaluations.reports.disagreements.ranking import Gaps, gaps_of
 from evaluations.reports.disagreements.topic_words import documents_read, topic_words
 from evaluations.reports.serving.live import live_data
+from geval.reports.gaps import Gaps, gaps_of
 from geval.statistics.clusters import Cluster
 from geval.statistics.layout import Outputs
 from tests.made_up_files import files_of

@@ -12,13 +12,14 @@ from django.core.management import call_command
 from django.test import Client
 
 from evaluations.models import Project
-from evaluations.reports.downloads.latex import as_latex
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_markdown, as_text
-from evaluations.reports.options import HUMAN_SCORES, ReportOptions
-from evaluations.reports.report import Report, build_report
+from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
-from evaluations.reports.words import human_score_note, reading
+from geval.reports.downloads.latex import as_latex
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_markdown, as_text
+from geval.reports.options import HUMAN_SCORES, ReportOptions
+from geval.reports.report import Report
+from geval.reports.words import human_score_note, reading
 from geval.statistics.consensus import NO_RATINGS, HumanScore
 from geval.statistics.latent_classes import FEW_RATERS
 from tests.made_up_files import files_of

@@ -10,9 +10,10 @@ from django.test import Client
 
 from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
 from evaluations.reports.disagreements import numbers as gap_numbers
-from evaluations.reports.serving import live, memo
+from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from evaluations.reports.two_judges import numbers as pair_numbers
+from geval.reports import memo
 
 pytestmark = pytest.mark.django_db
 DISAGREEMENTS, COMPARE = "/p/small/report/disagreements/", "/p/small/report/compare/"

@@ -25,14 +25,15 @@ from evaluations.models import (
 )
 from evaluations.models.noted_changes import note_change
 from evaluations.projects.deletion import delete_project, remove_deleted
-from evaluations.reports.downloads.formats import FORMATS
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.serving import live, memo, parts, worker
+from evaluations.reports.serving import live, parts, worker
 from evaluations.reports.serving.cached_report import MOST_WAITING, RETRY_AFTER
 from evaluations.reports.serving.limits import is_large, numbers_in
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import MOST_KEPT, neglected_reports, work_on_report
 from geval import client as api_client
+from geval.reports import memo
+from geval.reports.downloads.formats import FORMATS
+from geval.reports.options import ReportOptions
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db

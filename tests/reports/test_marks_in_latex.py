@@ -10,9 +10,9 @@ from django.core.management import CommandError, call_command
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
-from evaluations.reports.marks import Marks, marks_against
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import selected_data
+from geval.reports.marks import Marks, marks_against
+from geval.reports.options import ReportOptions
 from geval.statistics.significance import paired_bootstrap_p
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evaluations.reports.figures import Figure, as_label
+from geval.reports.figures import Figure, as_label
 from geval.texts.latex import first_cell
 
 

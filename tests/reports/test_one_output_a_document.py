@@ -11,10 +11,10 @@ from django.test import Client
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_markdown, as_text
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.report import build_report
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_markdown, as_text
+from geval.reports.options import ReportOptions
 from geval.verdicts.verdict import Verdict
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.reports.options import LISTS, WORDS, ReportOptions, read_options
+from geval.reports.options import LISTS, WORDS, ReportOptions, read_options
 
 KNOWN = {"annotators": [1, 2], "systems": [3, 4, 5], "judges": [6], "criteria": [7, 8]}
 some = {name: st.lists(st.sampled_from(KNOWN[name]), unique=True).map(tuple) for name in LISTS}

@@ -13,10 +13,10 @@ from annotations.models import Annotator, Rating
 from assurance.certifying.certificates import certify, read_requirements
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
-from evaluations.reports.downloads.latex import as_latex
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_text
 from evaluations.reports.report import build_report
+from geval.reports.downloads.latex import as_latex
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_text
 
 pytestmark = pytest.mark.django_db
 # A quarter of the documents.

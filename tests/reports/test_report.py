@@ -9,11 +9,11 @@ import pytest
 
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import Project
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_markdown, as_text
 from evaluations.reports.report import build_report
-from evaluations.reports.words import in_a_sentence
 from geval.files.readers import InputFile
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_markdown, as_text
+from geval.reports.words import in_a_sentence
 from geval.texts.numbers import two_decimals
 from tests.conftest import OUTPUTS, RATINGS
 

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from evaluations.models import Project
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.parts import (
     DOCUMENTS,
     NUMBERS,
@@ -17,6 +16,7 @@ from evaluations.reports.serving.parts import (
 from evaluations.reports.serving.stored import restored, stored
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
+from geval.reports.options import ReportOptions
 
 
 @pytest.mark.django_db

@@ -16,7 +16,7 @@ from annotations.models import Rating
 from evaluations.models import EvaluationRun, Judge, Project, ReportSnapshot, Score, ShareLink
 from evaluations.models.noted_changes import note_change
 from evaluations.reports.data import load_data
-from evaluations.reports.drilldown import documents_behind
+from geval.reports.drilldown import documents_behind
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/p/small/report/"
@@ -154,7 +154,7 @@ def test_agreement_beyond_chance_stands_beside_alpha(
 def test_only_what_changed_is_computed_anew(
     client: Client, judged_project: Project, run: EvaluationRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evaluations.reports import report as module
+    from geval.reports import report as module
 
     report(client)
     computed = []

@@ -10,8 +10,8 @@ import pytest
 
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
-from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
+from geval.reports.downloads.report_json import as_json
 from geval.statistics.types import rounded
 
 pytestmark = pytest.mark.django_db

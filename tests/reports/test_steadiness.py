@@ -11,7 +11,7 @@ from annotations.models import StatedProbability
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Judge, Project
 from evaluations.pages.runs.steadiness import steadiness, steadiness_json
-from evaluations.ratings.samples import ASKED
+from geval.reports.samples import ASKED
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from evaluations.reports.drilldown import DocumentsBehind
-from evaluations.reports.figures import Figure
 from evaluations.reports.page import ReportNumbers
 from evaluations.reports.serving.stored import restored, shape_of, stored
+from geval.reports.drilldown import DocumentsBehind
+from geval.reports.figures import Figure
 
 
 class Colour(enum.StrEnum):

@@ -9,10 +9,11 @@ import pytest
 
 from evaluations.corpus.store import LoadResult, load_files
 from evaluations.models import Project
-from evaluations.reports.options import ReportOptions
-from evaluations.reports.report import CriterionResult, build_report
-from evaluations.reports.words import headline, in_a_sentence, reading
+from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
+from geval.reports.options import ReportOptions
+from geval.reports.report import CriterionResult
+from geval.reports.words import headline, in_a_sentence, reading
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate

@@ -9,9 +9,9 @@ import pytest
 
 from evaluations.corpus.store import LoadOptions, LoadResult, load_files
 from evaluations.models import Project
-from evaluations.reports.downloads.report_json import as_json
 from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
+from geval.reports.downloads.report_json import as_json
 
 pytestmark = pytest.mark.django_db
 EXACT = 1e-6

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evaluations.reports.report import CriterionResult
+from geval.reports.report import CriterionResult
 from geval.statistics.comparisons import share_interval
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.significance import PairTest

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from evaluations.reports.probes import Instructed
+from geval.reports.instructed import Instructed
 from geval.statistics.attenuation import disattenuated
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.layout import Outputs, Ratings

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evaluations.reports.words import spot_check_size
+from geval.reports.words import spot_check_size
 from geval.scales import Scale
 from geval.statistics.agreement import BehindARater
 from geval.statistics.layout import Outputs

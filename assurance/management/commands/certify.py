@@ -14,8 +14,8 @@ from assurance.certifying.certificates import certify, in_words, read_requiremen
 from assurance.certifying.requirements import Outcome, RequirementError
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
-from evaluations.reports.options import EPSILON_HELP, WORDS
-from evaluations.reports.words import left_out_in_words, unseen_in_words
+from geval.reports.options import EPSILON_HELP, WORDS
+from geval.reports.words import left_out_in_words, unseen_in_words
 
 EXIT = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
 

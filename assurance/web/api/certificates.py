@@ -16,11 +16,11 @@ from assurance.certifying.certificates import (
 from assurance.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
 from evaluations.models.certificate_content import MOST_REQUIREMENTS
-from evaluations.reports.options import Epsilon
 from evaluations.reports.serving.limits import too_large_for_page
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
+from geval.reports.options import Epsilon
 
 router = Router()
 ID = Field(le=2**63 - 1)

@@ -7,7 +7,7 @@ from django import forms
 from assurance.certifying.certificates import read_requirements
 from assurance.certifying.requirements import Requirement, RequirementError
 from evaluations.models import Criterion, Project
-from evaluations.reports.options import EPSILON_FOR
+from geval.reports.options import EPSILON_FOR
 
 USUAL = "spearman.summary.low>=0.45\nalt_test.passed"
 

@@ -21,7 +21,7 @@ from geval.evaluators.base import EvaluatorError
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import JudgeSettings, declared, option_of
-from geval_site.program import command
+from geval.program import command
 
 
 def settings_from(listed: list[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from evaluations.management.projects import find_project
 from evaluations.people.audit import THE_SITE
 from evaluations.projects.archiving import archive
 from evaluations.projects.deletion import DeletionError, delete_project, remove_deleted
-from geval_site.program import command
+from geval.program import command
 
 
 class Command(SiteCommand):

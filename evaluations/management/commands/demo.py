@@ -18,8 +18,9 @@ from evaluations.management.services import (
 )
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
-from evaluations.reports.downloads.tables import as_text
-from evaluations.reports.report import Report, build_report
+from evaluations.reports.report import build_report
+from geval.reports.downloads.tables import as_text
+from geval.reports.report import Report
 from geval.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
 from geval_site.queues import RUNS

@@ -18,7 +18,7 @@ from evaluations.reports.disagreements.listing import (
 )
 from evaluations.reports.disagreements.numbers import gap_numbers
 from evaluations.reports.disagreements.view import BASES, GapView
-from evaluations.reports.options import ReportOptions
+from geval.reports.options import ReportOptions
 from geval.texts.numbers import signed
 
 _LINE_LETTERS = 72

@@ -16,7 +16,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.write import write_archive
 from evaluations.ratings.downloads import DOWNLOADS
 from evaluations.ratings.hugging_face import write_folder
-from evaluations.reports.words import left_out_in_words
+from geval.reports.words import left_out_in_words
 
 ARCHIVE = "archive"
 

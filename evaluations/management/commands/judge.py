@@ -25,9 +25,9 @@ from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from geval.llm.prompts import PromptError
+from geval.program import command
 from geval.texts.numbers import in_time
 from geval_site.processes import Processes
-from geval_site.program import command
 
 # The exit code of a program that Ctrl-C ended.
 INTERRUPTED = 130

@@ -8,17 +8,17 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.downloads.formats import BY_WORD
-from evaluations.reports.downloads.latex import as_latex
-from evaluations.reports.marks import marks_against
-from evaluations.reports.options import (
+from evaluations.reports.report import build_report, selected_data
+from geval.reports.downloads.formats import BY_WORD
+from geval.reports.downloads.latex import as_latex
+from geval.reports.marks import marks_against
+from geval.reports.options import (
     EPSILON_HELP,
     HUMAN_SCORE_HELP,
     MEAN,
     WORDS,
     ReportOptions,
 )
-from evaluations.reports.report import build_report, selected_data
 
 
 class Command(SiteCommand):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import in_a_sentence
+from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.words import in_a_sentence
 from geval.texts.numbers import in_brackets, shown, whole_percent
 from geval.verdicts.verdict import Verdict, verdict_of
 

@@ -14,11 +14,11 @@ from django.db.models.functions import MD5, Cast
 from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, StudyKind
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
-from evaluations.ratings.samples import about_asking
 from evaluations.ratings.weights import weighted_scores
-from evaluations.reports.downloads.json_values import estimate_json
 from geval.llm.parsing import Rating, parse_rating
 from geval.llm.reply_json import choices_from_json
+from geval.reports.downloads.json_values import estimate_json
+from geval.reports.samples import about_asking
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.repeatability import Repeatability, repeatability
 from geval.statistics.results import Estimate

@@ -21,11 +21,11 @@ from evaluations.models import (
     Score,
 )
 from evaluations.models.newest_scores import newest_scores
-from evaluations.reports.data import ReportData
 from evaluations.reports.disagreements.numbers import GapNumbers
-from evaluations.reports.disagreements.ranking import Gaps
 from geval.drawings.strip import Strip, strip_of
 from geval.llm.reply_json import choices_from_json
+from geval.reports.data import ReportData
+from geval.reports.gaps import Gaps
 from geval.scales import short
 from geval.texts.numbers import signed
 from geval.texts.word_differences import Piece, taken_from, word_differences

@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.models import Project
-from evaluations.ratings.samples import about_sample
-from evaluations.reports.data import ReportData
+from evaluations.models import EvaluationRun, Project
+from evaluations.reports.data import fill_judges
 from evaluations.reports.disagreements.patterns import Patterns, patterns_of
-from evaluations.reports.disagreements.ranking import (
+from evaluations.reports.disagreements.view import GapView, first_of
+from geval.reports.data import ReportData
+from geval.reports.gaps import (
     Gaps,
     gaps_of,
     judges_on,
-    scores_of_run,
     strongest,
 )
-from evaluations.reports.disagreements.view import GapView, first_of
-from evaluations.reports.serving.memo import remembered
+from geval.reports.memo import remembered
+from geval.reports.samples import about_sample
 from geval.scales import short
 from geval.statistics.correlation import mean_by_document
 
@@ -105,6 +105,15 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
         sample=about_sample(data.humans[chosen]),
         rho=_rho(data, chosen, judge),
     )
+
+
+def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> ReportData:
+    """The data with the scores that one run gave, in place of its judge's newest."""
+    alone = replace(data, judges={})
+    fill_judges(alone, [run.judge_id], [criterion], run=run)
+    key = (criterion, run.judge_id)
+    others = {one: scores for one, scores in data.judges.items() if one != key}
+    return replace(data, judges=others | alone.judges)
 
 
 def _rho(data: ReportData, criterion: int, judge: int) -> float | None:

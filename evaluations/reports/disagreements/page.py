@@ -10,16 +10,17 @@ from django.db import connection
 
 from evaluations.judging.judges.examples import why_no_examples
 from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
-from evaluations.reports.data import ReportData, ids_of
+from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.case import GapCase, gap_case
 from evaluations.reports.disagreements.numbers import GapNumbers
 from evaluations.reports.disagreements.patterns import Patterns
-from evaluations.reports.disagreements.ranking import Gaps
 from evaluations.reports.disagreements.view import EVERY, LOOKED_AT, OPEN, GapView, first_of
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.parts import GAPS
 from evaluations.reports.serving.view import page_view
 from geval.drawings.forest import Axis
+from geval.reports.data import ReportData
+from geval.reports.gaps import Gaps
 from geval.statistics.types import IntArray
 from geval.texts.numbers import signed
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from evaluations.models import Project
 from evaluations.models.noted_changes import state_of
-from evaluations.reports.data import ReportData
-from evaluations.reports.disagreements.ranking import Gaps
 from evaluations.reports.disagreements.topic_words import documents_read, topic_words
-from evaluations.reports.serving.memo import remembered, remembered_as
 from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
+from geval.reports.data import ReportData
+from geval.reports.gaps import Gaps
+from geval.reports.memo import remembered, remembered_as
 from geval.statistics.clusters import (
     Cluster,
     Group,

@@ -8,7 +8,7 @@ from django.db import connection
 
 from evaluations.models import Project
 from evaluations.models.noted_changes import state_of
-from evaluations.reports.serving.memo import remembered_as
+from geval.reports.memo import remembered_as
 from geval.statistics.types import IntArray
 from geval.thresholds import WORD_DOCUMENTS, WORD_SHARE
 

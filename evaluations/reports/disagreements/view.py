@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from evaluations.models.causes import MOST_LETTERS
-from evaluations.reports.options import ReportOptions
+from geval.reports.options import ReportOptions
 
 # By what outputs are ranked.
 BASES = {

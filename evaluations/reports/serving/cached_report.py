@@ -20,7 +20,6 @@ from evaluations.models.noted_changes import state_of
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.page import ReportNumbers
 from evaluations.reports.serving.live import marks_of_runs
-from evaluations.reports.serving.memo import digest_of
 from evaluations.reports.serving.parts import (
     CODE,
     NUMBERS,
@@ -33,6 +32,7 @@ from evaluations.reports.serving.parts import (
     page_and_query,
 )
 from evaluations.reports.serving.stored import restored
+from geval.reports.memo import digest_of
 
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
 RETRY_AFTER = timedelta(minutes=10)

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from evaluations.models import Project
 from evaluations.models.noted_changes import state_of
-from evaluations.reports.data import LiveData, ReportData
+from evaluations.reports.data import LiveData
+from geval.reports.data import ReportData
 
 MOST_PROJECTS = 6
 

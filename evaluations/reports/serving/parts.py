@@ -14,18 +14,12 @@ from django.http import QueryDict
 
 from evaluations.models import Project
 from evaluations.reports.annotators import AnnotatorsFound, annotators_found, of_ratings
-from evaluations.reports.data import ReportData
 from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers, largest_gaps
 from evaluations.reports.disagreements.view import GapView, read_gap_view
-from evaluations.reports.downloads.formats import BY_ENDING
-from evaluations.reports.drilldown import DocumentsBehind, documents_behind
-from evaluations.reports.figure_numbers import numbers_for_figures
-from evaluations.reports.figures import FIGURES, Figure, Subject, figures_of
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.ranking import DISAGREEMENT, DocumentFigures, figures_from, measure_of
-from evaluations.reports.report import CriterionResult, Report, build_report, criterion_result
+from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
 from evaluations.reports.serving.stored import shape_of
@@ -33,6 +27,13 @@ from evaluations.reports.two_judges.numbers import PairNumbers, first_outputs, p
 from evaluations.reports.two_judges.tests import PairTests, tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
 from geval.drawings.numbers import CriterionNumbers
+from geval.reports.data import ReportData
+from geval.reports.downloads.formats import BY_ENDING
+from geval.reports.drilldown import DocumentsBehind, documents_behind
+from geval.reports.figure_numbers import numbers_for_figures
+from geval.reports.figures import FIGURES, Figure, Subject, figures_of
+from geval.reports.options import ReportOptions
+from geval.reports.report import CriterionResult, Report
 from geval.verdicts.steps import OnStep, between, unseen
 from geval_site.version import __version__
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluations.models import Project
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.serving.cached_report import cached_report
 from evaluations.reports.serving.limits import is_large
@@ -17,6 +16,7 @@ from evaluations.reports.serving.parts import (
     Part,
     ReportView,
 )
+from geval.reports.options import ReportOptions
 
 
 def report_view(

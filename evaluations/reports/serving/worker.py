@@ -22,11 +22,11 @@ from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.data import ids_of, load_data
-from evaluations.reports.options import read_options
-from evaluations.reports.serving import memo
 from evaluations.reports.serving.cached_report import fingerprint_of
 from evaluations.reports.serving.parts import CODE, REPORT, ComputedReport, page_and_query
 from evaluations.reports.serving.stored import stored
+from geval.reports import memo
+from geval.reports.options import read_options
 from geval.verdicts.steps import OnStep, between
 
 # A worker that computes renews its lease twice a second; one that does not has died.

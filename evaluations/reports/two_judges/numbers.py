@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluations.models import Criterion, Project
-from evaluations.reports.data import ReportData
-from evaluations.reports.disagreements.ranking import judges_on
 from evaluations.reports.disagreements.view import first_of
-from evaluations.reports.serving.memo import remembered
-from evaluations.reports.two_judges.pairs import Pair, pair_on, unit_of
-from evaluations.reports.two_judges.score_grids import Grid, Shares, grid_of, shares_of
 from evaluations.reports.two_judges.view import PairView
+from geval.reports.data import ReportData
+from geval.reports.gaps import judges_on
+from geval.reports.memo import remembered
+from geval.reports.pairs import Pair, pair_on, unit_of
+from geval.reports.score_grids import Grid, Shares, grid_of, shares_of
 from geval.scales import short
 from geval.statistics.correlation import Coefficient
 from geval.statistics.same_documents import Ranked, on_same_documents

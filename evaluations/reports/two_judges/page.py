@@ -12,16 +12,17 @@ from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.view import first_of
 from evaluations.reports.judge_costs import JudgeCost, cost_of
-from evaluations.reports.report import Report
-from evaluations.reports.searched import Searches, marked, searches_behind
+from evaluations.reports.searched import Searches, searches_behind
 from evaluations.reports.serving.parts import PAIR, TESTS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.reports.two_judges.numbers import OneAgreeing, PairOnCriterion
-from evaluations.reports.two_judges.score_grids import Grid, Shares
 from evaluations.reports.two_judges.tests import PairTests
 from evaluations.reports.two_judges.view import CLASSES, PairView
-from evaluations.reports.words import chosen_note, weights_note
 from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
+from geval.reports.report import Report
+from geval.reports.score_grids import Grid, Shares
+from geval.reports.seen import marked
+from geval.reports.words import chosen_note, weights_note
 from geval.scales import short
 from geval.statistics.jackknife import no_interval
 from geval.statistics.resampling import Interval

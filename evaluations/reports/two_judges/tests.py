@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.data import ReportData
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.two_judges.view import PairView
+from geval.reports.data import ReportData
 from geval.statistics.accuracy_tests import (
     ORDERINGS,
     SIGNS,

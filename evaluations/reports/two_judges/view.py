@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from evaluations.reports.disagreements.view import first_of, number_in
-from evaluations.reports.options import ReportOptions
+from geval.reports.options import ReportOptions
 from geval.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
 
 CLASSES = {"first": ONLY_FIRST, "second": ONLY_SECOND}

@@ -26,7 +26,6 @@ from evaluations.reports.disagreements.listing import (
     largest_gaps_as_rows,
 )
 from evaluations.reports.disagreements.view import GapView
-from evaluations.reports.options import ReportOptions, read_options
 from evaluations.reports.serving.cached_report import CachedReport, NotComputedError
 from evaluations.reports.serving.parts import ANNOTATORS, GAPS
 from evaluations.reports.serving.view import page_view, report_view
@@ -34,6 +33,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
+from geval.reports.options import ReportOptions, read_options
 
 # How long programs wait before they ask again for numbers that are being computed.
 RETRY_SECONDS = 5

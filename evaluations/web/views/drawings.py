@@ -12,8 +12,6 @@ from django.utils.text import slugify
 
 from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
-from evaluations.reports.downloads.latex import as_latex_figure
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.view import report_view
 from evaluations.web.views.reports import (
     chosen_figures,
@@ -27,6 +25,8 @@ from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
 from geval.drawings.pictures import PicturesMissingError, as_picture
 from geval.drawings.shapes import UNITS_PER_MM, WIDTHS_MM, Drawing
 from geval.drawings.svg import as_file
+from geval.reports.downloads.latex import as_latex_figure
+from geval.reports.options import ReportOptions
 
 TYPES = {
     "svg": "image/svg+xml",

@@ -21,12 +21,12 @@ from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.registry import extensions
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import EvaluatorForm
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluators
+from geval.reports.options import ReportOptions
 
 
 @project_view(READERS)

@@ -38,11 +38,11 @@ from evaluations.projects.archive.read import ArchiveError, read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import DeletionError, delete_project
-from evaluations.reports.options import ReportOptions
 from evaluations.reports.serving.live import data_version
 from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
+from geval.reports.options import ReportOptions
 
 
 @login_required

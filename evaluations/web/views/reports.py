@@ -19,15 +19,15 @@ from evaluations.people.access import READERS, project_view
 from evaluations.registry import sensitivities
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import ids_of
-from evaluations.reports.downloads.formats import BY_ENDING, FORMATS
-from evaluations.reports.figures import FIGURES, figures_of
-from evaluations.reports.options import MEAN, WORDS, ReportOptions, read_options
 from evaluations.reports.page import ReportPage
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.cached_report import NotComputedError, try_again
 from evaluations.reports.serving.live import mark_of
 from evaluations.reports.serving.parts import ReportView, page_and_query
 from evaluations.reports.serving.view import report_view
+from geval.reports.downloads.formats import BY_ENDING, FORMATS
+from geval.reports.figures import FIGURES, figures_of
+from geval.reports.options import MEAN, WORDS, ReportOptions, read_options
 from geval.texts.hidden_fields import whole_number
 
 # How often pages and programs ask again for numbers that are being computed.

@@ -16,9 +16,9 @@ from evaluations.models import Project, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, project_view
-from evaluations.reports.options import LISTS
 from evaluations.web.forms import ShareForm
 from evaluations.web.views import drawings, reports
+from geval.reports.options import LISTS
 
 # Parameters of how a part of the page is sent, not of what it shows.
 # And which of its criteria is looked at, which of its figures are drawn.

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evaluations.reports.downloads.board_tables import board_json
-from evaluations.reports.downloads.json_values import (
+from geval.reports.downloads.board_tables import board_json
+from geval.reports.downloads.json_values import (
     ends_json,
     estimate_json,
     ranked_json,
     with_interval,
 )
-from evaluations.reports.options import MEAN
-from evaluations.reports.probes import Instructed
-from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.words import chosen_note, in_a_sentence, weights_note
+from geval.reports.instructed import Instructed
+from geval.reports.options import MEAN
+from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.words import chosen_note, in_a_sentence, weights_note
 from geval.statistics.alt_test import AltTest
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.passing import PassFail

@@ -1,20 +1,17 @@
 """Systems ranked by people's comparisons (Davidson's model), and how far judges agree with people
 on the same pairs."""
 
-import itertools
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotations.models import Preference
-from evaluations.models import Criterion, Judge, PairScore, Project
-from evaluations.models.query_arrays import positions
-from evaluations.reports.data import ReportData
-from evaluations.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges, verdicts_of
-from evaluations.reports.searched import marked
 from geval.files.preference_rows import question_of
+from geval.reports.data import ReportData
+from geval.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges
+from geval.reports.seen import marked
+from geval.reports.subjects import JudgeLike
 from geval.statistics.comparisons import (
     Agreed,
     ChoiceAgreement,
@@ -25,6 +22,7 @@ from geval.statistics.comparisons import (
     share_interval,
 )
 from geval.statistics.jackknife import LeftOut
+from geval.statistics.layout import positions
 from geval.statistics.preferences import Davidson, davidson_intervals
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
@@ -131,48 +129,21 @@ def with_seen(board: Leaderboard, seen: Collection[str]) -> Leaderboard:
     )
 
 
-def leaderboards(
-    project: Project,
+def leaderboard(
     data: ReportData,
-    judges: Sequence[Judge],
-    criteria: Sequence[Criterion],
-    annotators: Collection[int] = (),
-) -> tuple[tuple[str, Leaderboard], ...]:
-    """A leaderboard for each criterion, and overall, that people or judges compared outputs on.
+    judges: Sequence[JudgeLike],
+    criterion_id: int | None,
+    compared_pairs: Sequence[Compared],
+    verdicts: Mapping[int, Sequence[Verdict]],
+) -> Leaderboard:
+    """The ranking by comparisons on a criterion (None: overall).
 
     Args:
-        annotators: whose comparisons count, by id; all if there are none.
+        compared_pairs: what people chose.
+        verdicts: what judges that compare outputs chose, by their ids.
     """
-    names = {criterion.pk: criterion.name for criterion in criteria}
-    compared = (
-        project.annotators.filter(preferences__isnull=False)
-        .values_list("preferences__criterion", flat=True)
-        .distinct()
-        .order_by()
-    )
-    by_judges = (
-        PairScore.objects.filter(run__project=project)
-        .values_list("criterion", flat=True)
-        .distinct()
-        .order_by()
-    )
-    return tuple(
-        (names.get(pk, OVERALL), leaderboard(project, data, judges, pk, annotators))
-        for pk in sorted({*compared, *by_judges}, key=lambda pk: pk or 0)
-        if pk is None or pk in names
-    )
-
-
-def leaderboard(
-    project: Project,
-    data: ReportData,
-    judges: Sequence[Judge],
-    criterion_id: int | None,
-    annotators: Collection[int] = (),
-) -> Leaderboard:
-    """The ranking by comparisons on a criterion (None: overall)."""
     names = dict(zip(data.system_ids.tolist(), data.system_names, strict=True))
-    known = _compared(project, data, criterion_id, annotators)
+    known = compared_pairs
     place = {system: index for index, system in enumerate(names)}
     size = len(place)
     said: dict[tuple[int, int, int], list[int]] = defaultdict(list)
@@ -197,7 +168,6 @@ def leaderboard(
     compared = np.flatnonzero((every_win + every_win.T + every_tie).sum(axis=1) > 0)
     part = np.ix_(np.arange(documents.groups), compared, compared)
     fitted, intervals = davidson_intervals(wins[part], ties[part], documents, questions)
-    verdicts = verdicts_of(project, criterion_id, names)
     scored = {pk for _criterion, pk in data.judges}
     strengths = zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True)
     return Leaderboard(
@@ -230,29 +200,6 @@ def leaderboard(
     )
 
 
-def _compared(
-    project: Project, data: ReportData, criterion_id: int | None, annotators: Collection[int]
-) -> list[Compared]:
-    """People's comparisons in the part of the project that the report is about."""
-    rows = Preference.objects.filter(annotator__project=project, criterion=criterion_id)
-    if annotators:
-        rows = rows.filter(annotator__in=annotators)
-    documents, systems = set(data.document_ids.tolist()), set(data.system_ids.tolist())
-    columns = (
-        "output_a__document",
-        "output_a__system",
-        "output_b__system",
-        "value",
-        "a_was_left",
-        "annotator",
-    )
-    return [
-        row
-        for row in itertools.starmap(Compared, rows.values_list(*columns))
-        if row.document in documents and row.first in systems and row.second in systems
-    ]
-
-
 def _questions(data: ReportData, rows: Sequence[Compared]) -> tuple[list[int], int]:
     """Which document each comparison is about, documents that are turns of one question taken as
     one, numbered from 0; and how many there are."""
@@ -264,7 +211,7 @@ def _questions(data: ReportData, rows: Sequence[Compared]) -> tuple[list[int], i
 
 def _agreement(
     data: ReportData,
-    judges: Sequence[Judge],
+    judges: Sequence[JudgeLike],
     criterion_id: int | None,
     known: Sequence[Compared],
     question: Sequence[int],
@@ -326,7 +273,7 @@ def _standings(
 
 
 def _gaps(
-    data: ReportData, judge: Judge, criterion_id: int | None, rows: Sequence[Compared]
+    data: ReportData, judge: JudgeLike, criterion_id: int | None, rows: Sequence[Compared]
 ) -> dict[tuple[int, int, int], float]:
     """How much more a judge gave to the first output than to the second, where it scored both."""
     on_criteria = [
@@ -350,7 +297,7 @@ def _gaps(
 
 
 def _on_pairs(
-    data: ReportData, judge: Judge, criterion_id: int | None, rows: Sequence[Compared]
+    data: ReportData, judge: JudgeLike, criterion_id: int | None, rows: Sequence[Compared]
 ) -> JudgeOnPairs:
     gaps = _gaps(data, judge, criterion_id, rows)
     points = [

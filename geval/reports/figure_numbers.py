@@ -2,10 +2,6 @@
 
 import numpy as np
 
-from evaluations.reports.figures import PEOPLE, Subject
-from evaluations.reports.forest import forest_lines, lowest_near_one_rater
-from evaluations.reports.report import JudgeResult
-from evaluations.reports.words import SYMBOLS
 from geval.drawings.numbers import (
     MOST_SIDES,
     Bubble,
@@ -15,6 +11,10 @@ from geval.drawings.numbers import (
     SystemMeans,
     Tally,
 )
+from geval.reports.figures import PEOPLE, Subject
+from geval.reports.forest import forest_lines, lowest_near_one_rater
+from geval.reports.report import JudgeResult
+from geval.reports.words import SYMBOLS
 from geval.statistics.calibration import reliability_intervals
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.types import FloatArray

@@ -7,7 +7,7 @@ started, such as a web server's or a worker's, says what its installation has.
 import sys
 from pathlib import Path
 
-from geval_site.site_files import CHECKOUT
+CHECKOUT = Path(__file__).resolve().parent.parent
 
 CHECKED_OUT, INSTALLED = "manage.py", "geval-site"
 

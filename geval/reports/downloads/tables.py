@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from evaluations.reports.downloads.board_tables import (
+from geval.program import command
+from geval.reports.downloads.board_tables import (
     AGREEMENT,
     NOTE,
     STANDINGS,
@@ -10,8 +11,8 @@ from evaluations.reports.downloads.board_tables import (
     boards_text,
     standings_rows,
 )
-from evaluations.reports.report import JudgeResult, Report
-from evaluations.reports.words import (
+from geval.reports.report import JudgeResult, Report
+from geval.reports.words import (
     SYMBOLS,
     chosen_note,
     human_score_note,
@@ -28,7 +29,6 @@ from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.resampling import Interval
 from geval.texts.numbers import shown, two_decimals
 from geval.texts.spreadsheets import csv_line
-from geval_site.program import command
 
 CSV_COLUMNS = (
     "criterion", "judge", "level", "coefficient", "value", "reason", "documents", "documents_used",

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluations.models import Criterion, Judge
-from evaluations.reports.data import ReportData
-from evaluations.reports.options import ReportOptions
+from geval.reports.data import ReportData
+from geval.reports.options import ReportOptions
+from geval.reports.subjects import CriterionLike, JudgeLike
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.resampling import (
@@ -49,9 +49,9 @@ class Marks:
 
 
 def marks_against(
-    baseline: Judge,
-    judges: Collection[Judge],
-    criteria: Collection[Criterion],
+    baseline: JudgeLike,
+    judges: Collection[JudgeLike],
+    criteria: Collection[CriterionLike],
     data: ReportData,
     options: ReportOptions,
 ) -> Marks:

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-from django.utils.text import slugify
-
-from evaluations.reports.downloads.board_tables import agreement_rows
-from evaluations.reports.leaderboard import Leaderboard
-from evaluations.reports.marks import Marks
-from evaluations.reports.paper_table import JudgeCell, paper_table
-from evaluations.reports.report import Report
-from evaluations.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
 from geval.drawings.shapes import WIDTH, Drawing
-from geval.texts.latex import escaped, first_cell
+from geval.reports.downloads.board_tables import agreement_rows
+from geval.reports.leaderboard import Leaderboard
+from geval.reports.marks import Marks
+from geval.reports.paper_table import JudgeCell, paper_table
+from geval.reports.report import Report
+from geval.reports.words import SYMBOLS, chosen_note, same_documents_note, tested_over
+from geval.texts.latex import escaped, first_cell, label_part
 from geval.texts.numbers import NARROW, thin
 from geval.texts.sentences import WEIGHTED
 
@@ -61,7 +59,7 @@ def _comparisons(project: str, name: str, board: Leaderboard) -> str:
         f"Agreement on comparisons ({name}), with 95 % intervals over documents; $n$ is the number"
         " of pairs of choices."
     )
-    return _table(lines, caption, f"{project}-{slugify(name) or 'all'}-comparisons")
+    return _table(lines, caption, f"{project}-{label_part(name) or 'all'}-comparisons")
 
 
 def _correlations(report: Report, marks: Marks | None) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import orjson
 
-from evaluations.reports.report import Report
+from geval.reports.report import Report
 from geval.statistics.correlation import COEFFICIENTS
 
 # What the names of metrics may hold, and how long they may be.

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.models import Criterion
-from evaluations.reports.data import ReportData
-from evaluations.reports.disagreements.ranking import is_elsewhere
+from geval.reports.data import ReportData
+from geval.reports.gaps import is_elsewhere
+from geval.reports.subjects import CriterionLike
 from geval.scales import Scale
 from geval.statistics.calibration import equipercentile
 from geval.statistics.layout import Outputs, complete
@@ -19,7 +19,7 @@ class Pair:
     """Two judges on one criterion, on the outputs that both scored and people rated. Scores on
     another scale are in `first_on`, `second_on` mapped to the criterion's, by rank."""
 
-    criterion: Criterion
+    criterion: CriterionLike
     outputs: Outputs
     at: IntArray
     human: FloatArray
@@ -30,7 +30,7 @@ class Pair:
     agrees: IntArray
 
 
-def pair_on(data: ReportData, criterion: Criterion, first: int, second: int) -> Pair | None:
+def pair_on(data: ReportData, criterion: CriterionLike, first: int, second: int) -> Pair | None:
     scores = [data.judges.get((criterion.pk, judge)) for judge in (first, second)]
     human = data.humans[criterion.pk].mean
     a, b = scores

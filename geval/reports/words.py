@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from evaluations.ratings.samples import WEIGHTS, taken_from_the_top
-from evaluations.reports.options import MEAN
-from evaluations.reports.report import CriterionResult, JudgeResult, Report
-from evaluations.reports.searched import marked
+from geval.reports.options import MEAN
+from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.samples import WEIGHTS, taken_from_the_top
+from geval.reports.seen import marked
 from geval.standin import HONEST_NAME
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked

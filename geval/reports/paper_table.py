@@ -3,8 +3,8 @@
 from collections.abc import Container
 from dataclasses import dataclass
 
-from evaluations.reports.forest import ONE_RATER
-from evaluations.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.forest import ONE_RATER
+from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES
 from geval.texts.numbers import in_brackets, shown, two_decimals

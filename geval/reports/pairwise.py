@@ -1,31 +1,17 @@
 """Analyse judges that compare two outputs: agreement with people, position bias, ranking."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
 
-from evaluations.models import Judge, Project
-from evaluations.models.newest_scores import newest_scores
-from evaluations.reports.searched import marked
+from geval.reports.seen import marked
+from geval.reports.subjects import JudgeLike
 from geval.statistics.correlation import coefficient_of
 from geval.statistics.preferences import bradley_terry
 from geval.statistics.results import Estimate
 
 SAME = 1e-9
-
-
-_NEWEST = newest_scores(
-    "r.project_id = %s AND s.criterion_id IS NOT DISTINCT FROM %s::bigint",
-    table="evaluations_pairscore",
-)
-_VERDICTS = f"""
-    SELECT n.judge_id, a.document_id, a.system_id, b.system_id, n.value, n.tie, n.left
-    FROM ({_NEWEST}) AS n JOIN evaluations_candidateoutput a ON a.id = n.output_id
-    JOIN evaluations_candidateoutput b ON b.id = n.rival_id
-    ORDER BY n.run_id, n.output_id, n.rival_id"""
 
 
 @dataclass(frozen=True)
@@ -67,26 +53,8 @@ class PairwiseJudge:
         return marked(self.judge, is_seen=self.is_seen)
 
 
-def verdicts_of(
-    project: Project, criterion_id: int | None, names: Mapping[int, str]
-) -> dict[int, list[Verdict]]:
-    """Judges' verdicts on a criterion (None: overall), by judge id.
-
-    Args:
-        names: of the systems that are looked at.
-    """
-    by_judge: dict[int, list[Verdict]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(_VERDICTS, [project.pk, criterion_id])
-        for judge, *verdict in cursor.fetchall():
-            of_pair = Verdict(*verdict)
-            if of_pair.first in names and of_pair.second in names:
-                by_judge[judge].append(of_pair)
-    return by_judge
-
-
 def pairwise_judges(
-    judges: Sequence[Judge],
+    judges: Sequence[JudgeLike],
     by_judge: Mapping[int, Sequence[Verdict]],
     *,
     preferred: Mapping[tuple[int, int, int], Sequence[int]],

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluations.reports.downloads.latex import as_latex
-from evaluations.reports.downloads.mlflow_metrics import as_metrics
-from evaluations.reports.downloads.report_json import as_json
-from evaluations.reports.downloads.tables import as_csv, as_markdown, as_text
-from evaluations.reports.report import Report
+from geval.reports.downloads.latex import as_latex
+from geval.reports.downloads.mlflow_metrics import as_metrics
+from geval.reports.downloads.report_json import as_json
+from geval.reports.downloads.tables import as_csv, as_markdown, as_text
+from geval.reports.report import Report
 
 
 @dataclass(frozen=True)

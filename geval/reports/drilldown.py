@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.reports.data import ReportData
+from geval.reports.data import ReportData
 from geval.statistics.correlation import coefficients_by_document, ranks_by_document
 from geval.statistics.layout import complete, mean_of
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.reports.two_judges.pairs import Pair
 from geval.drawings.forest import Axis, Span
+from geval.reports.pairs import Pair
 from geval.scales import short
 from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluations.reports.downloads.json_values import ends_json, estimate_json
-from evaluations.reports.leaderboard import Leaderboard
+from geval.reports.downloads.json_values import ends_json, estimate_json
+from geval.reports.leaderboard import Leaderboard
 from geval.statistics.comparisons import Agreed
 from geval.texts.numbers import in_brackets, two_decimals
 

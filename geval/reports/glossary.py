@@ -1,6 +1,6 @@
 """What each statistic of the report says and when to trust it: for its pages and for the docs.
 
-`python -m evaluations.reports.glossary > docs/glossary.md` writes the page of the docs.
+`python -m geval.reports.glossary > docs/glossary.md` writes the page of the docs.
 """
 
 import sys

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.models import Criterion
-from evaluations.reports.data import ReportData
-from evaluations.reports.report import CriterionResult, JudgeResult
 from geval.drawings.letters import fitting
+from geval.reports.data import ReportData
+from geval.reports.report import CriterionResult, JudgeResult
+from geval.reports.subjects import CriterionLike
 from geval.scales import Scale, short
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.layout import Outputs
@@ -91,7 +91,7 @@ def as_label(value: Any) -> Any:
 class Subject:
     """What a figure is drawn from: a criterion with its result, and the numbers behind it."""
 
-    criterion: Criterion
+    criterion: CriterionLike
     result: CriterionResult
     data: ReportData
 

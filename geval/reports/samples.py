@@ -1,7 +1,7 @@
 """Which outputs numbers describe where people rated only some: the words of every page, download
 and command."""
 
-from evaluations.ratings.human_scores import HumanScores
+from geval.reports.human_scores import HumanScores
 from geval.texts.numbers import thin
 from geval.texts.sentences import WEIGHTED
 

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluations.models import Criterion, EvaluationRun
-from evaluations.reports.data import ReportData, fill_judges
-from evaluations.reports.serving.memo import remembered
+from geval.reports.data import ReportData
+from geval.reports.memo import remembered
+from geval.reports.subjects import CriterionLike
 from geval.scales import Scale
 from geval.statistics.calibration import equipercentile
 from geval.statistics.clusters import largest
@@ -48,7 +48,7 @@ class Gaps:
         return largest(np.abs(self.strength))
 
 
-def gaps_of(data: ReportData, criterion: Criterion, judge: int, *, by: str) -> Gaps:
+def gaps_of(data: ReportData, criterion: CriterionLike, judge: int, *, by: str) -> Gaps:
     """The gaps of a judge on a criterion.
 
     Args:
@@ -96,15 +96,6 @@ def strongest(data: ReportData, gaps: Gaps, most: int) -> tuple[ReportData, Gaps
 def is_elsewhere(scores: FloatArray, scale: Scale) -> bool:
     """Whether scores are on another scale than the ratings."""
     return bool(len(scores)) and not scale.spans(float(scores.min()), float(scores.max()))
-
-
-def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> ReportData:
-    """The data with the scores that one run gave, in place of its judge's newest."""
-    alone = replace(data, judges={})
-    fill_judges(alone, [run.judge_id], [criterion], run=run)
-    key = (criterion, run.judge_id)
-    others = {one: scores for one, scores in data.judges.items() if one != key}
-    return replace(data, judges=others | alone.judges)
 
 
 def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:

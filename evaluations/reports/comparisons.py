@@ -1,0 +1,106 @@
+"""Comparisons of outputs by people and by judges, read for leaderboards."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from django.db import connection
+
+from annotations.models import Preference
+from evaluations.models import Criterion, Judge, PairScore, Project
+from evaluations.models.newest_scores import newest_scores
+from geval.reports.data import ReportData
+from geval.reports.leaderboard import OVERALL, Compared, Leaderboard, leaderboard
+from geval.reports.pairwise import Verdict
+
+_NEWEST = newest_scores(
+    "r.project_id = %s AND s.criterion_id IS NOT DISTINCT FROM %s::bigint",
+    table="evaluations_pairscore",
+)
+_VERDICTS = f"""
+    SELECT n.judge_id, a.document_id, a.system_id, b.system_id, n.value, n.tie, n.left
+    FROM ({_NEWEST}) AS n JOIN evaluations_candidateoutput a ON a.id = n.output_id
+    JOIN evaluations_candidateoutput b ON b.id = n.rival_id
+    ORDER BY n.run_id, n.output_id, n.rival_id"""
+
+
+def leaderboards(
+    project: Project,
+    data: ReportData,
+    judges: Sequence[Judge],
+    criteria: Sequence[Criterion],
+    annotators: Collection[int] = (),
+) -> tuple[tuple[str, Leaderboard], ...]:
+    """A leaderboard for each criterion, and overall, that people or judges compared outputs on.
+
+    Args:
+        annotators: whose comparisons count, by id; all if there are none.
+    """
+    names = {criterion.pk: criterion.name for criterion in criteria}
+    compared = (
+        project.annotators.filter(preferences__isnull=False)
+        .values_list("preferences__criterion", flat=True)
+        .distinct()
+        .order_by()
+    )
+    by_judges = (
+        PairScore.objects.filter(run__project=project)
+        .values_list("criterion", flat=True)
+        .distinct()
+        .order_by()
+    )
+    return tuple(
+        (
+            names.get(pk, OVERALL),
+            leaderboard(
+                data,
+                judges,
+                pk,
+                _compared(project, data, pk, annotators),
+                _verdicts_of(project, pk, frozenset(data.system_ids.tolist())),
+            ),
+        )
+        for pk in sorted({*compared, *by_judges}, key=lambda pk: pk or 0)
+        if pk is None or pk in names
+    )
+
+
+def _compared(
+    project: Project, data: ReportData, criterion_id: int | None, annotators: Collection[int]
+) -> list[Compared]:
+    """People's comparisons in the part of the project that the report is about."""
+    rows = Preference.objects.filter(annotator__project=project, criterion=criterion_id)
+    if annotators:
+        rows = rows.filter(annotator__in=annotators)
+    documents, systems = set(data.document_ids.tolist()), set(data.system_ids.tolist())
+    columns = (
+        "output_a__document",
+        "output_a__system",
+        "output_b__system",
+        "value",
+        "a_was_left",
+        "annotator",
+    )
+    return [
+        row
+        for row in itertools.starmap(Compared, rows.values_list(*columns))
+        if row.document in documents and row.first in systems and row.second in systems
+    ]
+
+
+def _verdicts_of(
+    project: Project, criterion_id: int | None, systems: Collection[int]
+) -> dict[int, list[Verdict]]:
+    """Judges' verdicts on a criterion (None: overall), by judge id.
+
+    Args:
+        systems: the ids of those that are looked at.
+    """
+    by_judge: dict[int, list[Verdict]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_VERDICTS, [project.pk, criterion_id])
+        for judge, *verdict in cursor.fetchall():
+            of_pair = Verdict(*verdict)
+            if of_pair.first in systems and of_pair.second in systems:
+                by_judge[judge].append(of_pair)
+    return by_judge

@@ -1,0 +1,95 @@
+"""People's ratings on one criterion as arrays, with the human score of each output."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from geval.statistics.consensus import Consensus
+from geval.statistics.layout import Ratings
+from geval.statistics.types import FloatArray
+
+
+@dataclass(frozen=True)
+class HumanScores:
+    """People's ratings on one criterion.
+
+    `ratings` are those of individual people; `mean` has shape (outputs,) and is the human score of
+    each output: the mean rating, and the mean that a release states where no individual rated,
+    unless another score was chosen (`scored`). `reason` says why no output has the chosen one, and
+    `unscored` counts rated outputs without it. `in_sight` counts ratings made while LLM scores were
+    visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`. `weight` has
+    shape (outputs,): for how many outputs each rated one stands, None where all stand for as many;
+    `top` says which outputs were chosen by campaigns without a design alone.
+    """
+
+    annotators: tuple[str, ...]
+    ratings: Ratings
+    mean: FloatArray
+    in_sight: int
+    annotator_ids: tuple[int, ...] = ()
+    weight: FloatArray | None = None
+    top: np.ndarray | None = None
+    reason: str = ""
+    unscored: int = 0
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rated outputs stand for different numbers of others."""
+        return self.weight is not None and bool(self.weight.any())
+
+    @property
+    def counts_picked(self) -> bool:
+        """Whether outputs that campaigns chose without a design have a mean, as no others do."""
+        return self.top is not None and bool((self.top & ~np.isnan(self.mean)).any())
+
+    def among(self, outputs: np.ndarray, annotators: frozenset[int]) -> "HumanScores":
+        """The ratings of some outputs, by some annotators (by all, where none are named); means are
+        of these annotators.
+
+        Args:
+            outputs: a mask of shape (outputs,).
+        """
+        wanted = [not annotators or pk in annotators for pk in self.annotator_ids]
+        ratings = self.ratings.among(outputs, np.array(wanted, dtype=bool))
+        kept = [index for index, is_wanted in enumerate(wanted) if is_wanted]
+        mean = self.mean[outputs]
+        if annotators:
+            mean = np.where(np.isnan(mean) & self._is_left_out(outputs), np.nan, ratings.means())
+        part = of_active(
+            ratings,
+            [(self.annotator_ids[index], self.annotators[index]) for index in kept],
+            mean,
+            self.in_sight,
+        )
+        return replace(
+            part,
+            weight=None if self.weight is None else self.weight[outputs],
+            top=None if self.top is None else self.top[outputs],
+        )
+
+    def scored(self, found: Consensus) -> "HumanScores":
+        """With another human score of each output. Outputs without a mean, which campaigns took
+        from the top of a list, stay without a score."""
+        rated = ~np.isnan(self.mean)
+        mean = np.where(rated, found.values, np.nan)
+        unscored = int(np.count_nonzero(rated & np.isnan(mean)))
+        return replace(self, mean=mean, reason=found.reason, unscored=unscored)
+
+    def _is_left_out(self, outputs: np.ndarray) -> np.ndarray:
+        """Which of some outputs have ratings that tell nothing of others, and so no mean."""
+        return np.zeros(int(outputs.sum()), dtype=bool) if self.top is None else self.top[outputs]
+
+
+def of_active(
+    ratings: Ratings, annotators: list[tuple[int, str]], mean: FloatArray, in_sight: int
+) -> HumanScores:
+    """Only the annotators, by id and name, who rated."""
+    active = ratings.active
+    kept = [one for one, is_active in zip(annotators, active, strict=True) if is_active]
+    return HumanScores(
+        annotators=tuple(name for _pk, name in kept),
+        ratings=ratings.among(np.ones(ratings.outputs, dtype=bool), active),
+        mean=mean,
+        in_sight=in_sight,
+        annotator_ids=tuple(pk for pk, _name in kept),
+    )

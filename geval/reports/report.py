@@ -1,0 +1,751 @@
+"""A report from arrays: how well each judge's scores agree with people's ratings, by criterion."""
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.reports.instructed import Instructed
+from geval.reports.leaderboard import Leaderboard
+from geval.reports.memo import remembered, remembered_as, remembered_each
+from geval.reports.options import ReportOptions
+from geval.reports.seen import Seen, marked, marked_on
+from geval.reports.subjects import CriterionLike, JudgeLike
+from geval.statistics.agreement import rater_at
+from geval.statistics.alt_test import AltTest
+from geval.statistics.bias import Family, FamilyBias, family_bias
+from geval.statistics.correlation import Coefficient, Correlations, Level, levels_of
+from geval.statistics.jackknife import (
+    LeftOut,
+    no_interval,
+)
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.passing import Majority
+from geval.statistics.projection import Projection, document_gains, projections
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.types import FloatArray
+from geval.statistics.weighted import freedom_share, kish
+from geval.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
+from geval.verdicts.analysis import (
+    Agreement,
+    JudgeAnalysis,
+    Judged,
+    Significance,
+    View,
+    adjusted_together,
+    analyse_agreement,
+    analyse_judge,
+    compare_pairs,
+    on_common_ground,
+    own_means,
+    rank_judges,
+    williams_of,
+)
+from geval.verdicts.null_judges import NullJudge
+from geval.verdicts.steps import OnStep, part_of, unseen
+from geval.verdicts.verdict import Evidence, Verdict, verdict_of
+
+MOST_NEXT = 5
+_UNKNOWN = "there are no texts of the judge's own family"
+NO_FAMILY = FamilyBias.undefined(_UNKNOWN)
+UNKNOWN_FAMILY = Family("", False)
+_ALONE = "no two annotators rated the same outputs"
+NO_CEILING, NO_CEILING_INTERVAL = Estimate.undefined(_ALONE), no_interval(_ALONE)
+
+
+@dataclass(frozen=True)
+class JudgeResult:
+    """A judge on one criterion: its analysis, and how many outputs it left out. `pk` is the judge's
+    id."""
+
+    pk: int
+    judge: str
+    analysis: JudgeAnalysis
+    missing: int
+    is_stand_in: bool
+    letters: str = ""  # none at other levels than the one the judges are compared at
+    own_family: FamilyBias = NO_FAMILY
+    family: Family = UNKNOWN_FAMILY
+    guessed_families: int = 0  # of systems whose family follows from their name
+    seen: Seen | None = None  # of the documents, what the search that made it has seen
+    instructed: Instructed | None = None  # None for a judge that no text can address
+
+    @property
+    def named(self) -> str:
+        """Its name where its numbers stand."""
+        return marked(self.judge, is_seen=self.seen is not None)
+
+    @property
+    def correlations(self) -> Correlations:
+        return self.analysis.correlations
+
+    @property
+    def nulls_that_pass(self) -> tuple[str, ...]:
+        """What reads nothing and passes the alternative annotator test beside it."""
+        return tuple(null.title for null in self.analysis.nulls if null.passes)
+
+    @property
+    def intervals(self) -> dict[Coefficient, Interval]:
+        return self.analysis.intervals
+
+    @property
+    def alt_test(self) -> AltTest:
+        return self.analysis.alt_test
+
+    def shown(self, options: ReportOptions) -> Estimate:
+        """The correlation that the reader chose."""
+        return self.correlations.estimates[options.coefficient][options.level]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of the `outputs` that are rated: for how many others each stands, at least and at most, and
+    how many of a uniform sample tell as much as they do. `freedom` is what each tells of how much
+    they vary, by what one of a uniform sample would. `is_within_documents` says whether weights
+    differ within a document, whose outputs were then drawn one by one."""
+
+    outputs: int
+    least: float
+    most: float
+    effective: float
+    freedom: float
+    is_within_documents: bool
+
+
+def weights_of(outputs: Outputs) -> Weights | None:
+    """The weights of the outputs that have one; None where all count alike, or none is rated."""
+    if outputs.weight is None or not outputs.weight.any():
+        return None
+    rated = outputs.part(outputs.weight > 0)
+    weight = rated.weight
+    assert weight is not None
+    return Weights(
+        len(rated),
+        float(weight.min()),
+        float(weight.max()),
+        kish(weight),
+        freedom_share(weight),
+        rated.weight_in_documents is not None,
+    )
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """All judges on one criterion. `documents` have at least one human rating on it; `in_sight`
+    counts ratings made while LLM scores were visible, which may have influenced them. `compared` is
+    how many judges of the project scored it, of which the best is looked at.
+    `no_human_score` says why no output has the human score of the view; `unscored` counts the rated
+    outputs without one. `outputs_in_document` is the most rated outputs that a document has.
+    """
+
+    pk: int
+    criterion: str
+    documents: int
+    rated_outputs: int
+    judges: tuple[JudgeResult, ...]
+    agreement: Agreement
+    significance: Significance
+    in_sight: int = 0
+    annotators: tuple[str, ...] = ()
+    ratings: int = 0
+    rate_next: tuple[str, ...] = ()
+    weights: Weights | None = None
+    compared: int = 1
+    no_human_score: str = ""
+    unscored: int = 0
+    outputs_in_document: int = 0
+    options: ReportOptions = field(default_factory=ReportOptions)
+    # What one rater reaches, at the level and by the coefficient of the view.
+    ceiling: Estimate = NO_CEILING
+    ceiling_interval: Interval = NO_CEILING_INTERVAL
+
+    @property
+    def best(self) -> "JudgeResult | None":
+        """Of the judges that are ranked, the one that agrees best with people in this view (at
+        summary level on the same documents, ties counted); None where none has a correlation."""
+        known = [one for one in self.ranked if one.shown(self.options).value is not None]
+        return max(known, key=self.compared_by) if known else None
+
+    def compared_by(self, result: "JudgeResult") -> float:
+        """What judges are ordered by in this view: at summary level their means on the same
+        documents, elsewhere the correlations that are shown; minus infinity where there is none."""
+        value = result.shown(self.options).value
+        if value is None:
+            return -np.inf
+        if self.options.level == "summary":
+            return self.significance.means.get(result.judge, value)
+        return value
+
+    @property
+    def ranked(self) -> "tuple[JudgeResult, ...]":
+        return tuple(result for result in self.judges if self.ranks(result))
+
+    def ranks(self, result: "JudgeResult") -> bool:
+        """Whether a judge is compared with others: it has rated documents enough for an interval,
+        and scores for at least half as many rated outputs as any judge. One that scored a few easy
+        documents is not the best."""
+        found = result.correlations
+        most = self._most_outputs
+        return found.documents >= INTERVAL_DOCUMENTS and found.pairs >= RANKED_SHARE * most
+
+    @cached_property
+    def _most_outputs(self) -> int:
+        """Of any judge's, those that people rated."""
+        return max(judge.correlations.pairs for judge in self.judges)
+
+    def share_of_ceiling(self, result: "JudgeResult") -> float | None:
+        """A judge's correlation as a share of what one rater reaches in this view, both against
+        the mean of the same other annotators."""
+        return self.evidence(result).share
+
+    def evidence(self, result: "JudgeResult") -> Evidence:
+        """What a verdict on a judge follows from."""
+        test = result.alt_test
+        return Evidence(
+            outputs=result.correlations.pairs,
+            raters=len(self.annotators),
+            correlation=result.shown(self.options),
+            interval=result.analysis.shown,
+            ceiling=self.ceiling,
+            ceiling_interval=self.ceiling_interval,
+            in_place=result.analysis.in_place,
+            behind=result.analysis.behind,
+            passes=test.passes,
+            p_nearer=result.analysis.p_nearer,
+            alpha=self.agreement.alpha["interval"],
+            nulls=result.analysis.nulls,
+            compared=self.compared,
+            far_off=result.analysis.far_off,
+            untested=self._why_untested(test),
+            on_scale=result.analysis.on_scale,
+        )
+
+    def _why_untested(self, test: AltTest) -> str:
+        """Why there is no annotator test, with the raters that were left out; empty if there is."""
+        reason = test.winning_rate.reason
+        if not reason or not test.left_out:
+            return reason
+        names = ", ".join(self.annotators[at] for at in test.left_out)
+        return f"{reason}; not shown to agree with the others: {names}"
+
+    @property
+    def nulls(self) -> tuple[NullJudge, ...]:
+        """What judges that read nothing reach beside the best judge, or beside the first where none
+        is best."""
+        beside = self.best or (self.judges[0] if self.judges else None)
+        return beside.analysis.nulls if beside else ()
+
+    @property
+    def has_pass_fail(self) -> bool:
+        """Whether its scale has two points, and a judge scored what people rated."""
+        return any(result.analysis.passing for result in self.judges)
+
+    @property
+    def majority(self) -> Majority | None:
+        """What always people's most common verdict reaches beside the best judge at passing, or the
+        first; None on other scales."""
+        beside = self.best_at_passing or next(
+            (result for result in self.judges if result.analysis.passing), None
+        )
+        passing = beside.analysis.passing if beside else None
+        return passing.majority if passing else None
+
+    @property
+    def best_at_passing(self) -> "JudgeResult | None":
+        """The judge with the highest kappa that corrects pass rates; None where none does."""
+        kappas = {
+            at: passing.kappa.estimate.value or 0.0
+            for at, one in enumerate(self.judges)
+            if (passing := one.analysis.passing) and passing.systems
+        }
+        return self.judges[max(kappas, key=lambda at: kappas[at])] if kappas else None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the best judge may do."""
+        if self.best is not None:
+            return verdict_of(self.evidence(self.best))
+        spreads = [result.analysis.spread for result in self.ranked]
+        if spreads and all(spread and spread.modal_share == 1 for spread in spreads):
+            return Verdict.KEEP_PEOPLE
+        return Verdict.TOO_EARLY
+
+    @property
+    def level_to_try(self) -> Level | None:
+        """The level at which judges can be compared, where they cannot be in this view because
+        documents have one output each."""
+        if self.best is not None or self.options.level != "summary" or self.outputs_in_document > 1:
+            return None
+        estimates = (one.correlations.estimates[self.options.coefficient] for one in self.ranked)
+        return (
+            "dataset"
+            if any(estimate["dataset"].value is not None for estimate in estimates)
+            else None
+        )
+
+    @property
+    def projections(self) -> tuple[Projection, ...]:
+        """How many more ratings would narrow the best judge's interval."""
+        if self.best is None or not self.documents:
+            return ()
+        return projections(
+            self.best.intervals[self.options.coefficient],
+            documents=self.best.correlations.documents,
+            ratings_per_document=self.ratings / self.documents,
+            freedom=self.freedom,
+        )
+
+    @property
+    def freedom(self) -> float:
+        """What each document tells of how much they vary, 1 where all count alike."""
+        return 1.0 if self.weights is None else self.weights.freedom
+
+
+@dataclass(frozen=True)
+class Best:
+    """The highest value of a coefficient, by criterion and of the averages."""
+
+    by_criterion: tuple[float | None, ...]
+    average: float | None
+
+
+def _highest(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return max(known) if len(known) > 1 else None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A project's numbers, in the order of its criteria and judges; `systems` are those the tables
+    are over, `boards` the results of comparisons by the name of their criterion; `turns` of its
+    documents belong to `sessions`; campaigns took `chosen` of the rated outputs from the top of a
+    list, which `is_chosen_left_out` of numbers where others are rated."""
+
+    project: str
+    name: str
+    outputs: int
+    criteria: tuple[CriterionResult, ...]
+    options: ReportOptions = field(default_factory=ReportOptions)
+    systems: tuple[str, ...] = ()
+    withheld: int = 0
+    turns: int = 0
+    sessions: int = 0
+    chosen: int = 0
+    is_chosen_left_out: bool = False
+    boards: tuple[tuple[str, Leaderboard], ...] = ()
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return tuple(
+            dict.fromkeys(
+                result.judge for criterion in self.criteria for result in criterion.judges
+            )
+        )
+
+    @property
+    def has_ratings(self) -> bool:
+        """Whether people rated any of the outputs."""
+        return any(criterion.rated_outputs for criterion in self.criteria)
+
+    def named(self, judge: str) -> str:
+        """A judge's name over all criteria, with those whose numbers its search has seen."""
+        results = [(one, result) for one in self.criteria for result in one.judges
+                   if result.judge == judge]  # fmt: skip
+        seen = [one.criterion for one, result in results if result.seen]
+        return marked_on(judge, seen, of=len(results))
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels that correlations are given at."""
+        return levels_of(sessions=bool(self.sessions))
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether letters say which judges are not shown to differ."""
+        return any(result.letters for criterion in self.criteria for result in criterion.judges)
+
+    @property
+    def weights(self) -> dict[str, Weights]:
+        """By criterion, the weights of outputs where these were drawn with other probabilities
+        than others."""
+        return {one.criterion: one.weights for one in self.criteria if one.weights}
+
+    @property
+    def in_sight(self) -> int:
+        """How many ratings were made while annotators saw LLM scores."""
+        return sum(criterion.in_sight for criterion in self.criteria)
+
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """The judges that are the offline stand-in, not an LLM."""
+        results = (result for criterion in self.criteria for result in criterion.judges)
+        return tuple(dict.fromkeys(result.judge for result in results if result.is_stand_in))
+
+    def row(self, judge: str) -> list[JudgeResult | None]:
+        """A judge's results, one per criterion."""
+        return [next((one for one in c.judges if one.judge == judge), None) for c in self.criteria]
+
+    def values(
+        self, judge: str, coefficient: Coefficient, level: Level | None = None
+    ) -> list[float | None]:
+        """A judge's correlations, one per criterion.
+
+        Args:
+            level: the view's, if it is not given.
+        """
+        level = level or self.options.level
+        return [
+            result.correlations.estimates[coefficient][level].value if result else None
+            for result in self.row(judge)
+        ]
+
+    def _ranked_values(self, judge: str, coefficient: Coefficient) -> list[float | None]:
+        """Its values on the criteria where it is compared with others, None on the rest."""
+        values = zip(self.criteria, self.row(judge), self.values(judge, coefficient), strict=True)
+        return [
+            value if result and criterion.ranks(result) else None
+            for criterion, result, value in values
+        ]
+
+    def average(
+        self, judge: str, coefficient: Coefficient | None = None, level: Level | None = None
+    ) -> float | None:
+        """The mean of a judge's correlations over criteria; None where one is missing.
+
+        Args:
+            coefficient, level: the view's, if they are not given.
+        """
+        values = self.values(judge, coefficient or self.options.coefficient, level)
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if known and len(known) == len(values) else None
+
+    def best(self, coefficient: Coefficient) -> Best:
+        """The highest value of each column of the paper's table; None where fewer than two ranked
+        judges have one, as nothing is best among one."""
+        columns = zip(
+            *(self._ranked_values(judge, coefficient) for judge in self.judges), strict=True
+        )
+        averages = [
+            self.average(judge, coefficient)
+            for judge in self.judges
+            if None not in self._ranked_values(judge, coefficient)
+        ]
+        return Best(tuple(_highest(column) for column in columns), _highest(averages))
+
+
+def _chosen_outputs(data: ReportData) -> dict[str, Any]:
+    """How many outputs only campaigns without a design chose, on any criterion, and whether all
+    of these count in no mean."""
+    chosen, counted = np.zeros((2, len(data.outputs)), dtype=bool)
+    for human in data.humans.values():
+        if human.top is not None:
+            chosen |= human.top
+            counted |= human.top & ~np.isnan(human.mean)
+    return {"chosen": int(chosen.sum()), "is_chosen_left_out": not counted.any()}
+
+
+# What a search that made a judge has seen of its numbers on a criterion, by their ids.
+SeenOf = Callable[[int, int, ReportData, FloatArray], Seen | None]
+
+
+def nothing_seen(_criterion: int, _judge: int, _data: ReportData, _scores: FloatArray) -> None:
+    """No search made the judge."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is on record beside ratings and scores: how many judges of the project have scores, what
+    searches have seen, and what probes show by judge and criterion."""
+
+    compared: int = 1
+    seen: SeenOf = nothing_seen
+    instructed: Mapping[tuple[int, int], Instructed] = field(default_factory=dict)
+
+
+def report_of(
+    names: tuple[str, str],
+    data: ReportData,
+    criteria: Sequence[CriterionLike],
+    judges: Sequence[JudgeLike],
+    options: ReportOptions,
+    records: Records,
+    *,
+    boards: tuple[tuple[str, Leaderboard], ...] = (),
+    on_step: OnStep = unseen,
+) -> Report:
+    """The report of numbers that `options` select.
+
+    Args:
+        names: of the project, in addresses and in words.
+        boards: results of comparisons, by the name of their criterion.
+        on_step: called as each step begins.
+    """
+    results = [
+        criterion_result(
+            criterion, judges, data, options, records, part_of(on_step, index, len(criteria))
+        )
+        for index, criterion in enumerate(criteria)
+    ]
+    return Report(
+        project=names[0],
+        name=names[1],
+        outputs=len(data.outputs),
+        criteria=_with_letters(results, options.level),
+        options=options,
+        systems=data.system_names,
+        withheld=data.withheld,
+        turns=sum(map(bool, data.sessions)),
+        sessions=len(set(filter(None, data.sessions))),
+        **_chosen_outputs(data),
+        boards=boards,
+    )
+
+
+def criterion_result(
+    criterion: CriterionLike,
+    judges: Sequence[JudgeLike],
+    data: ReportData,
+    options: ReportOptions,
+    records: Records,
+    on_step: OnStep = unseen,
+) -> CriterionResult:
+    """A report's part on one criterion, without letters, which are over all criteria.
+
+    Args:
+        data: the numbers that `options` select.
+    """
+    result = _criterion_result(criterion, judges, data, options, records.compared, on_step)
+    rows = tuple(
+        replace(
+            judge,
+            seen=records.seen(result.pk, judge.pk, data, data.judges[result.pk, judge.pk]),
+            instructed=records.instructed.get((judge.pk, result.pk)),
+        )
+        for judge in result.judges
+    )
+    return replace(result, judges=rows)
+
+
+def _criterion_result(
+    criterion: CriterionLike,
+    judges: Sequence[JudgeLike],
+    data: ReportData,
+    options: ReportOptions,
+    compared: int,
+    on_step: OnStep = unseen,
+) -> CriterionResult:
+    """A criterion's result; kept as a whole, so that one that has not changed costs a look."""
+    human = data.humans[criterion.pk]
+    found = {judge: data.judges.get((criterion.pk, judge.pk)) for judge in judges}
+    present = {judge: scores for judge, scores in found.items() if scores is not None}
+    names = hash(
+        (data.doc_ids, data.sessions, data.system_names, data.system_kinds, data.system_families)
+    )
+    about = (criterion.pk, criterion.name, criterion.scale, options, compared, names)
+    of_judges = [
+        (judge.pk, judge.label, judge.model, judge.family, judge.is_stand_in) for judge in present
+    ]
+    parts = (
+        *about,
+        of_judges,
+        human.annotators,
+        human.in_sight,
+        data.units,
+        human.ratings,
+        human.mean,
+        human.reason,
+        human.unscored,
+        human.weight,
+        data.words,
+    )
+    return remembered_as(
+        "criterion",
+        (*parts, *present.values()),
+        lambda: _computed_result(criterion, present, data, options, compared, on_step),
+    )
+
+
+def _computed_result(
+    criterion: CriterionLike,
+    present: dict[JudgeLike, FloatArray],
+    data: ReportData,
+    options: ReportOptions,
+    compared: int,
+    on_step: OnStep,
+) -> CriterionResult:
+    human = data.humans[criterion.pk]
+    results = []
+    # One step for each judge, one for the annotators and one for all pairs of judges.
+    steps = len(present) + 2
+    for index, (judge, scores) in enumerate(present.items()):
+        on_step(index / steps, f"{criterion.name}: {judge.label}")
+        results.append(_judge_result(criterion, judge, scores, data, options))
+    rated = ~np.isnan(human.mean)
+    on_step(len(present) / steps, f"{criterion.name}: agreement between annotators")
+    agreement = remembered(
+        analyse_agreement, data.units, human.ratings, human.annotators, criterion.scale
+    )
+    ceiling, ceiling_interval = _ceiling(agreement, data.units, human.ratings, options)
+    on_step((len(present) + 1) / steps, f"{criterion.name}: judges compared with each other")
+    return CriterionResult(
+        pk=criterion.pk,
+        criterion=criterion.name,
+        documents=int(data.units.documents_with(rated).sum()),
+        rated_outputs=int(rated.sum()),
+        judges=tuple(results),
+        agreement=agreement,
+        significance=_compared(
+            data.units_on(criterion.pk),
+            human.mean,
+            {judge.label: scores for judge, scores in present.items()},
+            {result.judge: result.correlations for result in results},
+            options,
+        ),
+        in_sight=human.in_sight,
+        annotators=human.annotators,
+        no_human_score=human.reason,
+        unscored=human.unscored,
+        outputs_in_document=int(data.units.part(rated).by_document().max(initial=0)),
+        ratings=len(human.ratings),
+        rate_next=_rate_next(human.mean, list(present.values()), data),
+        weights=weights_of(data.units_on(criterion.pk)),
+        compared=max(1, compared),
+        options=options,
+        ceiling=ceiling,
+        ceiling_interval=ceiling_interval,
+    )
+
+
+def _judge_result(
+    criterion: CriterionLike,
+    judge: JudgeLike,
+    scores: FloatArray,
+    data: ReportData,
+    options: ReportOptions,
+) -> JudgeResult:
+    human = data.humans[criterion.pk]
+    return JudgeResult(
+        pk=judge.pk,
+        judge=judge.label,
+        analysis=remembered(
+            analyse_judge,
+            Judged(
+                outputs=data.units_on(criterion.pk),
+                human=human.mean,
+                ratings=human.ratings,
+                scores=scores,
+                words=data.words,
+                by_human=data.kinds("human"),
+                by_llm=data.kinds("llm"),
+                scale=criterion.scale,
+                top=human.top if human.top is not None and human.top.any() else None,
+            ),
+            View(options.level, options.coefficient, options.over, float(options.epsilon)),
+        ),
+        missing=int(np.isnan(scores).sum()),
+        is_stand_in=judge.is_stand_in,
+        own_family=_own_family(judge, criterion, scores, data),
+        family=family_of_judge(judge),
+        guessed_families=sum(bool(of.name) and not of.is_given for of in data.system_families),
+    )
+
+
+def _ceiling(
+    agreement: Agreement, outputs: Outputs, ratings: Ratings, options: ReportOptions
+) -> tuple[Estimate, Interval]:
+    """What one rater reaches in a view; it has an interval at summary level."""
+    coefficient, level = options.coefficient, options.level
+    if level == "summary":
+        found = agreement.ceilings[coefficient]
+        return found.estimate, found.interval
+    estimate = remembered(rater_at, outputs, ratings, coefficient, level)
+    return estimate, no_interval("one rater has an interval at summary level only")
+
+
+def _compared(
+    outputs: Outputs,
+    human: FloatArray,
+    judges: dict[str, FloatArray],
+    correlations: dict[str, Correlations],
+    options: ReportOptions,
+) -> Significance:
+    """All pairs of judges; only those whose scores have changed are tested again."""
+    coefficient, over = options.coefficient, options.over
+    found = {name: (scores, correlations[name]) for name, scores in judges.items()}
+    means = own_means(outputs, human, found, coefficient)
+    pairs = list(itertools.combinations(rank_judges(means), 2))
+    parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
+    compared = remembered_each(
+        "compare_pairs",
+        [(*part, over) for part in parts],
+        lambda missing: compare_pairs(
+            outputs,
+            human,
+            [tuple(found[name] for name in pairs[at]) for at in missing],
+            coefficient,
+            over,
+        ),
+    )
+    williams = [remembered(williams_of, *part[:4]) for part in parts]
+    tests = {pair: one.test for pair, one in zip(pairs, compared, strict=True)}
+    return Significance(
+        coefficient,
+        over,
+        on_common_ground(means, tests),
+        tests,
+        {pair: one.interval for pair, one in zip(pairs, compared, strict=True)},
+        dict(zip(pairs, williams, strict=True)),
+        {pair: one.ranked for pair, one in zip(pairs, compared, strict=True)},
+    )
+
+
+def _with_letters(criteria: list[CriterionResult], level: Level) -> tuple[CriterionResult, ...]:
+    """Letters are over all criteria together, and belong to the summary level."""
+    together = adjusted_together([result.significance for result in criteria])
+    return tuple(
+        replace(
+            result,
+            significance=found,
+            judges=tuple(
+                replace(
+                    judge, letters=found.letters.get(judge.judge, "") if level == "summary" else ""
+                )
+                for judge in result.judges
+            ),
+        )
+        for result, found in zip(criteria, together, strict=True)
+    )
+
+
+def family_of_judge(judge: JudgeLike) -> Family:
+    return Family.of(judge.family, f"{judge.name} {judge.model}")
+
+
+def _own_family(
+    judge: JudgeLike, criterion: CriterionLike, scores: FloatArray, data: ReportData
+) -> FamilyBias:
+    """How much more than people the judge gives to texts of models of its own family."""
+    families = np.array([family.name for family in data.system_families], dtype=str)
+    own = (families == family_of_judge(judge).name) & (families != "")
+    others = (data.kinds("llm") | (families != "")) & ~own
+    documents = LeftOut.each(data.units.documents)
+    human = data.humans[criterion.pk].mean
+    return family_bias(data.units_on(criterion.pk), human, scores, own, others, documents)
+
+
+def _rate_next(human: FloatArray, judges: list[FloatArray], data: ReportData) -> tuple[str, ...]:
+    """Documents nobody rated, ordered by how differently the judges score their outputs."""
+    if not judges:
+        return ()
+    gains = np.mean([document_gains(data.outputs, human, scores) for scores in judges], axis=0)
+    order = [
+        int(row)
+        for row in np.argsort(-np.nan_to_num(gains, nan=-1), kind="stable")
+        if not np.isnan(gains[row])
+    ]
+    return tuple(data.doc_ids[row] for row in order[:MOST_NEXT])

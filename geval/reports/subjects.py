@@ -1,0 +1,43 @@
+"""What reports ask of criteria and judges: rows of a site have it, and so has a plain value."""
+
+from typing import Protocol
+
+from geval.scales import Scale
+
+
+class CriterionLike(Protocol):
+    """A criterion: its id, name and scale."""
+
+    @property
+    def pk(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def scale(self) -> Scale: ...
+
+
+class JudgeLike(Protocol):
+    """A judge: its id, its label on pages, and what its texts' family follows from."""
+
+    @property
+    def pk(self) -> int: ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def is_stand_in(self) -> bool: ...
+
+    @property
+    def compares_pairs(self) -> bool: ...
