@@ -6,29 +6,21 @@ from collections.abc import Iterator
 from django.db import connection
 
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
+from geval.files.seen_values import guess_of_values
 from geval.scales import (
     ROUNDING,
     Scale,
     ScaleGuess,
-    guess_scale,
-    mixed_guess,
     narrower_scale,
     usual_scale_for,
 )
 
 
 def guess_of(seen: SeenCriterion) -> ScaleGuess:
-    """The guess from the ratings that a load has staged on a criterion, or else from its scores.
-
-    Of ratings with very many different values, such as means, strays are not looked for.
-    """
+    """The guess from the ratings that a load has staged on a criterion, or else from its scores."""
     ratings = seen.ratings
-    if not ratings.total:
-        return ScaleGuess(usual_scale_for(seen.scores.range))
-    if ratings.are_all_counted:
-        return guess_scale(ratings.counts)
-    counts = _counts("stage_rating WHERE criterion = %s", seen)
-    return mixed_guess(counts) or ScaleGuess(usual_scale_for(ratings.range))
+    every = None if ratings.are_all_counted else _counts("stage_rating WHERE criterion = %s", seen)
+    return guess_of_values(ratings, seen.scores, every)
 
 
 def other_scale(seen: SeenCriterion) -> Scale | None:

@@ -6,9 +6,9 @@ import numpy as np
 
 from annotations.models import Annotator
 from evaluations.models.query_arrays import fetch_groups, id_list, ids_of_key, two_ids
-from geval.reports.human_scores import HumanScores, of_active
-from geval.statistics.layout import Ratings, positions
-from geval.statistics.types import IntArray, rounded
+from geval.reports.human_scores import HumanScores, Rater, human_scores_of
+from geval.statistics.layout import positions
+from geval.statistics.types import IntArray
 
 
 def human_scores(
@@ -19,17 +19,13 @@ def human_scores(
     Args:
         outputs: shape (outputs,), the ids of all outputs of the project.
     """
-    everybody = list(
-        Annotator.objects.filter(project_id=project_id)
+    raters = [
+        Rater(pk, name, is_mean=kind == Annotator.Kind.MEAN)
+        for pk, name, kind in Annotator.objects.filter(project_id=project_id)
         .order_by("pk")
         .values_list("pk", "name", "kind")
-    )
-    annotators = [(pk, name) for pk, name, _kind in everybody]
-    known = np.array([pk for pk, _name in annotators], dtype=np.int64)
-    people, means = (
-        np.array([of == kind for _pk, _name, of in everybody], dtype=bool)
-        for kind in (Annotator.Kind.PERSON, Annotator.Kind.MEAN)
-    )
+    ]
+    known = np.array([rater.pk for rater in raters], dtype=np.int64)
     # By criterion, and by whether LLM scores were in sight.
     rows = fetch_groups(
         two_ids("r.criterion_id", "r.scores_in_sight::int"),
@@ -40,7 +36,6 @@ def human_scores(
     by_criterion = defaultdict(list)
     for key, columns in rows.items():
         by_criterion[ids_of_key(key)[0]].append((ids_of_key(key)[1], columns))
-    everything = np.ones(len(outputs), dtype=bool)
     human_scores = {}
     for criterion_id in criterion_ids:
         parts = by_criterion[criterion_id]
@@ -48,27 +43,19 @@ def human_scores(
             np.concatenate([columns[index] for _in_sight, columns in parts] or [np.empty(0)])
             for index in range(3)
         )
-        at_output, at_annotator = positions(output, outputs), positions(annotator, known)
-        place = at_output * np.int64(len(annotators)) + at_annotator
-        order = np.argsort(place)
-        order = order[at_output[order] >= 0]
-        ratings = Ratings(
-            at_output[order],
-            at_annotator[order],
-            rounded(score[order]),
-            len(outputs),
-            len(annotators),
-        )
+        at_output, at_rater = positions(output, outputs), positions(annotator, known)
+        is_there = at_output >= 0
         in_sight = sum(
             int((positions(columns[0], outputs) >= 0).sum())
             for was_in_sight, columns in parts
             if was_in_sight
         )
-        by_person = ratings.among(everything, people)
-        mean = by_person.means()
-        if means.any():
-            stated = ratings.among(everything, means).means()
-            mean = np.where(np.isnan(mean), stated, mean)
-        persons = [one for one, is_person in zip(annotators, people, strict=True) if is_person]
-        human_scores[criterion_id] = of_active(by_person, persons, mean, in_sight)
+        human_scores[criterion_id] = human_scores_of(
+            at_output[is_there],
+            at_rater[is_there],
+            score[is_there],
+            outputs=len(outputs),
+            raters=raters,
+            in_sight=in_sight,
+        )
     return human_scores

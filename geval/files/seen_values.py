@@ -1,4 +1,9 @@
-"""How often each value of a criterion occurs in the files of one load. Pure."""
+"""How often each value of a criterion occurs in the files of one load, and which scale that is.
+Pure."""
+
+from collections.abc import Mapping
+
+from geval.scales import ScaleGuess, guess_scale, mixed_guess, usual_scale_for
 
 # Means and metrics have many different values; beyond these only their range is kept.
 MOST_DIFFERENT = 1000
@@ -26,6 +31,15 @@ class SeenValues:
         if len(counts) < MOST_DIFFERENT:
             counts[value] = 1
 
+    def extend(self, other: "SeenValues") -> None:
+        """Add the values of another collection, as far as it counted them; its range is whole."""
+        for value, count in other.counts.items():
+            if value in self.counts or len(self.counts) < MOST_DIFFERENT:
+                self.counts[value] = self.counts.get(value, 0) + count
+        self.total += other.total
+        self.lowest = min(self.lowest, other.lowest)
+        self.highest = max(self.highest, other.highest)
+
     @property
     def range(self) -> tuple[float, float]:
         return self.lowest, self.highest
@@ -33,3 +47,20 @@ class SeenValues:
     @property
     def are_all_counted(self) -> bool:
         return sum(self.counts.values()) == self.total
+
+
+def guess_of_values(
+    ratings: SeenValues, scores: SeenValues, every_rating: Mapping[float, int] | None = None
+) -> ScaleGuess:
+    """The scale that the ratings of a criterion seem to be on, or else its scores.
+
+    Of ratings with very many different values, such as means, strays are not looked for.
+
+    Args:
+        every_rating: how often each rating occurs, where `ratings` has not counted all.
+    """
+    if not ratings.total:
+        return ScaleGuess(usual_scale_for(scores.range))
+    if ratings.are_all_counted:
+        return guess_scale(ratings.counts)
+    return mixed_guess(every_rating or {}) or ScaleGuess(usual_scale_for(ratings.range))

@@ -1,12 +1,13 @@
 """People's ratings on one criterion as arrays, with the human score of each output."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from geval.statistics.consensus import Consensus
 from geval.statistics.layout import Ratings
-from geval.statistics.types import FloatArray
+from geval.statistics.types import FloatArray, IntArray, rounded
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,44 @@ class HumanScores:
     def _is_left_out(self, outputs: np.ndarray) -> np.ndarray:
         """Which of some outputs have ratings that tell nothing of others, and so no mean."""
         return np.zeros(int(outputs.sum()), dtype=bool) if self.top is None else self.top[outputs]
+
+
+@dataclass(frozen=True)
+class Rater:
+    """Who rated: a person, or (`is_mean`) the mean of several that a release states."""
+
+    pk: int
+    name: str
+    is_mean: bool = False
+
+
+def human_scores_of(
+    output: IntArray,
+    rater: IntArray,
+    score: FloatArray,
+    *,
+    outputs: int,
+    raters: Sequence[Rater],
+    in_sight: int = 0,
+) -> HumanScores:
+    """The ratings of a criterion.
+
+    Args:
+        output, rater, score: shape (ratings,), positions of outputs and of `raters`, and what they
+            gave; a rater has at most one rating of an output.
+        in_sight: how many ratings were made while LLM scores were visible.
+    """
+    order = np.argsort(output * np.int64(len(raters)) + rater)
+    ratings = Ratings(output[order], rater[order], rounded(score[order]), outputs, len(raters))
+    is_person = np.array([not rater.is_mean for rater in raters], dtype=bool)
+    everything = np.ones(outputs, dtype=bool)
+    by_person = ratings.among(everything, is_person)
+    mean = by_person.means()
+    if not is_person.all():
+        stated = ratings.among(everything, ~is_person).means()
+        mean = np.where(np.isnan(mean), stated, mean)
+    persons = [(rater.pk, rater.name) for rater in raters if not rater.is_mean]
+    return of_active(by_person, persons, mean, in_sight)
 
 
 def of_active(

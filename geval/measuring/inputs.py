@@ -1,0 +1,85 @@
+"""Files and tables as files: whatever somebody has in a notebook is read as an upload is."""
+
+import json
+import math
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from geval.files.readers import InputFile
+
+# What `measure` and its kin take: paths, data frames of pandas or polars, Arrow tables, records.
+Source = Any
+TABLE_NAME = "table"
+
+
+class InputError(ValueError):
+    """What was given cannot be read; the message says what, where and what to pass."""
+
+
+@contextmanager
+def input_files(source: Source, *, sheet: str = "") -> Iterator[list[InputFile]]:
+    """The files of a source; a table is written to a temporary one.
+
+    Args:
+        sheet: of workbooks, by default the first that looks like a table.
+
+    Raises:
+        InputError: there is no such file, or no table in what was given.
+    """
+    if paths := _paths_of(source):
+        for path in paths:
+            if not path.is_file():
+                raise InputError(f"There is no file {path}.")
+        yield [InputFile(path, path.name, sheet=sheet) for path in paths]
+        return
+    with tempfile.TemporaryDirectory(prefix="geval-") as folder:
+        path = Path(folder) / "table.jsonl"
+        with path.open("w", encoding="utf-8") as lines:
+            for record in records_of_table(source):
+                lines.write(json.dumps(_plain(record), ensure_ascii=False, default=str) + "\n")
+        if not path.stat().st_size:
+            raise InputError("The table has no rows.")
+        yield [InputFile(path, TABLE_NAME)]
+
+
+def _paths_of(source: Source) -> list[Path]:
+    if isinstance(source, str | PathLike):
+        return [Path(source)]
+    if isinstance(source, Sequence) and source and isinstance(source[0], str | PathLike):
+        return [Path(path) for path in source]
+    return []
+
+
+def records_of_table(source: Source) -> Iterable[Mapping[str, Any]]:
+    """The rows of a table, each by the names of its columns.
+
+    Raises:
+        InputError: it is no table that is known here.
+    """
+    if hasattr(source, "to_dicts"):  # polars
+        return source.to_dicts()  # type: ignore[no-any-return]
+    if hasattr(source, "to_pylist"):  # Arrow
+        return source.to_pylist()  # type: ignore[no-any-return]
+    if hasattr(source, "to_dict") and hasattr(source, "columns"):  # pandas
+        return source.to_dict("records")  # type: ignore[no-any-return]
+    if isinstance(source, Iterable) and not isinstance(source, Mapping | bytes):
+        records = list(source)
+        if all(isinstance(record, Mapping) for record in records):
+            return records
+    raise InputError(
+        f"{type(source).__name__} is no table. Pass a file, a data frame of pandas or polars, an"
+        " Arrow table, or a list of dictionaries."
+    )
+
+
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of JSON's types; what is missing is left out."""
+    return {str(name): value for name, value in record.items() if not _is_missing(value)}
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,302 @@
+"""What `geval.measure` gives: verdicts with their numbers, as text, HTML, JSON and tables."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+from geval.measuring.gathering import Gathered
+from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
+from geval.reports.downloads.report_json import as_json
+from geval.reports.gaps import Gaps, gaps_of
+from geval.reports.report import CriterionResult, Report
+from geval.reports.words import headline
+from geval.texts.numbers import signed
+from geval.verdicts.verdict import Verdict
+
+WORST = 3
+EXCERPT = 72
+USABLE = (Verdict.STANDS_IN, Verdict.SPOT_CHECKS)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """An output on which a judge and people differ; `gap` is score less human score, in points of
+    the criterion's scale."""
+
+    criterion: str
+    judge: str
+    document: str
+    system: str
+    people: float
+    score: float
+    gap: float
+    text: str
+
+
+@dataclass(frozen=True)
+class CriterionMeasure:
+    """A criterion: what the best judge may do, and the numbers beside it. Undefined ones are None,
+    and `reason` says why there is no judge."""
+
+    criterion: str
+    verdict: Verdict
+    judge: str | None
+    rho: float | None
+    interval: tuple[float, float] | None
+    one_rater: float | None
+    share_of_one_rater: float | None
+    best_null: str
+    best_null_rho: float | None
+    alpha: float | None
+    outputs: int
+    raters: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Whether a judge may rate what, from ratings and scores.
+
+    `str()` is one screen of text; a notebook shows the verdicts with their intervals drawn.
+    """
+
+    report: Report
+    gathered: Gathered
+
+    @cached_property
+    def criteria(self) -> tuple[CriterionMeasure, ...]:
+        """Each criterion, the strongest verdict first."""
+        results = {result.criterion: result for result in self.report.criteria}
+        return tuple(_measure_of(row, results[row.criterion]) for row in self._glance.rows)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The weakest verdict of all criteria: what holds for each of them."""
+        verdicts = [criterion.verdict for criterion in self.criteria]
+        return max(verdicts, key=lambda verdict: verdict.place, default=Verdict.TOO_EARLY)
+
+    @property
+    def exit_code(self) -> int:
+        """0 if a judge is usable on every criterion, 1 if not on some, 2 if it cannot be said."""
+        verdicts = [criterion.verdict for criterion in self.criteria]
+        if any(verdict not in (*USABLE, Verdict.TOO_EARLY) for verdict in verdicts):
+            return 1
+        return 0 if verdicts and all(verdict in USABLE for verdict in verdicts) else 2
+
+    @cached_property
+    def _glance(self) -> AtAGlance:
+        return at_a_glance(self.report)
+
+    def disagreements(
+        self, most: int = WORST, *, criterion: str | None = None, judge: str | None = None
+    ) -> list[Disagreement]:
+        """The outputs on which a judge and people differ most, the largest gap first.
+
+        Args:
+            criterion: by default all of them, with `most` of each.
+            judge: by default the best one of each criterion.
+        """
+        found = []
+        for row in self._glance.rows:
+            if criterion is None or row.criterion.lower() == criterion.lower():
+                found += self._disagreements_on(row, judge, most)
+        return found
+
+    def _disagreements_on(
+        self, row: VerdictRow, judge: str | None, most: int
+    ) -> list[Disagreement]:
+        named = judge or (row.judge.name if row.judge else "")
+        pk = next((each.pk for each in self.gathered.judges if each.name == named), 0)
+        criterion = next(each for each in self.gathered.criteria if each.pk == row.pk)
+        gaps = gaps_of(self.gathered.data, criterion, pk, by="gap")
+        return [self._disagreement(row, named, gaps, at) for at in gaps.order[:most].tolist()]
+
+    def _disagreement(self, row: VerdictRow, judge: str, gaps: Gaps, at: int) -> Disagreement:
+        place = int(gaps.at[at])
+        document, system = self.gathered.data.name_of(place)
+        return Disagreement(
+            row.criterion,
+            judge,
+            document,
+            system,
+            float(gaps.people[at]),
+            float(gaps.scores[at]),
+            float(gaps.gap[at]),
+            self.gathered.texts[place],
+        )
+
+    def to_json(self) -> str:
+        """Everything, in the shape of `report --format json`."""
+        return as_json(self.report)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as `to_json`, as a dictionary."""
+        content: dict[str, Any] = json.loads(self.to_json())
+        return content
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """A row for each criterion and judge, without pandas."""
+        return [
+            record for result in self.report.criteria for record in _records(result, self.report)
+        ]
+
+    def to_frame(self) -> Any:
+        """The same rows as a pandas data frame.
+
+        Raises:
+            ImportError: pandas is not installed; `to_records` needs none.
+        """
+        import pandas as pd  # type: ignore[import-untyped]  # noqa: PLC0415 (not everybody has it)
+
+        return pd.DataFrame(self.to_records())
+
+    def plot(self, criterion: str | None = None) -> "Picture":
+        """The forest of a criterion: one rater, the judges and what reads nothing on one axis. By
+        default of the criterion with the strongest verdict."""
+        from geval.measuring.pictures import forest_of  # noqa: PLC0415
+
+        rows = self._glance.rows
+        chosen = next(
+            (
+                row
+                for row in rows
+                if criterion is None or row.criterion.lower() == criterion.lower()
+            ),
+            None,
+        )
+        if chosen is None:
+            names = ", ".join(row.criterion for row in rows) or "none"
+            raise ValueError(
+                f"There is no criterion {criterion!r} with a judge (there are: {names})."
+            )
+        return Picture(forest_of(self._glance.axis, chosen))
+
+    def __str__(self) -> str:
+        if not self._glance.rows:
+            return (
+                "No criterion has both ratings and scores, so nothing can be measured. Pass both:"
+                " human=[…] and judge=[…]."
+            )
+        parts = [" ".join(headline(self.report.criteria)) or "What a judge may rate", ""]
+        for row, measure in zip(self._glance.rows, self.criteria, strict=True):
+            parts += _lines_of(row, measure)
+        parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"]
+        parts += [
+            f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"
+            f" {gap.system} on {gap.document}"
+            + (f"\n          {_excerpt(gap.text)}" if gap.text else "")
+            for gap in self.disagreements(criterion=self._glance.rows[0].criterion)
+        ]
+        return "\n".join([*parts, "", f"Next: {next_step(self._glance.rows)}"])
+
+    def _repr_html_(self) -> str:
+        from geval.measuring.pictures import forest_of  # noqa: PLC0415
+
+        rows = "".join(
+            f"<tr><th>{escape(row.criterion)}</th><td>{escape(row.verdict.label)}</td>"
+            f"<td>{escape(row.judge.name if row.judge else '–')}</td>"
+            f"<td>{forest_of(self._glance.axis, row)}</td><td>{escape(row.reading)}</td></tr>"
+            for row in self._glance.rows
+        )
+        head = "".join(
+            f"<th>{name}</th>"
+            for name in ("Criterion", "Verdict", "Best judge", "rho beside one rater", "Why")
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as SVG, which a notebook draws."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return self.svg
+
+
+def next_step(rows: Sequence[VerdictRow]) -> str:
+    """The one thing to do next, about the first criterion that needs something."""
+    for row in rows:
+        judge = row.judge.name if row.judge else "the judge"
+        if row.level_to_try:
+            return f"on {row.criterion}, documents have one output each; pass level={row.level_to_try!r}."
+        if row.verdict == Verdict.NO_MEASURE:
+            return f"make the definition of {row.criterion} clearer, and rate again."
+        if row.missing_outputs:
+            return f"rate {row.missing_outputs} more outputs on {row.criterion}."
+        if row.spot_checks:
+            return f"let people check {row.spot_checks} new outputs on {row.criterion}."
+        if row.verdict == Verdict.KEEP_PEOPLE:
+            return f"read the outputs on which {judge} and people differ most on {row.criterion}."
+    return "let the judge score outputs that nobody rated."
+
+
+def _measure_of(row: VerdictRow, result: CriterionResult) -> CriterionMeasure:
+    best = result.best
+    ends = best.analysis.shown.ends if best else None
+    nulls = [null for null in result.nulls if null.correlation.value is not None]
+    null = max(nulls, key=lambda each: each.correlation.value or -1.0, default=None)
+    return CriterionMeasure(
+        criterion=row.criterion,
+        verdict=row.verdict,
+        judge=best.judge if best else None,
+        rho=best.shown(result.options).value if best else None,
+        interval=(float(ends[0]), float(ends[1])) if ends else None,
+        one_rater=result.ceiling.value,
+        share_of_one_rater=result.share_of_ceiling(best) if best else None,
+        best_null=null.title if null else "",
+        best_null_rho=null.correlation.value if null else None,
+        alpha=result.agreement.alpha["interval"].value,
+        outputs=result.rated_outputs,
+        raters=len(result.annotators),
+        reason=row.reading,
+    )
+
+
+def _lines_of(row: VerdictRow, measure: CriterionMeasure) -> list[str]:
+    judge = row.judge
+    head = f"{row.criterion}: {row.verdict.label}" + (f" ({judge.name})" if judge else "")
+    numbers = []
+    if judge:
+        numbers.append(f"rho {judge.value} {judge.interval}".rstrip())
+    if row.rater:
+        numbers.append(f"one rater {row.rater.value} {row.rater.interval}".rstrip())
+    if measure.best_null_rho is not None:
+        numbers.append(f"best that reads nothing {measure.best_null_rho:.2f} ({measure.best_null})")
+    agreement = "" if measure.alpha is None else f"; raters agree with alpha {measure.alpha:.2f}"
+    counts = f"{row.outputs} outputs rated by {measure.raters} people{agreement}"
+    lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]
+    return [*lines, *([f"  {row.caution or row.reading}"] if row.caution or row.reading else [])]
+
+
+def _records(result: CriterionResult, report: Report) -> list[dict[str, Any]]:
+    options = report.options
+    return [
+        {
+            "criterion": result.criterion,
+            "judge": judge.judge,
+            "is_best": result.best is not None and judge.pk == result.best.pk,
+            "verdict": result.verdict.label if judge is result.best else "",
+            options.coefficient: judge.shown(options).value,
+            "low": judge.analysis.shown.low,
+            "high": judge.analysis.shown.high,
+            "one_rater": result.ceiling.value,
+            "share_of_one_rater": result.share_of_ceiling(judge),
+            "documents": judge.correlations.documents,
+            "outputs": judge.correlations.pairs,
+            "missing": judge.missing,
+        }
+        for judge in result.judges
+    ]
+
+
+def _excerpt(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= EXCERPT else f"{plain[: EXCERPT - 1]}…"

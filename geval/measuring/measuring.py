@@ -1,0 +1,108 @@
+"""`geval.measure`: from ratings and scores in a file or a table to what a judge may rate."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from geval.files.rows import JudgeScoreRow, RatingRow, Row
+from geval.measuring.gathering import Gathered, gathered
+from geval.measuring.inputs import InputError, Source, input_files
+from geval.measuring.measurement import Measurement
+from geval.measuring.reading import Naming, as_names, rows_of
+from geval.reports.options import ReportOptions
+from geval.reports.report import Records, report_of
+from geval.scales import Scale
+from geval.statistics.correlation import Coefficient, Level
+
+
+def measure(
+    source: Source,
+    *,
+    human: str | Sequence[str] | None = None,
+    judge: str | Sequence[str] | None = None,
+    criterion: str | None = None,
+    document: str | None = None,
+    system: str | None = None,
+    scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+    level: Level | None = None,
+    coefficient: Coefficient = "spearman",
+    sheet: str = "",
+) -> Measurement:
+    """Measure whether a judge's scores may stand in for people's ratings.
+
+    Args:
+        source: files (CSV, JSON Lines, Parquet, xlsx, and those of other tools), a data frame of
+            pandas or polars, an Arrow table, or a list of dictionaries.
+        human: the columns with people's ratings, one for each person; or, where each row is one
+            rating, the people who count.
+        judge: the columns with judges' scores; or the judges that count.
+        criterion: the column that names it, or the name of the only one.
+        document: the column that names what was written about; outputs of one document are
+            compared with each other.
+        system: the column that names who wrote an output.
+        scale: lowest and highest rating, by criterion or of all; guessed from ratings by default.
+        level: `summary` compares outputs of one document, `system` systems, `dataset` all outputs;
+            by default summary, or dataset where documents have one output each.
+        coefficient: of correlations.
+        sheet: of a workbook.
+
+    Raises:
+        QuestionError: what a column is has to be said; the message says what to pass.
+        InputError: something cannot be read; the message says what and where.
+
+    >>> table = [
+    ...     {"doc": d, "system": s, "ann": 1 + (d * s) % 5, "bob": 1 + (d * s + d) % 5, "gpt": s}
+    ...     for d in range(30) for s in range(4)
+    ... ]
+    >>> result = measure(table, human=["ann", "bob"], judge="gpt", document="doc", system="system")
+    >>> result.criteria[0].criterion, result.criteria[0].outputs, result.criteria[0].raters
+    ('quality', 120, 2)
+    """
+    naming = Naming(as_names(human), as_names(judge), criterion or "", document or "", system or "")
+    with input_files(source, sheet=sheet) as files:
+        rows = list(rows_of(files, naming))
+    parts = gathered(_counting(rows, naming), _scales(scale, rows))
+    if not parts.data.humans and not parts.data.judges:
+        raise InputError(
+            "There are no ratings and no scores in this. Pass human=[…] and judge=[…]."
+        )
+    options = ReportOptions(level=level or _usual_level(parts), coefficient=coefficient)
+    judges = [each for each in parts.judges]
+    return Measurement(
+        report_of(
+            ("", "Measurement"),
+            parts.data.selected(options),
+            parts.criteria,
+            judges,
+            options,
+            Records(compared=len(judges)),
+        ),
+        parts,
+    )
+
+
+def _counting(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
+    """The rows by people and judges that count, where somebody named some of them."""
+    people = {row.rater for row in rows if isinstance(row, RatingRow)} & {*naming.human}
+    judges = {row.rater for row in rows if isinstance(row, JudgeScoreRow)} & {*naming.judge}
+    for row in rows:
+        if isinstance(row, RatingRow) and people and row.rater not in people:
+            continue
+        if isinstance(row, JudgeScoreRow) and judges and row.rater not in judges:
+            continue
+        yield row
+
+
+def _scales(
+    given: Mapping[str, tuple[float, float]] | tuple[float, float] | None, rows: Sequence[Row]
+) -> dict[str, Scale]:
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {name.lower(): Scale(*ends) for name, ends in given.items()}
+    names = {row.criterion.lower() for row in rows if isinstance(row, RatingRow | JudgeScoreRow)}
+    return dict.fromkeys(names, Scale(*given))
+
+
+def _usual_level(parts: Gathered) -> Level:
+    """Documents with one output each have no ranks of their own."""
+    most = int(parts.data.outputs.by_document().max(initial=0))
+    return "summary" if most > 1 else "dataset"
