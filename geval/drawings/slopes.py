@@ -1,7 +1,6 @@
 """Systems in the order of people and in that of a judge, joined by lines."""
 
 import numpy as np
-from scipy import stats
 
 from geval.drawings.letters import fitting, width_of
 from geval.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
@@ -94,7 +93,8 @@ def _slope(
 def _places(means: list[float]) -> list[int]:
     if not means:
         return []
-    return [int(place) for place in stats.rankdata(-np.round(means, 9), method="min")]
+    rounded = np.round(means, 9)
+    return [int(place) for place in (rounded[:, None] < rounded).sum(axis=1) + 1]
 
 
 def _lines(places: list[tuple[int, int]]) -> list[int]:

@@ -149,7 +149,7 @@ class Measurement:
         Raises:
             ImportError: pandas is not installed; `to_records` needs none.
         """
-        import pandas as pd  # type: ignore[import-untyped]  # noqa: PLC0415 (not everybody has it)
+        import pandas as pd  # noqa: PLC0415 (not everybody has it)
 
         return pd.DataFrame(self.to_records())
 
@@ -226,7 +226,10 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
     for row in rows:
         judge = row.judge.name if row.judge else "the judge"
         if row.level_to_try:
-            return f"on {row.criterion}, documents have one output each; pass level={row.level_to_try!r}."
+            return (
+                f"on {row.criterion}, documents have one output each; pass"
+                f" level={row.level_to_try!r}."
+            )
         if row.verdict == Verdict.NO_MEASURE:
             return f"make the definition of {row.criterion} clearer, and rate again."
         if row.missing_outputs:

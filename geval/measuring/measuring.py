@@ -65,7 +65,7 @@ def measure(
             "There are no ratings and no scores in this. Pass human=[…] and judge=[…]."
         )
     options = ReportOptions(level=level or _usual_level(parts), coefficient=coefficient)
-    judges = [each for each in parts.judges]
+    judges = list(parts.judges)
     return Measurement(
         report_of(
             ("", "Measurement"),

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from geval.statistics.correlation import (
     Coefficient,
@@ -15,6 +14,7 @@ from geval.statistics.correlation import (
     coefficients_by_document,
     system_means,
 )
+from geval.statistics.distributions import t_ppf
 from geval.statistics.jackknife import (
     TOO_FEW,
     LeftOut,
@@ -268,7 +268,7 @@ class BehindARater:
         """
         if self.value is None or self.error is None:
             return None
-        return self.value - float(stats.t.ppf(confidence, self.freedom)) * self.error
+        return self.value - float(t_ppf(confidence, self.freedom)) * self.error
 
 
 def judge_minus_a_rater(

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
 from geval.statistics.coefficients import ranks
+from geval.statistics.distributions import t_cdf, t_ppf, t_tail
 from geval.statistics.layout import Ratings
 from geval.statistics.once import once
 from geval.statistics.results import Estimate
@@ -76,7 +76,7 @@ class _Duels:
     def p(self, epsilon: float) -> FloatArray:
         """p of one-sided t tests that the mean difference is below epsilon."""
         with np.errstate(invalid="ignore", divide="ignore"):
-            tested = stats.t.cdf((self.mean - epsilon) / self.error, self.freedom)
+            tested = t_cdf((self.mean - epsilon) / self.error, self.freedom)
         certain = np.where(self.mean < epsilon, 0.0, 1.0)
         return np.where(self.error == 0, certain, tested)
 
@@ -164,7 +164,7 @@ def p_of_nearer(
         return None
     clusters = len(np.unique(document))
     error = float(np.sqrt(clusters / (clusters - 1) * (sums_of**2).sum())) / len(values)
-    return float(stats.t.sf(mean / error, clusters - 1))
+    return float(t_tail(mean / error, clusters - 1))
 
 
 def raters_that_agree(
@@ -196,7 +196,7 @@ def raters_that_agree(
     squared = np.bincount(of_rater, sums_of**2, minlength=ratings.raters)
     with np.errstate(invalid="ignore", divide="ignore"):
         error = np.sqrt(clusters / (clusters - 1) * squared) / count
-        low = r - stats.t.ppf((1 + CONFIDENCE) / 2, np.maximum(1, clusters - 1)) * error
+        low = r - t_ppf((1 + CONFIDENCE) / 2, np.maximum(1, clusters - 1)) * error
     return (count < least_outputs) | np.where(np.isfinite(low), low > 0, r > 0)
 
 

@@ -7,7 +7,6 @@ are those of a population in which each occurs as often as it stands for.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 
 from geval.statistics.jackknife import LeftOut, counting_by
 from geval.statistics.layout import Outputs, complete
@@ -62,6 +61,8 @@ def isotonic(judge: FloatArray, human: FloatArray, weight: FloatArray | None = N
 
 def _monotonic(x: FloatArray, mean: FloatArray, count: FloatArray | IntArray) -> Isotonic:
     """The monotonic map closest to mean ratings, each of so many outputs with a score of `x`."""
+    from scipy import optimize  # noqa: PLC0415 (takes most of a second)
+
     return Isotonic(x, np.asarray(optimize.isotonic_regression(mean, weights=count).x))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.significance import holm
@@ -179,6 +179,8 @@ def length_test(outputs: Outputs, words: FloatArray, large: np.ndarray) -> Clust
         relative = words - mean_of(outputs.by_document(words), count)[outputs.document]
     if not large.any() or large.all() or np.ptp(relative) == 0:
         return None
+    from scipy import stats  # noqa: PLC0415 (takes most of a second)
+
     p = float(stats.mannwhitneyu(relative[large], relative[~large], method="asymptotic").pvalue)
     middle, rest = float(np.median(words[large])), float(np.median(words[~large]))
     return Cluster("length", "", middle, int(large.sum()), rest, len(outputs), p)

@@ -17,7 +17,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from geval.statistics.once import once
 from geval.statistics.types import FloatArray, IntArray
@@ -178,6 +177,8 @@ def concordance(x: FloatArray, y: FloatArray, weight: FloatArray | None = None) 
         untied = (total**2 - tied_x - tied_y + _squares(table)) / 2
         surplus = 2 * concordant - untied
     elif weight is None:
+        from scipy import stats  # noqa: PLC0415 (takes most of a second)
+
         tau = stats.kendalltau(at_x, at_y, variant="b").statistic
         surplus = np.round(tau * np.sqrt(total**2 - tied_x) * np.sqrt(total**2 - tied_y) / 2)
     else:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from geval.statistics.types import FloatArray
 from geval.thresholds import TIES_MISLEAD
@@ -32,7 +32,7 @@ def concentration(values: FloatArray) -> Concentration | None:
     if len(values) < 2:
         return None
     _, counts = np.unique(values, return_counts=True)
-    entropy = float(stats.entropy(counts, base=2))
+    entropy = float(special.entr(counts / counts.sum()).sum() / np.log(2))
     n = len(values)
     tied = float((counts * (counts - 1)).sum() / (n * (n - 1)))
     return Concentration(entropy, 2.0**entropy, float(counts.max() / n), tied)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, sparse
 
 from geval.statistics.types import FloatArray, IntArray
 
@@ -109,6 +108,8 @@ def _marks(people: Sequence[Sequence[Mark]]) -> float:
 
 def _gained(person: IntArray, apart: FloatArray, people: int) -> float | None:
     """By how much the best alignments have less disorder than marks that stand alone."""
+    from scipy import optimize, sparse  # noqa: PLC0415 (takes most of a second)
+
     pairs = people * (people - 1) / 2
     if people == 2:
         cut = np.count_nonzero(person == 0)

@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from geval.statistics.correlation import (
     Coefficient,
@@ -27,6 +26,7 @@ from geval.statistics.correlation import (
     mean_of_documents,
     system_means,
 )
+from geval.statistics.distributions import normal_ppf, t_ppf, t_tail
 from geval.statistics.layout import EQUAL, Outputs, complete, mean_of, sums
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.same_documents import SameDocuments, ranked_by_document
@@ -186,7 +186,7 @@ def t_interval(
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Student's t with so much in the middle."""
-    return float(stats.t.ppf((1 + confidence) / 2, freedom))
+    return float(t_ppf((1 + confidence) / 2, freedom))
 
 
 def mapped(interval: Interval, back: Callable[[float], float]) -> Interval:
@@ -274,7 +274,7 @@ class Spread:
     def p(self) -> float:
         """The two-sided p of Student's t test that the true value is 0."""
         t = abs(self.estimate) / float(np.sqrt(self.variance))
-        return float(2 * stats.t.sf(t, self.freedom))
+        return float(2 * t_tail(t, self.freedom))
 
 
 def over_systems(
@@ -404,7 +404,7 @@ def _system(
         error = 1 / np.sqrt(len(x) - 3)
     else:
         error = np.sqrt(units.variance(_z(left_out)))
-    half = float(stats.norm.ppf((1 + CONFIDENCE) / 2) * error)
+    half = float(normal_ppf((1 + CONFIDENCE) / 2) * error)
     return Interval(float(np.tanh(_z(found) - half)), float(np.tanh(_z(found) + half)))
 
 

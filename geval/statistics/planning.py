@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from geval.statistics.anytime import expected_half_width
+from geval.statistics.distributions import chi2_ppf, f_ppf, t_ppf
 from geval.statistics.jackknife import t_quantile
 from geval.statistics.projection import documents_for, least
 from geval.statistics.types import FloatArray
@@ -81,7 +81,7 @@ def for_power(values: FloatArray, difference: float, *, power: float = POWER) ->
         return lambda count: power_of(abs(difference) / spread, count) >= power
 
     # Of a large campaign the variance is the true one, which the pilot knows up to chi squared.
-    most = spread * float(np.sqrt((len(known) - 1) / stats.chi2.ppf(1 - PROMISE, len(known) - 1)))
+    most = spread * float(np.sqrt((len(known) - 1) / chi2_ppf(1 - PROMISE, len(known) - 1)))
     return _needed(_least(enough(spread), 3), _least(enough(most), 3))
 
 
@@ -114,7 +114,7 @@ def for_any_time(
         return expected_half_width(spread, count) * reach <= width
 
     def promised(count: int) -> bool:
-        times = stats.f.ppf(PROMISE_AT_ANY_TIME, count, pilot - 1)
+        times = f_ppf(PROMISE_AT_ANY_TIME, count, pilot - 1)
         return expected_half_width(spread * float(np.sqrt(times)), count) * reach <= width
 
     # Nothing can be promised of how documents vary that all say the same.
@@ -127,8 +127,10 @@ def power_of(effect: float, count: int) -> float:
     Args:
         effect: the mean difference by the standard deviation of differences.
     """
+    from scipy import stats  # noqa: PLC0415 (takes most of a second)
+
     freedom, shift = count - 1, effect * np.sqrt(count)
-    critical = stats.t.ppf(1 - SIGNIFICANCE / 2, freedom)
+    critical = t_ppf(1 - SIGNIFICANCE / 2, freedom)
     above = stats.nct.sf(critical, freedom, abs(shift))
     below = stats.nct.sf(critical, freedom, -abs(shift))
     # Where the shift is large, scipy may find neither: then the test is sure to find the effect.

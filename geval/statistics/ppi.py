@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
+from geval.statistics.distributions import normal_ppf
 from geval.statistics.jackknife import t_quantile
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
@@ -23,7 +23,7 @@ from geval.thresholds import CONFIDENCE, PPI_RANDOM, PPI_RATINGS
 
 @lru_cache
 def _z(confidence: float) -> float:
-    return float(stats.norm.ppf((1 + confidence) / 2))
+    return float(normal_ppf((1 + confidence) / 2))
 
 
 @dataclass(frozen=True)
@@ -265,6 +265,8 @@ def _unlike(rated: FloatArray, others: FloatArray) -> float | None:
     """The p-value that a judge scores two groups alike; None where one is empty."""
     if not len(rated) or not len(others):
         return None
+    from scipy import stats  # noqa: PLC0415 (takes most of a second)
+
     return float(stats.ks_2samp(rated, others).pvalue)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
+from geval.statistics.distributions import f_ppf, t_ppf
 from geval.statistics.layout import Outputs, complete, equal_pairs
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
@@ -85,12 +85,12 @@ def half_width_with(
             promised depends on it.
     """
     tells = np.array([wanted, documents]) * (1.0 if assurance is None else freedom)
-    t = stats.t.ppf((1 + CONFIDENCE) / 2, np.maximum(tells - 1, 1.0))
+    t = t_ppf((1 + CONFIDENCE) / 2, np.maximum(tells - 1, 1.0))
     likely = float(half_width * np.sqrt(documents / wanted) * t[0] / t[1])
     if assurance is None or wanted <= documents:
         return likely
     old, new = max(1.0, tells[1] - 1), tells[0] - tells[1]
-    variance = float(stats.f.ppf(assurance, new, old))
+    variance = float(f_ppf(assurance, new, old))
     return likely * float(np.sqrt((old + new * variance) / (old + new)))
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-from scipy import stats
 
+from geval.statistics.distributions import t_ppf
 from geval.statistics.jackknife import LeftOut, interval_of_difference, no_interval, t_quantile
 from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.resampling import Interval
@@ -156,7 +156,7 @@ def smallest_gain(spread: float, documents: int, *, confidence: float) -> float:
         spread: the standard deviation over documents of the two judges' difference.
     """
     freedom = max(1, documents - 1)
-    needed = t_quantile(freedom, confidence) + stats.t.ppf(POWER, freedom)
+    needed = t_quantile(freedom, confidence) + t_ppf(POWER, freedom)
     return float(needed * spread / np.sqrt(max(1, documents)))
 
 

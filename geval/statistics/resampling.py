@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from geval.statistics.correlation import (
     Coefficient,
@@ -20,6 +19,7 @@ from geval.statistics.correlation import (
     coefficient_of,
     coefficients_of_rows,
 )
+from geval.statistics.distributions import normal_cdf, normal_ppf
 from geval.statistics.layout import sums
 from geval.statistics.mixing import drawn_coefficients
 from geval.statistics.types import DIGITS, FloatArray, IntArray
@@ -216,12 +216,12 @@ def bca_interval(
     )
     if len(defined) < 2 or len(left_out) < 2 or not 0 < below < 1:
         return percentile_interval(samples, confidence=confidence)
-    bias = stats.norm.ppf(below)
+    bias = normal_ppf(below)
     deviations = left_out.mean() - left_out
     spread = (deviations**2).sum() ** 1.5
     acceleration = float((deviations**3).sum() / (6 * spread)) if spread > 0 else 0.0
-    tails = stats.norm.ppf([(1 - confidence) / 2, (1 + confidence) / 2])
-    shifted = stats.norm.cdf(bias + (bias + tails) / (1 - acceleration * (bias + tails)))
+    tails = normal_ppf([(1 - confidence) / 2, (1 + confidence) / 2])
+    shifted = normal_cdf(bias + (bias + tails) / (1 - acceleration * (bias + tails)))
     low, high = np.quantile(defined, shifted)
     return Interval(float(low), float(high), len(defined))
 

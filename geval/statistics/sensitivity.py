@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
+from geval.statistics.distributions import t_cdf, t_tail
 from geval.statistics.jackknife import LeftOut, t_interval
 from geval.statistics.layout import Outputs
 from geval.statistics.resampling import Interval
@@ -194,7 +194,7 @@ def _tested(
         certain = distance < 0 if below else abs(distance) > _CLIP
         return Finding(name, n, documents, value, Interval(value, value), 0.0 if certain else 1.0)
     t = distance / np.sqrt(variance)
-    p = stats.t.cdf(t, freedom) if below else 2 * stats.t.sf(abs(t), freedom)
+    p = t_cdf(t, freedom) if below else 2 * t_tail(abs(t), freedom)
     return Finding(name, n, documents, value, t_interval(value, variance, freedom), float(p))
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from geval.statistics.jackknife import mapped, no_interval, t_interval
 from geval.statistics.layout import Outputs, Ratings, sums
@@ -221,6 +221,8 @@ class _Conditional:
     def fitted(self) -> tuple[FloatArray, FloatArray]:
         """Severities of shape (raters,), which sum to 0, as the prior wants of those that the data
         do not tell apart, and what each code adds, (codes,)."""
+        from scipy import optimize  # noqa: PLC0415 (takes most of a second)
+
         fit = optimize.minimize(
             self._loss, np.zeros(self.size), jac=True, method="BFGS", options={"gtol": 1e-6}
         )

@@ -6,8 +6,8 @@ documents, the more.
 """
 
 import numpy as np
-from scipy import optimize, stats
 
+from geval.statistics.distributions import normal_cdf, normal_ppf, t_ppf, t_tail
 from geval.statistics.types import FloatArray
 
 # The integral over possible gains, in standard errors: beyond these ends there is nothing left.
@@ -28,9 +28,9 @@ def shrunken(gain: float, half_width: float, *, confidence: float, freedom: floa
         freedom: degrees of freedom of that interval.
     """
     quantile = (1 + confidence) / 2
-    student = abs(gain) / half_width * stats.t.ppf(quantile, freedom)
-    z = float(stats.norm.isf(stats.t.sf(student, freedom)))
-    limit = float(stats.norm.ppf(quantile))
+    student = abs(gain) / half_width * t_ppf(quantile, freedom)
+    z = float(-normal_ppf(t_tail(student, freedom)))
+    limit = float(normal_ppf(quantile))
     if not limit < z < np.inf:
         return gain
     return float(gain * _likely(z, limit) / z)
@@ -38,9 +38,10 @@ def shrunken(gain: float, half_width: float, *, confidence: float, freedom: floa
 
 def _likely(z: float, limit: float) -> float:
     """The true value, in standard errors, behind a normal z beyond a limit (on either side)."""
+    from scipy import optimize  # noqa: PLC0415 (takes most of a second)
 
     def log_likelihood(value: FloatArray) -> FloatArray:
-        beyond = stats.norm.sf(limit - value) + stats.norm.cdf(-limit - value)
+        beyond = normal_cdf(value - limit) + normal_cdf(-limit - value)
         return np.asarray(-((z - value) ** 2) / 2 - np.log(beyond))
 
     best = optimize.minimize_scalar(

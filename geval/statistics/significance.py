@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from geval.statistics.correlation import (
     Coefficient,
     coefficients_of_rows,
     mean_of_documents,
 )
+from geval.statistics.distributions import t_tail
 from geval.statistics.jackknife import interval_of_difference, over_systems
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.mixing import swapped_coefficients
@@ -278,7 +278,7 @@ def williams_test(
     if denominator < LEAST_DENOMINATOR:
         return WilliamsTest(np.nan, np.nan, np.nan)
     t = (r_human_first - r_human_second) * np.sqrt((n - 1) * (1 + r_judges) / denominator)
-    tail = float(stats.t.sf(abs(t), n - 3))
+    tail = float(t_tail(abs(t), n - 3))
     return WilliamsTest(float(t), 2 * tail, tail if t >= 0 else 1 - tail)
 
 

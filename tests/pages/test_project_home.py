@@ -27,7 +27,7 @@ READING = {
         " get_preferences get_scores get_export"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_judge_tests get_run get_report get_locked list_certificates"
-        " list_campaigns get_campaign get_plan get_annotator_numbers"
+        " list_campaigns get_campaign get_plan get_annotator_numbers get_disagreements"
         " get_certificate list_searches get_search list_studies get_study"
     ),
     "evaluations": (
@@ -42,7 +42,7 @@ READING = {
         " report_figure report_cell report_export"
         " report_drawings report_drawing report_bubble"
         " disagreement_list judge_compare judge_compare_tests cause_export snapshot_list"
-        " report_annotators"
+        " report_annotators gap_export"
         " snapshot_detail snapshot_page"
         " member_list audit_list"
         " project_export"
