@@ -171,7 +171,8 @@ class Endpoint(models.Model):
 class ModelProbe(Errand):
     """The findings of a probe about a model on an endpoint; see llm/probe.py.
 
-    A repeated probe keeps its earlier findings until it has new ones.
+    A repeated probe keeps its earlier findings until it has new ones. One without a model asks
+    which models there are; what it finds are the endpoint's `listed_models`.
     """
 
     PROJECT = "endpoint__project_id"

@@ -7,23 +7,24 @@ from typing import Any
 
 from django import forms
 
+# By these attributes static/js/choices.js knows which choices a field is shown for.
+SHOWN_FOR = ("data-shown-by", "data-shown-for")
+LONGEST_VALUE, MOST_VALUES = 32, 3
+_WITHOUT_WORDS = (forms.FileField, forms.MultipleChoiceField, forms.ModelMultipleChoiceField)
+
 
 @dataclass(frozen=True)
 class FieldGroup:
     """Fields under a heading; without a title they are the form's basics.
 
-    `changed` counts those that have another value than the default. A group with one, or with an
-    error, is open.
+    `summary` says what is set, in a line. A group with an error, or with another value than the
+    default, is open.
     """
 
     title: str
     fields: tuple[forms.BoundField, ...]
-    changed: int = 0
-    has_errors: bool = False
-
-    @property
-    def is_open(self) -> bool:
-        return self.has_errors or self.changed > 0
+    summary: str = ""
+    is_open: bool = False
 
 
 def field_groups(
@@ -46,8 +47,8 @@ def field_groups(
                 FieldGroup(
                     title,
                     fields,
-                    sum(_is_changed(form, field) for field in fields),
-                    any(field.errors for field in fields),
+                    _summary(fields),
+                    any(field.errors or _is_changed(form, field) for field in fields),
                 )
             )
     return groups
@@ -65,8 +66,28 @@ def show_for_choices(form: forms.BaseForm, choice: str, asks: Mapping[str, Itera
         for name in names:
             choices.setdefault(name, []).append(value)
     for name, those in choices.items():
-        attrs = {"data-shown-by": choice, "data-shown-for": " ".join(those)}
+        attrs = dict(zip(SHOWN_FOR, (choice, " ".join(those)), strict=True))
         form.fields[name].widget.attrs.update(attrs)
+
+
+def _summary(fields: Iterable[forms.BoundField]) -> str:
+    """The values that are set, as "step 1, labels …"."""
+    values = [text for field in fields if (text := _in_words(field))]
+    more = ["…"] if len(values) > MOST_VALUES else []
+    return ", ".join([*values[:MOST_VALUES], *more])
+
+
+def _in_words(field: forms.BoundField) -> str:
+    """A field with its value; empty where nothing is set, or where it is not text."""
+    value = field.value()
+    label = f"{field.label[:1].lower()}{field.label[1:]}"
+    if isinstance(field.field, forms.BooleanField):
+        return label if value and value != "False" else ""
+    if isinstance(field.field, _WITHOUT_WORDS) or not _plain(value):
+        return ""
+    choices = getattr(field.field, "choices", None)
+    shown = " ".join(str(dict(choices).get(value, value) if choices else value).split())
+    return f"{label} {shown if len(shown) <= LONGEST_VALUE else f'{shown[: LONGEST_VALUE - 1]}…'}"
 
 
 def _is_changed(form: forms.BaseForm, field: forms.BoundField) -> bool:

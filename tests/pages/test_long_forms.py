@@ -22,9 +22,16 @@ def client(as_role: Callable[[str], Client], small_project: Project) -> Client:
 
 def groups(page: str) -> dict[str, bool]:
     """The folded groups by title, and whether they are open."""
-    found = re.findall(r'<details class="folded"( open)?>\s*<summary>(.*?)</summary>', page, re.S)
+    return {title: is_open for title, (is_open, _summary) in groups_in_words(page).items()}
+
+
+def groups_in_words(page: str) -> dict[str, tuple[bool, str]]:
+    """The folded groups by title: whether they are open, and the summary of their values."""
+    folded = re.findall(r'<details class="folded"( open)?>\s*<summary>(.*?)</summary>', page, re.S)
     return {
-        " ".join(re.sub(r"<.*?>", " ", title).split()): bool(is_open) for is_open, title in found
+        title.strip(): (bool(is_open), re.sub(r"<.*?>", "", summary).strip())
+        for is_open, text in folded
+        for title, _, summary in [text.partition('<span class="quiet">')]
     }
 
 
@@ -71,8 +78,9 @@ def test_a_group_with_an_error_is_open(client: Client) -> None:
 def test_a_judges_form_folds_what_has_a_good_default(client: Client, project: Project) -> None:
     project.endpoints.create(name="e", base_url="http://127.0.0.1:1/v1")
     page = client.get(JUDGE).content.decode()
-    assert set(groups(page)) == {"Replies", "Calls", "Prices", "More settings"}
+    assert set(groups(page)) == {"Scoring", "Replies", "Calls", "Prices", "More settings"}
     assert not any(groups(page).values())
+    assert "name " not in groups_in_words(page)["Calls"][1]
 
 
 def test_what_a_judge_has_otherwise_is_in_sight(client: Client, project: Project) -> None:
@@ -81,7 +89,7 @@ def test_what_a_judge_has_otherwise_is_in_sight(client: Client, project: Project
         project=project, name="J", endpoint=endpoint, model="m", mode="direct", concurrency=3
     )
     page = client.get(f"{judge.get_absolute_url()}edit/").content.decode()
-    assert groups(page).get("Calls 1 changed"), groups(page)
+    assert groups_in_words(page)["Calls"] == (True, "parallel calls 3"), groups_in_words(page)
     assert not groups(page)["Prices"]
 
 

@@ -7,8 +7,10 @@ from django import forms
 from assurance.certifying.certificates import read_requirements
 from assurance.certifying.requirements import Requirement, RequirementError
 from evaluations.models import Criterion, Project
+from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.reports.options import EPSILON_FOR
 
+FOLDED = (("Requirements", ("requirements", "epsilon")),)
 USUAL = "spearman.summary.low>=0.45\nalt_test.passed"
 
 
@@ -25,11 +27,16 @@ class CertificateForm(forms.Form):
     epsilon = forms.ChoiceField(
         choices=[(value, f"{value}, for {people}") for value, people in EPSILON_FOR.items()],
         label="Epsilon of the annotator test",
+        initial=next(iter(EPSILON_FOR)),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+
+    def groups(self) -> list[FieldGroup]:
+        """The criterion, and what usually stays as it is."""
+        return field_groups(self, ("criterion",), FOLDED)
 
     def clean_requirements(self) -> list[Requirement]:
         try:

@@ -109,6 +109,8 @@ def save_endpoint(
         _check_keys_may_move(endpoint, draft)
     if moves or draft.key is not None or draft.key_env.strip() != endpoint.key_env:
         endpoint.account = ""  # until a worker has read its key
+    if moves:
+        endpoint.listed_models = None  # they are another server's
     endpoint.base_url = base_url
     endpoint.api_version = draft.api_version.strip()
     endpoint.key_env = draft.key_env.strip()

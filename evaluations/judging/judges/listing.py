@@ -24,11 +24,26 @@ ABOUT_THE_ADDRESS = frozenset(
 )
 
 
+def find_models(endpoint: Endpoint) -> None:
+    """Keep the models that an endpoint lists as suggestions.
+
+    Raises:
+        EndpointError: it lists none; the message says why, and what to do.
+    """
+    try:
+        names = _listed(endpoint)
+    except EndpointError as error:
+        raise _without_list(endpoint, error) from error
+    if not names:
+        text = f"{endpoint.base_url} lists no models. Type the model's name."
+        raise EndpointError(ErrorKind.MODEL_NOT_FOUND, text)
+    keep_listed_models(endpoint, names)
+
+
 def models_listed_by(endpoint: Endpoint) -> list[str]:
     """The names of the models that an endpoint lists; none if it lists none."""
     try:
-        client = client_for(endpoint, timeout=LIST_SECONDS)
-        return ask_within_patience(_list(client), endpoint.base_url)[:MOST_MODELS]
+        return _listed(endpoint)
     except EndpointError:
         return []
 
@@ -62,6 +77,34 @@ def with_a_suggestion(endpoint: Endpoint, model: str, error: EndpointError) -> E
                 " there. Edit the endpoint to use that address.",
             )
     return error
+
+
+def _listed(endpoint: Endpoint) -> list[str]:
+    client = client_for(endpoint, timeout=LIST_SECONDS)
+    return ask_within_patience(_list(client), endpoint.base_url)[:MOST_MODELS]
+
+
+def _without_list(endpoint: Endpoint, error: EndpointError) -> EndpointError:
+    """The error of a list, with what to do; servers without a list may have models all the same."""
+    url = endpoint.base_url
+    if error.kind == ErrorKind.AUTHENTICATION:
+        if endpoint.sealed_key:
+            text = f"{url} refused the stored key. Edit the endpoint and enter the key again."
+        elif endpoint.key_env:
+            text = f"{url} refused the key in {endpoint.key_env}. Check it where workers run."
+        else:
+            text = f"{url} asks for a key. Edit the endpoint and enter it."
+        return EndpointError(error.kind, f"{text} If only the list is refused, type the model.")
+    if error.kind not in ABOUT_THE_ADDRESS:
+        return error
+    suggested = with_a_suggestion(endpoint, "", error)
+    if suggested is not error:
+        return suggested
+    text = (
+        f"{url} has no list of models. Type the model's name; if that fails as well, check the"
+        " base URL, which ends in /v1 on most servers."
+    )
+    return EndpointError(error.kind, text)
 
 
 def _unknown(

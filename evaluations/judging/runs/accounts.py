@@ -4,6 +4,7 @@ What a server allows it allows to a key, and to all who come without one. So wha
 limits belongs to the account. Two keys at one host are two accounts, as are two names of one host.
 """
 
+import os
 from urllib.parse import urlsplit
 
 from evaluations.models import Endpoint
@@ -34,6 +35,27 @@ def read_account(endpoint: Endpoint) -> str:
         )
         as_read.update(account=account)
     return account
+
+
+def warn_of_key(endpoint: Endpoint | None) -> str:
+    """That the variable with an endpoint's key is not set, and where to set it; empty if it is.
+
+    Workers call, so what one of them last read is believed before this process's environment,
+    which need not have any keys.
+    """
+    if endpoint is None or not endpoint.key_env or os.environ.get(endpoint.key_env):
+        return ""
+    name, without_key = endpoint.key_env, account_of(endpoint.base_url, endpoint.api_version, "")
+    if endpoint.account not in ("", without_key):
+        return ""
+    if endpoint.account:
+        where = f"{name} is not set where the workers run, so {endpoint} is called without a key."
+    else:
+        where = f"{name} is not set here, and no worker has read it yet."
+    return (
+        f"{where} Set {name} in the environment of the workers, and of the web server if you want"
+        " it checked here, and restart them."
+    )
 
 
 def account_of(base_url: str, api_version: str, key: str) -> str:

@@ -6,6 +6,7 @@ others.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -16,7 +17,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluations.judging.judges.criteria import generate_steps
+from evaluations.judging.judges.listing import find_models
 from evaluations.judging.judges.probing import PROBE_PATIENCE_SECONDS, probe_endpoint
+from evaluations.judging.runs.accounts import read_account
 from evaluations.judging.runs.explain import explain
 from evaluations.models import (
     Criterion,
@@ -30,6 +33,7 @@ from evaluations.models import (
     StepsRequest,
 )
 from evaluations.models.errands import MOST_ATTEMPTS
+from evaluations.models.sealing import SealError
 from evaluations.people.waking import wake_for_errand
 from geval.llm.errors import EndpointError
 from geval.llm.patience import PATIENCE_SECONDS
@@ -56,7 +60,15 @@ class Kind:
 
 
 def _probe(probe: ModelProbe) -> None:
-    probe_endpoint(probe.endpoint, probe.model)
+    try:
+        if probe.model:
+            probe_endpoint(probe.endpoint, probe.model)
+        else:
+            find_models(probe.endpoint)
+    finally:
+        # Only here is it known whether the variable with the key is set.
+        with suppress(SealError):
+            read_account(probe.endpoint)
 
 
 def _write_steps(wanted: StepsRequest) -> None:
@@ -79,6 +91,11 @@ def request_probe(endpoint: Endpoint, model: str) -> ModelProbe:
     probe."""
     probe: ModelProbe = _request("probe", endpoint=endpoint, model=model)
     return probe
+
+
+def request_models(endpoint: Endpoint) -> ModelProbe:
+    """Have a worker ask an endpoint which models it lists."""
+    return request_probe(endpoint, "")
 
 
 def request_steps(criterion: Criterion, judge: Judge) -> StepsRequest:

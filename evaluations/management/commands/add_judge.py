@@ -14,6 +14,7 @@ from evaluations.judging.judges.judges import (
     draft_of,
     endpoint_at,
 )
+from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
 from evaluations.models import Endpoint, Judge, Project, ScoringMode
@@ -113,6 +114,8 @@ class Command(SiteCommand):
             else f"it is {judge.kind_title}"
         )
         self.stdout.write(f"Judge {judge}: {said}; {how}.")
+        if warning := warn_of_key(judge.endpoint):
+            self.stderr.write(warning)
         why_not = evaluator_class(judge.kind).why_not()
         if why_not:
             self.stderr.write(f"{judge.kind_title} is {why_not}")

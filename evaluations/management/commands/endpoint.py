@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
+from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project, in_words
 from evaluations.models import Endpoint
@@ -72,3 +73,5 @@ class Command(SiteCommand):
         except ValidationError as error:
             raise CommandError(in_words(error)) from None
         self.stdout.write(f"Endpoint {endpoint} was {'changed' if there else 'created'}.")
+        if warning := warn_of_key(endpoint):
+            self.stderr.write(warning)

@@ -20,6 +20,7 @@ from evaluations.judging.judges.judges import (
     retire,
     save_endpoint,
 )
+from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.pages.runs.steadiness import steadiness, steadiness_json
@@ -50,6 +51,8 @@ class EndpointIn(In):
 
 
 class EndpointOut(Schema):
+    """`warnings` are sentences about what should be done, such as that its key is not set."""
+
     id: int
     name: str
     base_url: str
@@ -60,10 +63,15 @@ class EndpointOut(Schema):
     tokens_per_minute: int | None
     parallel_calls: int | None
     retired_at: datetime | None
+    warnings: list[str]
 
     @staticmethod
     def resolve_has_stored_key(endpoint: Endpoint) -> bool:
         return bool(endpoint.sealed_key)
+
+    @staticmethod
+    def resolve_warnings(endpoint: Endpoint) -> list[str]:
+        return [text for text in (warn_of_key(endpoint),) if text]
 
 
 class ProbeIn(In):
@@ -114,6 +122,8 @@ class JudgeIn(JudgeSettings, In):
 
 
 class JudgeOut(Schema):
+    """`warnings` are those of its endpoint."""
+
     id: int
     label: str
     name: str
@@ -136,6 +146,11 @@ class JudgeOut(Schema):
     is_frozen: bool
     is_stand_in: bool
     retired_at: datetime | None
+    warnings: list[str]
+
+    @staticmethod
+    def resolve_warnings(judge: Judge) -> list[str]:
+        return [text for text in (warn_of_key(judge.endpoint),) if text]
 
 
 class Retired(In):
@@ -196,7 +211,7 @@ def retire_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Retire
 @router.get("/judges", response=list[JudgeOut])
 def list_judges(request: HttpRequest, slug: Path[str]) -> Any:
     """All judges of a project, with all their versions."""
-    return project_for(request, slug).judges.all()
+    return project_for(request, slug).judges.select_related("endpoint")
 
 
 @router.post("/judges", response={200: JudgeOut, 201: JudgeOut})

@@ -6,8 +6,16 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from evaluations.models import Criterion, Judge, Project
+from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.llm.presets import Preset, presets
 from geval.llm.prompts import PromptError, check_template
+
+BASICS = ("name", "definition", "scale_min", "scale_max")
+FOLDED = (
+    ("Points of the scale", ("scale_step", "labels_text")),
+    ("Prompt", ("task_introduction", "inputs", "prompt_upload", "prompt_file")),
+    ("Guidelines for annotators", ("guidelines",)),
+)
 
 
 class PresetForm(forms.Form):
@@ -90,12 +98,6 @@ class CriterionForm(forms.ModelForm):
             "guidelines": "Markdown. If empty, annotators see the definition.",
         }
 
-    field_order = (
-        "name", "definition", "scale_min", "scale_max", "scale_step", "labels_text",
-        "task_introduction", "inputs",
-        "prompt_upload", "prompt_file", "guidelines",
-    )  # fmt: skip
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("scale_min", "scale_max", "scale_step"):
@@ -106,6 +108,10 @@ class CriterionForm(forms.ModelForm):
         self.fields["labels_text"].initial = "\n".join(
             f"{point} = {label}" for point, label in named.items()
         )
+
+    def groups(self) -> list[FieldGroup]:
+        """The fields under their headings."""
+        return field_groups(self, BASICS, FOLDED)
 
     def clean_labels_text(self) -> dict[str, str]:
         named: dict[str, str] = {}

@@ -4,37 +4,48 @@ from typing import Any
 
 from django import forms
 
-from evaluations.judging.judges.judges import JudgeDraft
+from evaluations.judging.judges.judges import EndpointDraft, JudgeDraft
 from evaluations.models import Judge, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
-from evaluations.web.forms.judges import TakesErrors, llm_judge_fields
+from evaluations.web.forms.judges import AddressForm, llm_judge_fields
 from evaluations.web.forms.setting_fields import field_for
 from geval.evaluators.base import Evaluator
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.judge_settings import JudgeSettings
 
 PREFIX = "set_"
-BASICS = ("name", "endpoint", "model", "mode", "samples", "use_steps")
+ADDRESS = tuple(AddressForm.base_fields)
+BASICS = ("name", "endpoint", "provider", "base_url", "key", "model")
 FOLDED = (
+    ("Key in a variable", ("key_env",)),
+    ("Scoring", ("mode", "samples", "use_steps")),
     ("Replies", ("temperature", "max_tokens", "min_coverage")),
     ("Calls", ("concurrency", "timeout_seconds")),
     ("Prices", ("price_in", "price_out")),
 )
 
 
-class EvaluatorForm(TakesErrors):
+class EvaluatorForm(AddressForm):
     """Name and settings; for evaluators that ask an LLM the fields of `llm_judge_fields` in
-    between."""
+    between. Where the project has no endpoint yet, one is described in the same form."""
 
     name = forms.CharField(max_length=200, help_text="The name shown in reports.")
 
     def __init__(
-        self, *args: Any, project: Project, evaluator: type[Evaluator], **kwargs: Any
+        self,
+        *args: Any,
+        project: Project,
+        evaluator: type[Evaluator],
+        is_new: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.evaluator = evaluator
+        self.fields = {"name": self.fields["name"]}
+        if is_new and not project.judges.filter(name=evaluator.title).exists():
+            self.fields["name"].initial = evaluator.title
         if issubclass(evaluator, LlmEvaluator):
-            self.fields |= llm_judge_fields(evaluator, project)
+            self.fields |= llm_judge_fields(evaluator, project, is_new=is_new)
         for name, info in evaluator.Settings.model_fields.items():
             self.fields[PREFIX + name] = field_for(name, info)
 
@@ -55,9 +66,30 @@ class EvaluatorForm(TakesErrors):
         asks = issubclass(self.evaluator, LlmEvaluator)
         return field_groups(self, BASICS, (*FOLDED, ("More settings", own if asks else ())))
 
+    @property
+    def asks_for_endpoint(self) -> bool:
+        """Whether it describes an endpoint, because there is none to choose."""
+        return "base_url" in self.fields
+
+    @property
+    def is_address_valid(self) -> bool:
+        return not set(ADDRESS) & set(self.errors)
+
+    def endpoint_draft(self) -> EndpointDraft:
+        """The endpoint that a form with a valid address describes."""
+        data = self.cleaned_data
+        key, key_env = data["key"] or None, data["key_env"]
+        return EndpointDraft(base_url=data["base_url"], key=key, key_env=key_env)
+
+    def show_only(self, **errors: str) -> None:
+        """Show these errors, by field, in place of those of a form that was not to be saved."""
+        self.errors.clear()
+        for name, message in errors.items():
+            self.add_error(name, message)
+
     def draft(self) -> JudgeDraft:
         """The judge that a valid form describes; empty settings get their defaults."""
-        data = dict(self.cleaned_data)
+        data = {name: value for name, value in self.cleaned_data.items() if name not in ADDRESS}
         given = {name: data.pop(PREFIX + name) for name in self.evaluator.Settings.model_fields}
         settings = {name: value for name, value in given.items() if value not in (None, "")}
         return JudgeDraft(**data, kind=self.evaluator.kind, settings=settings)

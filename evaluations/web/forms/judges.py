@@ -9,11 +9,18 @@ from django.core.exceptions import ValidationError
 
 from evaluations.judging.judges.judges import EndpointDraft
 from evaluations.models import Endpoint, Project, ScoringMode
+from evaluations.web.field_groups import SHOWN_FOR, FieldGroup, field_groups, show_for_choices
 from evaluations.web.forms.setting_fields import field_for
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.judge_settings import JudgeSettings
+from geval.llm.providers import BY_NAME, PROVIDERS, provider_at
 
 NO_LIMIT = "For all workers together. Leave empty for no limit."
+FOLDED = (
+    ("Key in a variable", ("key_env", "confirms_key_env")),
+    ("Limits", ("requests_per_minute", "tokens_per_minute", "parallel_calls")),
+    ("Name and Azure version", ("name", "api_version")),
+)
 # What means something only where a chat model replies.
 CHATTING = {"mode", "samples", "temperature", "max_tokens", "min_coverage"}
 
@@ -29,30 +36,75 @@ class TakesErrors(forms.Form):
         return name if name in self.fields else None
 
 
-class EndpointForm(TakesErrors):
-    name = forms.CharField(
-        max_length=100, required=False, help_text="Leave empty to use the host name."
+class ProviderSelect(forms.Select):
+    """Each option brings what it fills in (static/js/providers.js)."""
+
+    def create_option(self, name: str, value: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **kwargs)
+        if provider := BY_NAME.get(str(value)):
+            option["attrs"] |= {
+                "data-base-url": provider.base_url,
+                "data-key-env": provider.key_env,
+                "data-hint": provider.hint,
+            }
+        return option
+
+
+class AddressForm(TakesErrors):
+    """Where a model is served, and the key for it."""
+
+    provider = forms.ChoiceField(
+        choices=[("", "Choose a provider"), *((one.name, one.title) for one in PROVIDERS)],
+        required=False,
+        widget=ProviderSelect,
+        help_text="Any OpenAI-compatible API works.",
     )
     base_url = forms.CharField(
         label="Base URL",
         max_length=500,
-        help_text="The address of an OpenAI-compatible API; it ends in /v1 on most servers.",
-    )
-    key = forms.CharField(
-        label="Key",
         required=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=(
-            "Stored encrypted and never shown again. Leave empty to keep the stored key, or if no"
-            " key is needed."
+            "Of Azure, https://NAME.openai.azure.com/openai/v1; of a server of your own, its"
+            " address, such as http://localhost:8000/v1."
         ),
     )
-    forget_key = forms.BooleanField(label="Delete the stored key", required=False)
-    key_env = forms.CharField(
-        label="Key variable",
-        max_length=100,
+    key = forms.CharField(
         required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text="Stored encrypted and never shown again. Leave empty if none is needed.",
     )
+    key_env = forms.CharField(label="Key variable", max_length=100, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["key_env"].help_text = _about_key_names()
+        asking = ["", *(one.name for one in PROVIDERS if one.asks_for_address)]
+        show_for_choices(self, "provider", {name: ["base_url"] for name in asking})
+
+    def clean(self) -> dict[str, Any]:
+        """The provider's usual address where none is given."""
+        data = super().clean() or {}
+        provider = BY_NAME.get(data.get("provider", ""))
+        if "base_url" in self.fields and not data.get("base_url") and "base_url" not in self.errors:
+            data["base_url"] = provider.base_url if provider else ""
+            if not data["base_url"]:
+                missing = "Choose a provider, or enter the base URL."
+                self.add_error("base_url", provider.hint if provider else missing)
+        return data
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        """What has an error is in sight, whatever the provider."""
+        super().add_error(field, error)
+        if field == "base_url":
+            for name in SHOWN_FOR:
+                self.fields[field].widget.attrs.pop(name, None)
+
+
+class EndpointForm(AddressForm):
+    name = forms.CharField(
+        max_length=100, required=False, help_text="Leave empty to use the host name."
+    )
+    forget_key = forms.BooleanField(label="Delete the stored key", required=False)
     confirms_key_env = forms.BooleanField(
         label="Send the key in this variable to the new address",
         required=False,
@@ -81,11 +133,12 @@ class EndpointForm(TakesErrors):
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["key_env"].help_text = _about_key_names()
         if endpoint is None or not endpoint.key_env:
             del self.fields["confirms_key_env"]
         if endpoint is None or not endpoint.sealed_key:
             del self.fields["forget_key"]
+        else:
+            self.fields["key"].help_text = "Leave empty to keep the stored key."
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointForm":
@@ -93,11 +146,17 @@ class EndpointForm(TakesErrors):
         initial = {
             name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)
         }
+        initial["provider"] = provider_at(endpoint.base_url).name
         return cls(initial=initial, endpoint=endpoint)
+
+    def groups(self) -> list[FieldGroup]:
+        """The fields under their headings."""
+        return field_groups(self, ("provider", "base_url", "key", "forget_key"), FOLDED)
 
     def draft(self) -> EndpointDraft:
         """The endpoint that a valid form describes."""
         data = {"confirms_key_env": True, **self.cleaned_data}
+        del data["provider"]
         forget, key = data.pop("forget_key", False), data.pop("key")
         return EndpointDraft(**data, key="" if forget and not key else key or None)
 
@@ -130,19 +189,23 @@ class ModelField(forms.CharField):
         self.suggestions = list(names)
         if self.suggestions:
             self.widget.attrs["list"] = "known-models"
+            count = len(self.suggestions)
+            self.help_text = f"Choose one of the {count} that are listed, or type another."
 
 
 class ProbeForm(forms.Form):
-    model = ModelField(help_text="A probe makes about six calls of a few tokens each.")
+    model = ModelField()
 
     def __init__(self, *args: Any, suggestions: Iterable[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["model"].suggest(suggestions)  # type: ignore[attr-defined]
 
 
-def llm_judge_fields(evaluator: type[LlmEvaluator], project: Project) -> dict[str, forms.Field]:
+def llm_judge_fields(
+    evaluator: type[LlmEvaluator], project: Project, *, is_new: bool
+) -> dict[str, forms.Field]:
     """The fields of a judge that asks an LLM, as far as they mean something to its evaluator; with
-    the project's endpoints to choose from."""
+    the project's endpoints to choose from. A new judge where there are none describes one."""
     endpoints = project.endpoints.current()
     left_out = set() if evaluator.chats else CHATTING
     if not evaluator.writes_steps:
@@ -159,6 +222,14 @@ def llm_judge_fields(evaluator: type[LlmEvaluator], project: Project) -> dict[st
             required=False,
             help_text=declared["mode"].help_text,
         )
-    chosen = forms.ModelChoiceField(queryset=endpoints, empty_label=None, initial=endpoints.last())
-    known = {name for one in endpoints.prefetch_related("probes") for name in one.suggested_models}
-    return {"endpoint": chosen, "model": ModelField(sorted(known)), **declared}
+    newest = endpoints.last()
+    if newest is None and is_new:
+        model = ModelField(
+            required=False, help_text="Leave empty to choose from those that the endpoint lists."
+        )
+        return {**AddressForm().fields, "model": model, **declared}
+    chosen = forms.ModelChoiceField(queryset=endpoints, empty_label=None, initial=newest)
+    names = {
+        name for each in endpoints.prefetch_related("probes") for name in each.suggested_models
+    }
+    return {"endpoint": chosen, "model": ModelField(sorted(names)), **declared}

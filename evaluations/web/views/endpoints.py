@@ -1,5 +1,7 @@
 """Pages of endpoints: details with probe findings, create, change, probe and retire."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +10,8 @@ from django.views.decorators.http import require_POST
 
 from evaluations.judging.judges.findings import findings_of
 from evaluations.judging.judges.judges import retire, save_endpoint
-from evaluations.judging.runs.errands import request_probe
+from evaluations.judging.runs.accounts import warn_of_key
+from evaluations.judging.runs.errands import request_models, request_probe
 from evaluations.models import Endpoint, ModelProbe, Project
 from evaluations.pages.runs.findings import findings_rows
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -33,10 +36,7 @@ def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
             note_refusal(request, error)
             form.take_errors(error)
         else:
-            messages.success(
-                request, f"{endpoint} is created. Probe a model on it, or create a judge."
-            )
-            return redirect(endpoint)
+            return _saved(request, endpoint, "created")
     context = {"project": project, "tab": "judges", "form": form}
     return render(
         request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200
@@ -58,12 +58,21 @@ def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
             note_refusal(request, error)
             form.take_errors(error)
         else:
-            messages.success(request, f"{endpoint} is saved.")
-            return redirect(endpoint)
+            return _saved(request, endpoint, "saved")
     context = {"project": project, "tab": "judges", "form": form, "endpoint": endpoint}
     return render(
         request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200
     )
+
+
+def _saved(request: HttpRequest, endpoint: Endpoint, outcome: str) -> HttpResponse:
+    """To the endpoint's page, which shows the models that it lists as soon as a worker has them."""
+    messages.success(request, f"{endpoint} is {outcome}.")
+    if warning := warn_of_key(endpoint):
+        messages.warning(request, warning)
+    if not endpoint.retired_at:
+        request_models(endpoint)
+    return redirect(endpoint)
 
 
 @require_POST
@@ -73,6 +82,9 @@ def endpoint_probe(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     form = ProbeForm(request.POST, suggestions=endpoint.suggested_models)
     if endpoint.retired_at:
         form.add_error(None, "This endpoint is retired, so it cannot be probed. Restore it first.")
+    if "models" in request.POST and not form.non_field_errors():
+        request_models(endpoint)
+        return redirect(endpoint)
     if form.is_valid():
         request_probe(endpoint, form.cleaned_data["model"].strip())
         return redirect(endpoint)
@@ -91,17 +103,19 @@ def endpoint_retire(_request: HttpRequest, project: Project, pk: int) -> HttpRes
 def _context(project: Project, endpoint: Endpoint) -> dict[str, object]:
     judges = endpoint.judges.all()
     model = judges[0].model if judges else ""
+    probes = [_shown_probe(probe) for probe in endpoint.probes.select_related("endpoint")]
     return {
         "project": project,
         "tab": "judges",
         "endpoint": endpoint,
         "judges": judges,
         "form": ProbeForm(initial={"model": model}, suggestions=endpoint.suggested_models),
-        "probes": [_shown_probe(probe) for probe in endpoint.probes.select_related("endpoint")],
+        "listing": next((entry for entry in probes if not entry["probe"].model), None),
+        "probes": [entry for entry in probes if entry["probe"].model],
     }
 
 
-def _shown_probe(probe: ModelProbe) -> dict[str, object]:
+def _shown_probe(probe: ModelProbe) -> dict[str, Any]:
     return {
         "probe": probe,
         "shown_errand": shown_errand("probe", probe) if probe.is_open else None,

@@ -55,6 +55,8 @@ def shown_errand(kind: str, errand: Errand, *, then: str = "refresh") -> dict[st
 
 def _text(errand: Errand) -> str:
     match errand:
+        case ModelProbe(model=""):
+            return f"Asking {errand.endpoint} which models it has"
         case ModelProbe():
             return f"Probing what {errand.endpoint} can do with {errand.model}"
         case StepsRequest():

@@ -1,0 +1,100 @@
+"""Who serves models, and what is to be entered for each: base URL, key, and hints. Pure.
+
+The only table of them; the form of an endpoint offers it, and docs/models.md shows it.
+"""
+
+from dataclasses import dataclass
+
+CONTAINERS = "In containers, write the server's host name instead of localhost."
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A provider of models, or a server of one's own.
+
+    `base_url` is empty where each customer has another one; `is_own` says that the address may
+    differ from the usual one. `key_env` is the usual variable with its key, empty for none.
+    """
+
+    name: str
+    title: str
+    base_url: str
+    key_env: str
+    hint: str
+    is_own: bool = False
+
+    @property
+    def asks_for_address(self) -> bool:
+        """Whether somebody has to see its base URL."""
+        return self.is_own or not self.base_url
+
+
+PROVIDERS = (
+    Provider(
+        "openai",
+        "OpenAI",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        "Keys are made at platform.openai.com, under API keys.",
+    ),
+    Provider(
+        "azure",
+        "Azure OpenAI",
+        "",
+        "AZURE_OPENAI_API_KEY",
+        "Enter https://NAME.openai.azure.com/openai/v1 with the name of your resource. The model"
+        " is the name of your deployment.",
+    ),
+    Provider(
+        "anthropic",
+        "Anthropic",
+        "https://api.anthropic.com/v1",
+        "ANTHROPIC_API_KEY",
+        "It has no token probabilities, so scores come from samples or from one reply.",
+    ),
+    Provider(
+        "gemini",
+        "Google Gemini",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "GEMINI_API_KEY",
+        "Keys are made in Google AI Studio.",
+    ),
+    Provider(
+        "vllm",
+        "vLLM",
+        "http://localhost:8000/v1",
+        "",
+        f"No key is needed unless it was started with --api-key. {CONTAINERS}",
+        is_own=True,
+    ),
+    Provider(
+        "ollama",
+        "Ollama",
+        "http://localhost:11434/v1",
+        "",
+        f"No key is needed. {CONTAINERS}",
+        is_own=True,
+    ),
+    Provider(
+        "llamacpp",
+        "llama.cpp",
+        "http://localhost:8080/v1",
+        "",
+        f"No key is needed unless it was started with --api-key. {CONTAINERS}",
+        is_own=True,
+    ),
+    Provider(
+        "other",
+        "Another server",
+        "",
+        "",
+        "Any OpenAI-compatible API works; its address ends in /v1 on most servers.",
+    ),
+)
+BY_NAME = {provider.name: provider for provider in PROVIDERS}
+
+
+def provider_at(base_url: str) -> Provider:
+    """The provider whose usual address this is; the last one for any other."""
+    address = base_url.rstrip("/")
+    return next((one for one in PROVIDERS if one.base_url == address), PROVIDERS[-1])

@@ -1,0 +1,99 @@
+"""An endpoint begins with its provider, which brings the base URL and says what else to enter."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from evaluations.models import Endpoint, Project
+from geval.llm.addresses import check_address
+from geval.llm.providers import BY_NAME, PROVIDERS, provider_at
+from geval_site.key_names import WELL_KNOWN
+from tests.conftest import CHECKOUT
+
+NEW = "/p/small/endpoints/new/"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda one: one.name)
+def test_a_provider_s_variable_is_known_and_the_docs_show_it(provider: object) -> None:
+    one = BY_NAME[provider.name]  # type: ignore[attr-defined]
+    docs = (CHECKOUT / "docs/models.md").read_text()
+
+    assert one.key_env in (*WELL_KNOWN, "")
+    assert one.name == "other" or f"| {one.title} | " in docs
+    assert one.base_url in docs
+
+
+@pytest.mark.parametrize("provider", [one for one in PROVIDERS if one.is_own])
+def test_a_local_server_s_usual_address_may_be_called_where_private_ones_may(
+    provider: object,
+) -> None:
+    check_address(provider.base_url, allow_private=True)  # type: ignore[attr-defined]
+
+
+@pytest.mark.django_db
+def test_a_chosen_provider_brings_its_base_url(
+    as_role: Callable[[str], Client], project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluations.judging.judges.judges.check_address", lambda *_a, **_k: None)
+    as_role("owner").post(NEW, {"provider": "openai", "key": "sk-1"})
+
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.base_url, endpoint.api_key) == ("https://api.openai.com/v1", "sk-1")
+    assert provider_at(endpoint.base_url).name == "openai"
+
+
+@pytest.mark.django_db
+def test_what_is_typed_counts_before_the_provider_s_address(
+    as_role: Callable[[str], Client], project: Project
+) -> None:
+    as_role("owner").post(NEW, {"provider": "vllm", "base_url": "http://127.0.0.1:8100/v1"})
+
+    assert Endpoint.objects.get().base_url == "http://127.0.0.1:8100/v1"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [("azure", "https://NAME.openai.azure.com/openai/v1"), ("", "Choose a provider, or enter")],
+)
+def test_where_each_customer_has_another_address_it_is_asked_for(
+    as_role: Callable[[str], Client], project: Project, provider: str, said: str
+) -> None:
+    page = as_role("owner").post(NEW, {"provider": provider, "key": "sk-1"}).content.decode()
+
+    field = re.search(r'<input[^>]*name="base_url"[^>]*>', page)
+    assert field
+    assert 'aria-invalid="true"' in field[0]
+    assert "data-shown-for" not in field[0]  # in sight, whatever is chosen
+    assert said in page
+    assert not Endpoint.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_form_shows_provider_address_and_key_and_folds_the_rest(
+    as_role: Callable[[str], Client], project: Project
+) -> None:
+    page = as_role("owner").get(NEW).content.decode()
+
+    in_sight = re.sub(r'<details class="folded">.*?</details>', "", page, flags=re.S)
+    form = in_sight[in_sight.index('<form class="form"') :]
+    names = set(re.findall(r'<(?:input|select)[^>]* name="(\w+)"', form))
+    assert names == {"csrfmiddlewaretoken", "provider", "base_url", "key"}
+
+
+@pytest.mark.django_db
+def test_a_variable_s_name_is_in_sight_where_one_is_set(
+    as_role: Callable[[str], Client], project: Project
+) -> None:
+    endpoint = project.endpoints.create(
+        name="e", base_url="https://api.openai.com/v1", key_env="OPENAI_API_KEY"
+    )
+    page = as_role("owner").get(f"{endpoint.get_absolute_url()}edit/").content.decode()
+
+    assert re.search(r'<details class="folded" open>\s*<summary>Key in a variable', page)
+    chosen = re.search(r'<option value="openai"[^>]*selected[^>]*>', page)
+    assert chosen
+    assert 'data-base-url="https://api.openai.com/v1"' in chosen[0]
+    assert 'data-key-env="OPENAI_API_KEY"' in chosen[0]
