@@ -197,7 +197,7 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
 
 def _judges(project: Project) -> QuerySet[Judge]:
     """Judges with scores, those in use first."""
-    return project.judges.filter(runs__isnull=False, retired_at=None).distinct().order_by("pk")
+    return project.judges.with_scores().filter(retired_at=None).order_by("pk")
 
 
 def _named(things: Sequence[Any], pk: str, otherwise: int | None) -> Any:

@@ -288,8 +288,10 @@ class JudgeQuerySet(models.QuerySet["Judge"]):
         return self.exclude(kind=JudgeKind.IMPORTED).filter(retired_at=None)
 
     def with_scores(self) -> JudgeQuerySet:
-        """Judges with a run, imported scores among them: those that a report compares."""
-        return self.filter(runs__isnull=False).distinct()
+        """Judges with a run that counts, imported scores among them: those that a report
+        compares."""
+        counting = {"runs__isnull": False, "runs__search": None, "runs__purpose": ""}
+        return self.filter(**counting).distinct()
 
     def with_models(self) -> JudgeQuerySet:
         """Judges with a chat model that can do other tasks, such as writing evaluation steps."""

@@ -90,6 +90,7 @@ urlpatterns = [
     path("p/<slug:slug>/judges/<int:pk>/", judges.judge_detail, name="judge_detail"),
     path("p/<slug:slug>/judges/<int:pk>/standing/", judges.judge_standing, name="judge_standing"),
     path("p/<slug:slug>/judges/<int:pk>/edit/", judges.judge_edit, name="judge_edit"),
+    path("p/<slug:slug>/judges/<int:pk>/try/", judges.judge_try, name="judge_try"),
     path("p/<slug:slug>/judges/<int:pk>/retire/", judges.judge_retire, name="judge_retire"),
     path("p/<slug:slug>/endpoints/new/", endpoints.endpoint_create, name="endpoint_create"),
     path("p/<slug:slug>/endpoints/<int:pk>/", endpoints.endpoint_detail, name="endpoint_detail"),

@@ -9,5 +9,8 @@ window.addEventListener("beforeunload", (event) => {
 
 document.addEventListener("htmx:load", (event) => {
   const part = event.detail.elt;
-  if (part instanceof HTMLElement && "goesOn" in part.dataset) part.closest("form")?.requestSubmit();
+  const form = part instanceof HTMLElement && "goesOn" in part.dataset && part.closest("form");
+  if (!form) return;
+  form.noValidate = true; // a form that waited for the models to choose from has none yet
+  form.requestSubmit();
 });

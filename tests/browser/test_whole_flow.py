@@ -51,11 +51,11 @@ def test_from_an_upload_to_correlations(
     page.get_by_role("button", name="Probe").click()
     expect(page.get_by_role("table").last).to_contain_text("20 per token", timeout=60_000)
     page.get_by_role("link", name="New judge").click()
-    page.get_by_role("link", name="G-Eval", exact=True).click()
     page.get_by_label("Name", exact=True).fill("Judge Judy")
     page.get_by_label("Model").fill("offline-stand-in")
     page.get_by_role("button", name="Create judge").click()
 
+    page.get_by_role("link", name="Start a run").click()
     page.get_by_role("button", name="Start run").click()
     expect(page.locator("#progress")).to_contain_text("12 of 12", timeout=60_000)
     expect(page.locator("#progress")).to_contain_text("Done")
@@ -107,7 +107,7 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
     page.get_by_label("Endpoint").select_option("here")
     page.get_by_role("button", name="Create judge").click()
-    expect(page.get_by_text("Judge Judy is created; you can start a run with it.")).to_be_visible(
+    expect(page.get_by_text("Judge Judy is created. Try it on an item, or start a run.")).to_be_visible(
         timeout=60_000
     )
 

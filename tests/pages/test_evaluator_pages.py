@@ -29,7 +29,7 @@ def test_all_evaluators_can_be_chosen_and_say_what_they_need(
 ) -> None:
     monkeypatch.setattr(BertScore, "packages", ("torch_that_is_not_there",))
 
-    page = browser.get("/p/small/judges/new/").content.decode()
+    page = browser.get("/p/small/judges/new/?kind=other").content.decode()
 
     for title in (
         "G-Eval",

@@ -24,6 +24,7 @@ from tests.hiding import EXTRAS, finders
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LEXICAL = ("rouge", "bleu", "chrf", "meteor")
+OTHER_KINDS = "judges/new/?kind=other"
 INSTALL = "pip install 'geval-site[evaluators]'"
 # Imports every module of ours, as a process would that has none of these packages.
 IMPORTS_ALL = """
@@ -76,11 +77,14 @@ def test_pages_show_and_say_what_to_install(
     client = as_role("owner")
     pages = {
         name: client.get(f"/p/{judged_project.slug}/{name}")
-        for name in ("", "judges/", "judges/new/", "judges/new/?kind=rouge", "report/", "improve/")
+        for name in (
+            *("", "judges/", "judges/new/", OTHER_KINDS, "judges/new/?kind=rouge"),
+            *("report/", "improve/"),
+        )
     }
 
     assert {name: page.status_code for name, page in pages.items()} == dict.fromkeys(pages, 200)
-    new = pages["judges/new/"].content.decode().replace("&#x27;", "'")
+    new = pages[OTHER_KINDS].content.decode().replace("&#x27;", "'")
     assert new.count(INSTALL) == len(LEXICAL)
     assert "Not installed (rouge_score, nltk missing)" in new
 

@@ -1,9 +1,12 @@
 """What a judge says in its own words, beside the criteria's."""
 
 from collections.abc import Mapping
+from typing import Any
 
+from evaluations.judging.judges.judges import change_judge, draft_of
 from evaluations.models import Criterion, Judge
-from geval.evaluators.wording import shown_part, wordings_in
+from geval.evaluators.geval import GEvalSettings
+from geval.evaluators.wording import Wording, as_setting, shown_part, wordings_in
 from geval.llm.reflection import PARTS
 from geval.texts.word_differences import MarkedLine, line_differences
 
@@ -31,6 +34,51 @@ def own_wordings(judge: Judge) -> list[tuple[str, list[ChangedPart]]]:
         (name, changed_parts(_texts_of(criteria.get(name)), wording.texts()))
         for name, wording in wordings.items()
     ]
+
+
+def editable_parts(judge: Judge, criterion: Criterion) -> tuple[str, ...]:
+    """The parts of the prompt that a judge can say in words of its own; none where it cannot."""
+    if judge.evaluator is None or not issubclass(judge.evaluator.Settings, GEvalSettings):
+        return ()
+    own = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
+    if criterion.prompt_file or own.prompt:
+        return ("prompt",)
+    return ("definition", "steps") if judge.use_steps or own.steps else ("definition",)
+
+
+def wording_texts(settings: Mapping[str, Any], criterion: Criterion) -> dict[str, str]:
+    """The parts of a criterion's prompt as a judge with these settings says them."""
+    own = wordings_in(settings.get("wording", "")).get(criterion.name, Wording())
+    return _texts_of(criterion) | own.texts()
+
+
+def reworded(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> dict[str, Any]:
+    """A judge's settings with these parts of the prompt; what is empty, or as the criterion has it,
+    stays the criterion's."""
+    if not texts:
+        return dict(judge.settings)
+    before, criterions = judge.settings.get("wording", ""), _texts_of(criterion)
+    wordings = wordings_in(before)
+    given = {part: "\n".join(text.strip().splitlines()) for part, text in texts.items()}
+    parts = {part: "" if text == criterions[part].strip() else text for part, text in given.items()}
+    own = wordings.pop(criterion.name, Wording())
+    changed = Wording.model_validate(own.model_dump() | parts)
+    if changed != Wording():
+        wordings[criterion.name] = changed
+    if not wordings and not before:
+        return dict(judge.settings)
+    return dict(judge.settings) | {"wording": as_setting(wordings) if wordings else ""}
+
+
+def keep_wording(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> Judge:
+    """Have a judge ask in these words: its next version, once runs have used it.
+
+    Raises:
+        ValidationError: as `change_judge`.
+    """
+    draft = draft_of(judge).changed(settings=reworded(judge, criterion, texts))
+    # It is asked as before, so nothing new has to be found out about its endpoint.
+    return change_judge(judge, draft, probe=False)
 
 
 def _texts_of(criterion: Criterion | None) -> dict[str, str]:

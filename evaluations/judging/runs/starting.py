@@ -114,7 +114,8 @@ def start_run(
     if not judge.can_run:
         raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
     attempt, study = request.attempt, request.study
-    evaluator = evaluator_for(judge, attempt.settings if attempt else None)
+    changed = study.changes.get("settings") if study else None
+    evaluator = evaluator_for(judge, attempt.settings if attempt else changed)
     for refusal in _refusals(judge, evaluator, criteria, request):
         raise RunError(refusal)
     run = EvaluationRun.objects.create(

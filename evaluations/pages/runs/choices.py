@@ -23,14 +23,17 @@ class ViewChoice:
 
 
 def choices() -> dict[str, Any]:
-    """`families`: the evaluators that run, by family; `broken`: entry points that cannot be
-    loaded."""
+    """`families`: the evaluators that run here, by family; `missing`: those whose packages are not
+    installed; `broken`: entry points that cannot be loaded."""
     families: dict[str, list[ViewChoice]] = {}
+    missing: list[ViewChoice] = []
     for evaluator in evaluators().values():
         if evaluator.runs:
-            families.setdefault(evaluator.family, []).append(choice_of(evaluator))
+            choice = choice_of(evaluator)
+            kinds = missing if choice.why_not else families.setdefault(evaluator.family, [])
+            kinds.append(choice)
     broken: tuple[Broken, ...] = broken_evaluators()
-    return {"families": families, "broken": broken}
+    return {"families": families, "missing": missing, "broken": broken}
 
 
 def choice_of(evaluator: type[Evaluator]) -> ViewChoice:

@@ -7,6 +7,7 @@ from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.judges import EndpointForm, ProbeForm
 from evaluations.web.forms.limits import LimitsForm
 from evaluations.web.forms.members import InvitationForm, RoleForm
+from evaluations.web.forms.playground import PlaygroundForm
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm
 from evaluations.web.forms.sharing import ShareForm, SnapshotForm
@@ -31,6 +32,7 @@ __all__ = [
     "InvitationForm",
     "JudgeFormSet",
     "LimitsForm",
+    "PlaygroundForm",
     "PresetForm",
     "ProbeForm",
     "ProjectForm",

@@ -4,29 +4,43 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from evaluations.judging.judges.findings import known_findings
-from evaluations.judging.judges.judges import ProbeNeededError, change_judge, create_judge, retire
-from evaluations.judging.judges.wordings import own_wordings
-from evaluations.judging.runs.errands import request_probe
-from evaluations.models import Judge, JudgeKind, ModelProbe, Project
+from evaluations.judging.judges.judges import (
+    ProbeNeededError,
+    change_judge,
+    create_judge,
+    retire,
+    save_endpoint,
+)
+from evaluations.judging.judges.wordings import keep_wording, own_wordings
+from evaluations.judging.runs.accounts import warn_of_key
+from evaluations.judging.runs.errands import request_models, request_probe
+from evaluations.judging.runs.lifecycle import RunError
+from evaluations.judging.runs.playground import can_try, latest_trial, try_items
+from evaluations.models import Judge, JudgeKind, ModelProbe, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
 from evaluations.pages.runs.choices import choice_of, choices, settings_rows
 from evaluations.pages.runs.findings import findings_rows
 from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.pages.runs.steadiness import rows_of, steadiness
+from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.people.audit import note_refusal
 from evaluations.registry import extensions
 from evaluations.reports.serving.view import report_view
-from evaluations.web.forms import EvaluatorForm
+from evaluations.web.forms import EvaluatorForm, PlaygroundForm
+from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
-from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.base import Evaluator
 from geval.evaluators.registry import evaluators
 from geval.reports.options import ReportOptions
+from geval.llm.prompts import PromptError
+from geval_site.queues import RUNS
 
 
 @project_view(READERS)
@@ -51,6 +65,13 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     judge = get_object_or_404(
         Judge.objects.select_related("endpoint", "project"), project=project, pk=pk
     )
+    playground = _playground(request, judge) if request.may_edit else None  # type: ignore[attr-defined]
+    return render(request, "evaluations/judge_detail.html", _detail(judge, playground))
+
+
+def _detail(judge: Judge, playground: PlaygroundForm | None) -> dict[str, Any]:
+    """What the page of a judge shows; the playground for those who may try it."""
+    project = judge.project
     findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
     # Wordings are shown by themselves, line by line.
     settings = {name: value for name, value in judge.settings.items() if name != "wording"}
@@ -69,9 +90,76 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         "drifted": judge.studies.drifted().select_related("criterion", "judge", "project"),
         "replies": judge.runs.filter(items__isnull=False).first() if not judge.can_run else None,
     }
+    if playground:
+        context |= {"playground": playground, "criteria": project.criteria.all()} | _trial(judge)
     for extension in extensions():
         context |= extension.judge_page(judge)
-    return render(request, "evaluations/judge_detail.html", context)
+    return context
+
+
+def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
+    """The form that tries a judge on a criterion: that which is named, else the one tried last."""
+    criteria = list(judge.project.criteria.all())
+    if not criteria or not can_try(judge):
+        return None
+    named = request.POST.get("criterion") or request.GET.get("criterion")
+    trial = latest_trial(judge)
+    tried = {criterion.pk for criterion in trial.judged_criteria()} if trial else set()
+    chosen = next(
+        (one for one in criteria if str(one.pk) == named or (not named and one.pk in tried)),
+        criteria[0],
+    )
+    form = PlaygroundForm(
+        request.POST or None, judge=judge, chosen=chosen, is_own="own" in request.GET
+    )
+    return form if form.fields["item_1"].choices else None  # type: ignore[attr-defined]
+
+
+def _trial(judge: Judge) -> dict[str, Any]:
+    """The latest trial of a judge, as the part of the page that is asked for until it ends."""
+    run = latest_trial(judge)
+    return {
+        "run": run,
+        "trial": trial_items(run) if run else [],
+        "worker_alive": WorkerHeartbeat.objects.doing(RUNS, project=judge.project.slug).exists(),
+    }
+
+
+@project_view(EDITORS)
+def judge_try(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Try a judge on a few items, or with "keep" make these words its own; for htmx, how far the
+    trial is."""
+    judge = get_object_or_404(project.judges.that_run(), pk=pk)
+    if request.method == "GET":
+        context = {"project": project, "judge": judge} | _trial(judge)
+        is_active = bool(context["run"] and context["run"].is_active)
+        status = 200 if is_active else STOP_POLLING
+        return render(request, "evaluations/playground_trial.html", context, status=status)
+    form = _playground(request, judge)
+    if form is None:
+        messages.error(request, "There is nothing to try this judge on.")
+        return redirect(judge)
+    if form.is_valid():
+        criterion = form.cleaned_data["criterion"]
+        try:
+            if "keep" in request.POST:
+                return _kept(request, judge, keep_wording(judge, criterion, form.texts))
+            try_items(judge, criterion, form.outputs, form.texts)
+        except ValidationError as error:
+            form.add_error(None, error.messages)
+        except (RunError, PromptError) as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect(f"{judge.get_absolute_url()}#try")
+    return render(request, "evaluations/judge_detail.html", _detail(judge, form), status=422)
+
+
+def _kept(request: HttpRequest, judge: Judge, changed: Judge) -> HttpResponse:
+    if changed.pk == judge.pk:
+        messages.success(request, f"{judge} asks in these words from now on.")
+    else:
+        messages.success(request, f"{changed} is created with these words; {judge} is retired.")
+    return redirect(f"{changed.get_absolute_url()}#try")
 
 
 @project_view(READERS)
@@ -91,43 +179,100 @@ def judge_standing(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 @project_view(EDITORS)
 def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
-    """Choose an evaluator, then fill in its form."""
-    kind = request.POST.get("kind") or request.GET.get("kind")
-    evaluator = evaluators().get(kind or JudgeKind.GEVAL)
-    if evaluator is None or not evaluator.runs or (request.method == "GET" and not kind):
+    """A judge in one form, G-Eval unless another kind is asked for; other kinds are a link away."""
+    kind = request.POST.get("kind") or request.GET.get("kind") or JudgeKind.GEVAL
+    evaluator = evaluators().get(kind)
+    if evaluator is None or not evaluator.runs:
         return render(
             request,
             "evaluations/judge_choose.html",
             {"project": project, "tab": "judges"} | choices(),
         )
-    if issubclass(evaluator, LlmEvaluator) and not project.endpoints.current().exists():
-        if request.why_not_call_out:  # type: ignore[attr-defined]
-            said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
-            messages.error(request, said)
-            return redirect("evaluations:judge_list", project.slug)
-        messages.info(request, f"{evaluator.title} needs an endpoint; create one first.")
-        return redirect("evaluations:endpoint_create", project.slug)
-    form = EvaluatorForm(request.POST or None, project=project, evaluator=evaluator)
-    probing = None
-    if form.is_valid():
-        try:
-            judge, made = create_judge(project, form.draft(), here=False)
-        except ProbeNeededError as needed:
-            probing = _probing(request, form, needed)
-        except ValidationError as error:
-            form.take_errors(error)
-        else:
-            said = "is created" if made else "already exists"
-            messages.success(request, f"{judge} {said}; you can start a run with it.")
-            return redirect("evaluations:run_list", project.slug)
+    form = _new_form(project, evaluator, request.POST or None, request.GET)
+    if form.asks_for_endpoint and request.why_not_call_out:  # type: ignore[attr-defined]
+        said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
+        messages.error(request, said)
+        return redirect("evaluations:judge_list", project.slug)
+    waiting = None
+    if request.method == "POST":
+        form = _with_endpoint(request, project, form)
+        if _wants_models(request, form):
+            waiting = _asked_models(request, form)
+        elif form.is_valid() and not form.asks_for_endpoint:
+            try:
+                judge, made = create_judge(project, form.draft(), here=False)
+            except ProbeNeededError as needed:
+                waiting = _probing(request, form, needed)
+            except ValidationError as error:
+                form.take_errors(error)
+            else:
+                _say_saved(request, judge, "is created" if made else "already exists")
+                return redirect(judge)
     context = {
         "project": project,
         "tab": "judges",
         "form": form,
         "evaluator": choice_of(evaluator),
-        "shown_errand": probing,
+        "shown_errand": waiting,
+        "criteria": project.criteria.all(),
     }
     return render(request, "evaluations/judge_form.html", context)
+
+
+def _new_form(
+    project: Project, evaluator: type[Evaluator], data: QueryDict | None, query: QueryDict
+) -> EvaluatorForm:
+    """The form of a new judge; a link may name its endpoint."""
+    initial = {"endpoint": query["endpoint"]} if "endpoint" in query else {}
+    return EvaluatorForm(data, project=project, evaluator=evaluator, is_new=True, initial=initial)
+
+
+def _with_endpoint(request: HttpRequest, project: Project, form: EvaluatorForm) -> EvaluatorForm:
+    """The form with the endpoint that it describes, once that is saved."""
+    may_save = form.is_address_valid and (form.is_valid() or "models" in request.POST)
+    if not form.asks_for_endpoint or not may_save:
+        return form
+    try:
+        endpoint = save_endpoint(project, form.endpoint_draft())
+    except ValidationError as error:
+        note_refusal(request, error)
+        form.take_errors(error)
+        return form
+    data = request.POST.copy()
+    data["endpoint"] = str(endpoint.pk)
+    return _new_form(project, form.evaluator, data, request.GET)
+
+
+def _wants_models(request: HttpRequest, form: EvaluatorForm) -> bool:
+    """Whether a form with an endpoint is sent to see the models that it lists."""
+    if not form.fields.get("endpoint"):
+        return False
+    if "models" in request.POST:
+        return True
+    has_model, suggestions = request.POST.get("model"), form.fields["model"].suggestions  # type: ignore[attr-defined]
+    return not has_model and ("waited" in request.POST or not suggestions)
+
+
+def _asked_models(request: HttpRequest, form: EvaluatorForm) -> dict[str, Any] | None:
+    """The request for an endpoint's models that the form waits for; None once it is answered."""
+    form.full_clean()
+    endpoint = form.cleaned_data.get("endpoint")
+    if endpoint is None:
+        return None
+    asked = endpoint.probes.filter(model="").first()
+    if not asked or asked.is_open or request.POST.get("waited") != str(asked.pk):
+        form.show_only()
+        return shown_errand("probe", request_models(endpoint), then="submit")
+    form.show_only(**({"model": asked.message} if asked.has_failed else {}))
+    form.fields["model"].widget.attrs["autofocus"] = True
+    return None
+
+
+def _say_saved(request: HttpRequest, judge: Judge, outcome: str) -> None:
+    then = "Try it on an item, or start a run." if can_try(judge) else "You can start a run."
+    messages.success(request, f"{judge} {outcome}. {then}")
+    if warning := warn_of_key(judge.endpoint):
+        messages.warning(request, warning)
 
 
 @project_view(EDITORS)
@@ -157,6 +302,8 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
                 else f"is created; {judge} keeps its runs and is retired"
             )
             messages.success(request, f"{changed} {said}.")
+            if warning := warn_of_key(changed.endpoint):
+                messages.warning(request, warning)
             return redirect(changed)
     context = {
         "project": project,

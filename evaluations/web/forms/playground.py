@@ -1,0 +1,91 @@
+"""The form that tries a judge on a few items, with parts of its prompt in other words."""
+
+from django import forms
+from django.http import QueryDict
+
+from evaluations.judging.judges.wordings import editable_parts, wording_texts
+from evaluations.judging.runs.playground import MOST_ITEMS, latest_trial, offered_outputs
+from evaluations.models import Criterion, Judge
+from evaluations.web.field_groups import FieldGroup
+from geval.evaluators.wording import LONGEST_PART
+from geval.llm.reflection import PARTS
+
+ITEMS = tuple(f"item_{number}" for number in range(1, MOST_ITEMS + 1))
+
+
+class PlaygroundForm(forms.Form):
+    """A criterion, one to three items, and the parts of the prompt that can be said otherwise.
+
+    It begins with the words of the judge's latest trial on the criterion, unless the judge's own
+    are wanted.
+    """
+
+    criterion = forms.ModelChoiceField(Criterion.objects.none(), widget=forms.HiddenInput)
+
+    def __init__(
+        self, data: QueryDict | None, *, judge: Judge, chosen: Criterion, is_own: bool = False
+    ) -> None:
+        # Other forms of the page have a criterion, too.
+        super().__init__(data, auto_id="try_%s")
+        self.fields["criterion"].queryset = judge.project.criteria.all()  # type: ignore[attr-defined]
+        self.fields["criterion"].initial = chosen
+        self.chosen = chosen
+        self.parts = editable_parts(judge, chosen)
+        offered = [
+            (str(output.pk), f"{output.document.doc_id} · {output.system.name}")
+            for output in offered_outputs(judge.project)
+        ]
+        trial = latest_trial(judge)
+        if trial is not None and chosen not in trial.judged_criteria():
+            trial = None
+        before = [str(pk) for pk in trial.frozen.outputs] if trial else []
+        for name, pk in zip(ITEMS, [*before, *[""] * MOST_ITEMS], strict=False):
+            is_first = name == ITEMS[0]
+            self.fields[name] = forms.ChoiceField(
+                label="Item" if is_first else "And",
+                choices=offered if is_first else [("", "–"), *offered],
+                required=is_first,
+                initial=pk,
+            )
+        self._own = wording_texts(judge.settings, chosen)
+        shown = self._own
+        if trial is not None and not is_own:
+            shown = wording_texts(trial.frozen.settings, chosen)
+        for part in self.parts:
+            self.fields[part] = forms.CharField(
+                label=PARTS[part],
+                max_length=LONGEST_PART,
+                required=False,
+                initial=shown.get(part, ""),
+                widget=forms.Textarea({"rows": 8}),
+                help_text="" if self._own.get(part) else "The model writes them if this is empty.",
+            )
+
+    def items(self) -> list[forms.BoundField]:
+        return [self[name] for name in ITEMS]
+
+    def prompt(self) -> FieldGroup | None:
+        """The parts of the prompt, in sight once they are not the judge's own."""
+        fields = tuple(self[part] for part in self.parts)
+        if not fields:
+            return None
+        differs = any(
+            _plain(str(field.value() or "")) != _plain(self._own.get(field.name, ""))
+            for field in fields
+        )
+        return FieldGroup("Edit the prompt", fields, is_open=differs)
+
+    @property
+    def outputs(self) -> list[int]:
+        """The ids of the chosen items of a valid form, each once."""
+        chosen = [self.cleaned_data[name] for name in ITEMS]
+        return [int(pk) for pk in dict.fromkeys(chosen) if pk]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The parts of the prompt of a valid form."""
+        return {part: self.cleaned_data[part] for part in self.parts}
+
+
+def _plain(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]

@@ -1,0 +1,144 @@
+"""A new judge is G-Eval in one form, with its endpoint where there is none; other kinds are a link
+away."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from evaluations.models import Endpoint, Judge, ModelProbe, Project
+from geval.evaluators.bertscore import BertScore
+from tests.conftest import do_errands
+from tests.processes import StandInProcess
+
+pytestmark = pytest.mark.django_db
+NEW, MODEL = "/p/small/judges/new/", "offline-stand-in"
+Start = Callable[..., StandInProcess]
+
+
+def fields(page: str) -> set[str]:
+    """The names of the fields in sight of the judge's form."""
+    in_sight = re.sub(r'<details class="folded">.*?</details>', "", page, flags=re.S)
+    form = in_sight[in_sight.index('<form class="form"') :]
+    return set(re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', form))
+
+
+def filled(page: str, **values: Any) -> dict[str, Any]:
+    """What a browser would send: the values of a form's inputs, with these in their place."""
+    inputs = re.findall(r'<input type="(\w+)" name="(\w+)"(?: value="([^"]*)")?', page)
+    sent = {name: value for kind, name, value in inputs if kind in ("number", "hidden", "text")}
+    return {**sent, "set_delimited": "on", "use_steps": "on", **values}
+
+
+@pytest.fixture
+def owner(as_role: Callable[[str], Client], small_project: Project) -> Client:
+    return as_role("owner")
+
+
+def test_the_first_form_asks_for_name_provider_key_and_model(owner: Client) -> None:
+    page = owner.get(NEW).content.decode()
+
+    assert "New judge: G-Eval" in page
+    assert fields(page) == {
+        *("csrfmiddlewaretoken", "kind", "name", "provider", "base_url", "key", "model")
+    }
+    assert "It rates on coherence" in page
+    assert f'href="{NEW}?kind=other"' in page
+    assert "ROUGE" not in page
+
+
+def test_with_an_endpoint_it_is_chosen_instead(owner: Client, small_project: Project) -> None:
+    small_project.endpoints.create(name="first", base_url="http://127.0.0.1:9/v1")
+    second = small_project.endpoints.create(name="second", base_url="http://127.0.0.1:9/v2")
+    Endpoint.objects.create(project=small_project, name="third", base_url="http://127.0.0.1:9/v3")
+    page = owner.get(f"{NEW}?endpoint={second.pk}").content.decode()
+
+    assert fields(page) == {"csrfmiddlewaretoken", "kind", "name", "endpoint", "model"}
+    assert f'<option value="{second.pk}" selected>' in page
+
+
+def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) -> None:
+    sent = filled(owner.get(NEW).content.decode(), base_url=start_standin().base_url, key="sk-1")
+
+    asked = owner.post(NEW, sent).content.decode()
+    do_errands()
+    endpoint, listing = Endpoint.objects.get(), ModelProbe.objects.get()
+    sent |= {"endpoint": endpoint.pk}
+    listed = owner.post(NEW, sent | {"waited": listing.pk}).content.decode()
+    probing = owner.post(NEW, sent | {"model": MODEL}).content.decode()
+    do_errands()
+    answer = owner.post(NEW, sent | {"model": MODEL}, follow=True)
+
+    assert "which models it has…" in asked
+    assert f'name="waited" value="{listing.pk}"' in asked
+    assert f'<option value="{endpoint.pk}" selected>' in asked
+    assert "errorlist" not in asked
+    assert "sk-1" not in asked
+    assert f'<option value="{MODEL}">' in listed
+    assert "Choose one of the 1 that are listed, or type another." in listed
+    assert "errorlist" not in listed
+    assert "waited" not in listed
+    assert f"can do with {MODEL}…" in probing
+    judge = Judge.objects.get()
+    assert (judge.name, judge.endpoint, judge.mode) == ("G-Eval", endpoint, "logprobs")
+    assert endpoint.api_key == "sk-1"
+    assert answer.redirect_chain[-1][0] == judge.get_absolute_url()
+    assert "Try it on an item, or start a run." in answer.content.decode()
+
+
+def test_a_list_that_is_refused_is_said_at_the_model(owner: Client) -> None:
+    sent = filled(owner.get(NEW).content.decode(), base_url="http://127.0.0.1:9/v1", models="1")
+    owner.post(NEW, sent)
+    do_errands()
+    waited = {"endpoint": Endpoint.objects.get().pk, "waited": ModelProbe.objects.get().pk}
+    del sent["models"]
+
+    page = owner.post(NEW, sent | waited).content.decode()
+
+    assert re.search(r'<input[^>]*name="model"[^>]*aria-invalid="true"', page)
+    assert "Nothing answers at http://127.0.0.1:9/v1" in page
+    assert "waited" not in page
+
+
+def test_the_button_lists_models_whatever_else_is_missing(owner: Client) -> None:
+    page = owner.post(NEW, {"kind": "geval", "base_url": "http://127.0.0.1:9/v1", "models": "1"})
+
+    assert "which models it has…" in page.content.decode()
+    assert "errorlist" not in page.content.decode()
+    assert not Judge.objects.exists()
+
+
+def test_a_wrong_address_saves_nothing(owner: Client) -> None:
+    page = owner.post(NEW, {"kind": "geval", "name": "J", "base_url": "nonsense"}).content.decode()
+
+    assert "is not an address like" in page
+    assert not Endpoint.objects.exists()
+
+
+def test_who_may_not_call_out_is_refused_and_saves_nothing(
+    as_role: Callable[[str], Client], small_project: Project, settings: Any
+) -> None:
+    settings.WHO_MAY_CALL_OUT = "owners"
+    sent = {"kind": "geval", "name": "J", "base_url": "http://127.0.0.1:9/v1", "model": "m"}
+
+    answer = as_role("researcher").post(NEW, sent, follow=True)
+
+    page = answer.content.decode()
+    assert "G-Eval needs an endpoint." in page
+    assert "Ask an owner to do it" in page
+    assert not Endpoint.objects.exists()
+
+
+def test_kinds_that_are_not_installed_are_folded_behind_the_link(
+    owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BertScore, "packages", ("torch_that_is_not_there",))
+    page = owner.get(f"{NEW}?kind=other").content.decode()
+    in_sight = re.sub(r'<details class="folded">.*?</details>', "", page, flags=re.S)
+
+    assert "Not installed here" in page
+    assert ">BERTScore</a>" in page
+    assert ">BERTScore</a>" not in in_sight
+    assert ">ROUGE</a>" in in_sight
