@@ -34,6 +34,8 @@ class RunState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
+# The purpose of a run that tries a judge on a few items (judging/runs/playground.py).
+PLAYGROUND = "playground"
 ACTIVE_STATES = (RunState.PREPARING, RunState.RUNNING)
 
 

@@ -97,4 +97,5 @@ BY_NAME = {provider.name: provider for provider in PROVIDERS}
 def provider_at(base_url: str) -> Provider:
     """The provider whose usual address this is; the last one for any other."""
     address = base_url.rstrip("/")
-    return next((one for one in PROVIDERS if one.base_url == address), PROVIDERS[-1])
+    at_address = (provider for provider in PROVIDERS if provider.base_url == address)
+    return next(at_address, PROVIDERS[-1])

@@ -66,7 +66,7 @@ def test_six_clicks_lead_from_new_judge_to_the_first_score(
 
     page.get_by_text("Edit the prompt").click()
     page.get_by_label("Definition of the criterion").fill("Is it a haiku?")
-    page.get_by_label("And").first.select_option(index=2)
+    page.get_by_label("Second item").select_option(index=2)
     page.get_by_role("button", name="Try judge").click()
     expect(score).to_have_count(2, timeout=60_000)
     expect(page.locator("#tried pre.asked").first).to_contain_text("Is it a haiku?")

@@ -107,9 +107,9 @@ def test_a_judge_s_form_waits_for_its_endpoint_and_goes_on_by_itself(
     expect(page.get_by_label("Name", exact=True)).to_have_value("Judge Judy")
     page.get_by_label("Endpoint").select_option("here")
     page.get_by_role("button", name="Create judge").click()
-    expect(page.get_by_text("Judge Judy is created. Try it on an item, or start a run.")).to_be_visible(
-        timeout=60_000
-    )
+    expect(
+        page.get_by_text("Judge Judy is created. Try it on an item, or start a run.")
+    ).to_be_visible(timeout=60_000)
 
 
 @pytest.mark.parametrize("width", [1280, 360])

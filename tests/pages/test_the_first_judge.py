@@ -44,7 +44,7 @@ def test_the_first_form_asks_for_name_provider_key_and_model(owner: Client) -> N
     assert fields(page) == {
         *("csrfmiddlewaretoken", "kind", "name", "provider", "base_url", "key", "model")
     }
-    assert "It rates on coherence" in page
+    assert "It rates on all criteria unless you choose some" in page
     assert f'href="{NEW}?kind=other"' in page
     assert "ROUGE" not in page
 

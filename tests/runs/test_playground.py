@@ -9,9 +9,11 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
+from evaluations.heartbeat import Offer, beat
 from evaluations.judging.judges.wordings import keep_wording, wording_texts
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.playground import can_try, latest_trial, offered_outputs, try_items
+from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import (
@@ -30,6 +32,7 @@ from evaluations.models.newest_scores import runs_of_newest
 from evaluations.pages.jobs import jobs_of
 from evaluations.pages.runs.trial import trial_items
 from geval.llm.prompts import PromptError
+from geval_site.queues import RUNS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MakeJudge = Callable[..., Judge]
@@ -110,6 +113,17 @@ def test_a_trial_counts_nowhere_and_pays_as_any_run(
     work_on_run(after.pk, "w")
     after.refresh_from_db()
     assert (after.calls, after.cache_hits) == (6, 0)  # nothing of the trial is used again
+
+
+def test_somebody_looks_at_it_so_it_comes_first(judge: Judge, criterion: Criterion) -> None:
+    """Not behind hours of another run of its project."""
+    beat("w", Offer((RUNS,), 2))
+    other = start_run(judge, list(judge.project.criteria.all()))
+    trial = try_items(judge, criterion, [offered_outputs(judge.project)[0].pk], {})
+
+    assert waiting_run() == trial.pk
+    trial.delete()
+    assert waiting_run() == other.pk
 
 
 def test_the_limits_of_a_project_hold(judge: Judge, criterion: Criterion) -> None:

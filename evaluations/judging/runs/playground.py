@@ -10,9 +10,9 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.starting import RunRequest, StudyRequest, start_run
 from evaluations.models import CandidateOutput, Criterion, EvaluationRun, Judge, Project
 from evaluations.models.improving import withheld_documents
+from evaluations.models.runs import PLAYGROUND
 from geval.evaluators.llm_evaluator import LlmEvaluator
 
-PURPOSE = "playground"
 MOST_ITEMS = 3
 MOST_OFFERED = 200
 
@@ -39,7 +39,7 @@ def offered_outputs(project: Project) -> list[CandidateOutput]:
 
 def latest_trial(judge: Judge) -> EvaluationRun | None:
     """The last time a judge was tried here."""
-    return judge.runs.filter(purpose=PURPOSE).order_by("-pk").first()
+    return judge.runs.filter(purpose=PLAYGROUND).order_by("-pk").first()
 
 
 def try_items(
@@ -58,5 +58,5 @@ def try_items(
     if not outputs or len(outputs) > MOST_ITEMS or not set(outputs) <= offered:
         raise RunError(f"Choose one to {MOST_ITEMS} of the items that are offered.")
     settings = reworded(judge, criterion, texts)
-    study = StudyRequest(purpose=PURPOSE, outputs=outputs, changes={"settings": settings})
+    study = StudyRequest(purpose=PLAYGROUND, outputs=outputs, changes={"settings": settings})
     return start_run(judge, [criterion], RunRequest(study=study))

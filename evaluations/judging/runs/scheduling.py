@@ -22,6 +22,7 @@ from evaluations.judging.runs.shift import ours
 from evaluations.models import EvaluationRun, WorkerSlot
 from evaluations.models.compiled import CompiledQuery
 from evaluations.models.run_parameters import RunParameters
+from evaluations.models.runs import PLAYGROUND
 
 # Of several slots so many serve pilots and trials before others; at least one does.
 INTERACTIVE_SHARE = 0.25
@@ -188,6 +189,7 @@ def _active(_project: str) -> CompiledQuery:
                 "judge_id",
                 "pilot",
                 "trial",
+                "purpose",
                 "endpoint",
                 "concurrency",
                 "served_at",
@@ -204,11 +206,11 @@ def _runs_in_line(current: int | None) -> list[RunInLine]:
             pk=pk,
             project=project,
             judge=judge,
-            is_interactive=bool(pilot or trial),
+            is_interactive=bool(pilot or trial or purpose == PLAYGROUND),
             concurrency=None if endpoint is None else int(concurrency or usual),
             served_at=_NOW if pk == current else served_at,
         )
-        for pk, project, judge, pilot, trial, endpoint, concurrency, served_at in _active(
+        for pk, project, judge, pilot, trial, purpose, endpoint, concurrency, served_at in _active(
             settings.ONLY_PROJECT
         ).rows()
     ]

@@ -67,6 +67,16 @@ class EvaluatorForm(AddressForm):
         return field_groups(self, BASICS, (*FOLDED, ("More settings", own if asks else ())))
 
     @property
+    def more_titles(self) -> str:
+        """What is folded."""
+        return ", ".join(group.title for group in self.groups()[1:]).capitalize()
+
+    @property
+    def is_more_open(self) -> bool:
+        """Whether something that is folded is set or wrong."""
+        return any(group.is_open for group in self.groups())
+
+    @property
     def asks_for_endpoint(self) -> bool:
         """Whether it describes an endpoint, because there is none to choose."""
         return "base_url" in self.fields

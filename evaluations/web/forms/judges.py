@@ -54,7 +54,7 @@ class AddressForm(TakesErrors):
     """Where a model is served, and the key for it."""
 
     provider = forms.ChoiceField(
-        choices=[("", "Choose a provider"), *((one.name, one.title) for one in PROVIDERS)],
+        choices=[("", "Choose a provider"), *((each.name, each.title) for each in PROVIDERS)],
         required=False,
         widget=ProviderSelect,
         help_text="Any OpenAI-compatible API works.",
@@ -78,7 +78,7 @@ class AddressForm(TakesErrors):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["key_env"].help_text = _about_key_names()
-        asking = ["", *(one.name for one in PROVIDERS if one.asks_for_address)]
+        asking = ["", *(each.name for each in PROVIDERS if each.asks_for_address)]
         show_for_choices(self, "provider", {name: ["base_url"] for name in asking})
 
     def clean(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from geval.evaluators.wording import LONGEST_PART
 from geval.llm.reflection import PARTS
 
 ITEMS = tuple(f"item_{number}" for number in range(1, MOST_ITEMS + 1))
+LABELS = ("Item", "Second item", "Third item")
 
 
 class PlaygroundForm(forms.Form):
@@ -39,10 +40,10 @@ class PlaygroundForm(forms.Form):
         if trial is not None and chosen not in trial.judged_criteria():
             trial = None
         before = [str(pk) for pk in trial.frozen.outputs] if trial else []
-        for name, pk in zip(ITEMS, [*before, *[""] * MOST_ITEMS], strict=False):
+        for name, label, pk in zip(ITEMS, LABELS, [*before, "", "", ""], strict=False):
             is_first = name == ITEMS[0]
             self.fields[name] = forms.ChoiceField(
-                label="Item" if is_first else "And",
+                label=label,
                 choices=offered if is_first else [("", "–"), *offered],
                 required=is_first,
                 initial=pk,
@@ -57,7 +58,7 @@ class PlaygroundForm(forms.Form):
                 max_length=LONGEST_PART,
                 required=False,
                 initial=shown.get(part, ""),
-                widget=forms.Textarea({"rows": 8}),
+                widget=forms.Textarea({"rows": 6}),
                 help_text="" if self._own.get(part) else "The model writes them if this is empty.",
             )
 

@@ -106,7 +106,7 @@ def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
     trial = latest_trial(judge)
     tried = {criterion.pk for criterion in trial.judged_criteria()} if trial else set()
     chosen = next(
-        (one for one in criteria if str(one.pk) == named or (not named and one.pk in tried)),
+        (each for each in criteria if str(each.pk) == named or (not named and each.pk in tried)),
         criteria[0],
     )
     form = PlaygroundForm(
@@ -190,8 +190,8 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         )
     form = _new_form(project, evaluator, request.POST or None, request.GET)
     if form.asks_for_endpoint and request.why_not_call_out:  # type: ignore[attr-defined]
-        said = f"{evaluator.title} needs an endpoint. {request.why_not_call_out}"  # type: ignore[attr-defined]
-        messages.error(request, said)
+        why_not = request.why_not_call_out  # type: ignore[attr-defined]
+        messages.error(request, f"{evaluator.title} needs an endpoint. {why_not}")
         return redirect("evaluations:judge_list", project.slug)
     waiting = None
     if request.method == "POST":
@@ -214,7 +214,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         "form": form,
         "evaluator": choice_of(evaluator),
         "shown_errand": waiting,
-        "criteria": project.criteria.all(),
+        "criteria": project.criteria.exists(),
     }
     return render(request, "evaluations/judge_form.html", context)
 
