@@ -77,6 +77,7 @@ IN_WORDS = {
     "evaluations:judge_create": "created a judge",
     "evaluations:judge_edit": "changed a judge",
     "evaluations:judge_retire": "retired or restored a judge",
+    "evaluations:judge_try": "tried a judge on items, or kept its prompt",
     "evaluations:lock_create": "locked documents",
     "evaluations:lock_open": "unlocked the locked documents",
     "evaluations:look_create": "looked at the locked documents",

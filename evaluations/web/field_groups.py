@@ -47,7 +47,7 @@ def field_groups(
                 FieldGroup(
                     title,
                     fields,
-                    _summary(fields),
+                    _summary(title, fields),
                     any(field.errors or _is_changed(form, field) for field in fields),
                 )
             )
@@ -70,9 +70,9 @@ def show_for_choices(form: forms.BaseForm, choice: str, asks: Mapping[str, Itera
         form.fields[name].widget.attrs.update(attrs)
 
 
-def _summary(fields: Iterable[forms.BoundField]) -> str:
-    """The values that are set, as "step 1, labels …"."""
-    values = [text for field in fields if (text := _in_words(field))]
+def _summary(title: str, fields: Iterable[forms.BoundField]) -> str:
+    """The values that are set, as "step 1, labels …"; what the title names is not named again."""
+    values = [text.removeprefix(f"{title.lower()} ") for text in map(_in_words, fields) if text]
     more = ["…"] if len(values) > MOST_VALUES else []
     return ", ".join([*values[:MOST_VALUES], *more])
 

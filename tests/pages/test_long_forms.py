@@ -103,3 +103,49 @@ def test_a_zero_that_is_the_default_is_not_counted_as_changed(client: Client) ->
     sent = BASICS | {"seed": "0", "check_percent": "0", "practice_items": "0", "overlap": ""}
     page = client.post(CAMPAIGN, sent).content.decode()
     assert "Checks and practice" in groups(page)
+
+
+def test_a_criterion_shows_name_definition_and_scale_and_folds_the_rest(client: Client) -> None:
+    page = client.get("/p/small/criteria/new/").content.decode()
+    form = in_sight(page)[in_sight(page).index("<form") :]
+    names = re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', form)
+    assert names[:5] == ["csrfmiddlewaretoken", "name", "definition", "scale_min", "scale_max"]
+    assert groups_in_words(page) == {
+        "Points of the scale": (False, "step 1"),
+        "Prompt": (False, ""),
+        "Guidelines for annotators": (False, ""),
+    }
+
+
+def test_what_a_criterion_says_otherwise_is_in_sight_in_short(
+    client: Client, small_project: Project
+) -> None:
+    criterion = small_project.criteria.create(
+        name="c", scale_step=0.5, guidelines="Read the whole text before you rate a single one."
+    )
+    page = client.get(f"/p/small/criteria/{criterion.pk}/").content.decode()
+    assert groups_in_words(page) == {
+        "Points of the scale": (True, "step 0.5"),
+        "Prompt": (False, ""),
+        "Guidelines for annotators": (True, "Read the whole text before you …"),
+    }
+
+
+def test_a_folded_field_with_an_error_is_in_sight(client: Client) -> None:
+    wrong = {"name": "c", "scale_min": 1, "scale_max": 5, "scale_step": 1, "inputs": "{{Nonsense}}"}
+    page = client.post("/p/small/criteria/new/", wrong).content.decode()
+    assert groups(page)["Prompt"]
+    assert "unknown placeholder" in page
+
+
+def test_a_certificate_asks_for_a_criterion_and_folds_what_is_usual(
+    client: Client, project: Project
+) -> None:
+    judge = project.judges.create(name="imported", kind="imported")
+    page = client.get(judge.get_absolute_url()).content.decode()
+    assert groups(page) == {"Requirements": False, "What can be required": False}
+    form = in_sight(page)[in_sight(page).index("certificates/") :]
+    assert 'name="criterion"' in form
+    wrong = {"criterion": project.criteria.all()[0].pk, "requirements": "x", "epsilon": "0.2"}
+    refused = client.post(f"{judge.get_absolute_url()}certify/", wrong).content.decode()
+    assert groups(refused)["Requirements"]

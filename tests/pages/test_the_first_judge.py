@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from evaluations.models import Endpoint, Judge, ModelProbe, Project
+from evaluations.models import AuditEntry, Endpoint, Judge, ModelProbe, Project
 from geval.evaluators.bertscore import BertScore
 from tests.conftest import do_errands
 from tests.processes import StandInProcess
@@ -77,7 +77,7 @@ def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) 
     assert "errorlist" not in asked
     assert "sk-1" not in asked
     assert f'<option value="{MODEL}">' in listed
-    assert "Choose one of the 1 that are listed, or type another." in listed
+    assert "Choose from the list (1), or type another name." in listed
     assert "errorlist" not in listed
     assert "waited" not in listed
     assert f"can do with {MODEL}…" in probing
@@ -85,6 +85,9 @@ def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) 
     assert (judge.name, judge.endpoint, judge.mode) == ("G-Eval", endpoint, "logprobs")
     assert endpoint.api_key == "sk-1"
     assert answer.redirect_chain[-1][0] == judge.get_absolute_url()
+    # The list that was only looked at is in no log.
+    details = AuditEntry.objects.order_by("pk").values_list("detail", flat=True)
+    assert list(details) == [f"with the endpoint {endpoint}", "", ""]
     assert "Try it on an item, or start a run." in answer.content.decode()
 
 

@@ -147,7 +147,9 @@ class EndpointForm(AddressForm):
             name: getattr(endpoint, name) for name in cls.base_fields if hasattr(endpoint, name)
         }
         initial["provider"] = provider_at(endpoint.base_url).name
-        return cls(initial=initial, endpoint=endpoint)
+        form = cls(initial=initial, endpoint=endpoint)
+        form.fields["name"].initial = endpoint.host  # its default, so that only others are in sight
+        return form
 
     def groups(self) -> list[FieldGroup]:
         """The fields under their headings."""
@@ -189,8 +191,9 @@ class ModelField(forms.CharField):
         self.suggestions = list(names)
         if self.suggestions:
             self.widget.attrs["list"] = "known-models"
-            count = len(self.suggestions)
-            self.help_text = f"Choose one of the {count} that are listed, or type another."
+            self.help_text = (
+                f"Choose from the list ({len(self.suggestions)}), or type another name."
+            )
 
 
 class ProbeForm(forms.Form):

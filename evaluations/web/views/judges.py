@@ -30,7 +30,7 @@ from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
-from evaluations.people.audit import note_refusal
+from evaluations.people.audit import note_detail, note_nothing, note_refusal
 from evaluations.registry import extensions
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import EvaluatorForm, PlaygroundForm
@@ -195,8 +195,10 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect("evaluations:judge_list", project.slug)
     waiting = None
     if request.method == "POST":
-        form = _with_endpoint(request, project, form)
+        given, form = form, _with_endpoint(request, project, form)
         if _wants_models(request, form):
+            if form is given:
+                note_nothing(request)
             waiting = _asked_models(request, form)
         elif form.is_valid() and not form.asks_for_endpoint:
             try:
@@ -238,6 +240,7 @@ def _with_endpoint(request: HttpRequest, project: Project, form: EvaluatorForm) 
         note_refusal(request, error)
         form.take_errors(error)
         return form
+    note_detail(request, f"with the endpoint {endpoint}")
     data = request.POST.copy()
     data["endpoint"] = str(endpoint.pk)
     return _new_form(project, form.evaluator, data, request.GET)
