@@ -107,7 +107,7 @@ def test_a_zero_that_is_the_default_is_not_counted_as_changed(client: Client) ->
 
 def test_a_criterion_shows_name_definition_and_scale_and_folds_the_rest(client: Client) -> None:
     page = client.get("/p/small/criteria/new/").content.decode()
-    form = in_sight(page)[in_sight(page).index("<form") :]
+    form = in_sight(page)[in_sight(page).index('<form class="form"') :]
     names = re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', form)
     assert names[:5] == ["csrfmiddlewaretoken", "name", "definition", "scale_min", "scale_max"]
     assert groups_in_words(page) == {
@@ -144,7 +144,7 @@ def test_a_certificate_asks_for_a_criterion_and_folds_what_is_usual(
     judge = project.judges.create(name="imported", kind="imported")
     page = client.get(judge.get_absolute_url()).content.decode()
     assert groups(page) == {"Requirements": False, "What can be required": False}
-    form = in_sight(page)[in_sight(page).index("certificates/") :]
+    form = in_sight(page)[in_sight(page).index("/certify/") :]
     assert 'name="criterion"' in form
     wrong = {"criterion": project.criteria.all()[0].pk, "requirements": "x", "epsilon": "0.2"}
     refused = client.post(f"{judge.get_absolute_url()}certify/", wrong).content.decode()

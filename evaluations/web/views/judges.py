@@ -109,9 +109,7 @@ def _playground(request: HttpRequest, judge: Judge) -> PlaygroundForm | None:
         (each for each in criteria if str(each.pk) == named or (not named and each.pk in tried)),
         criteria[0],
     )
-    form = PlaygroundForm(
-        request.POST or None, judge=judge, chosen=chosen, is_own="own" in request.GET
-    )
+    form = PlaygroundForm(_sent(request), judge=judge, chosen=chosen, is_own="own" in request.GET)
     return form if form.fields["item_1"].choices else None  # type: ignore[attr-defined]
 
 
@@ -188,7 +186,7 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
             "evaluations/judge_choose.html",
             {"project": project, "tab": "judges"} | choices(),
         )
-    form = _new_form(project, evaluator, request.POST or None, request.GET)
+    form = _new_form(project, evaluator, _sent(request), request.GET)
     if form.asks_for_endpoint and request.why_not_call_out:  # type: ignore[attr-defined]
         why_not = request.why_not_call_out  # type: ignore[attr-defined]
         messages.error(request, f"{evaluator.title} needs an endpoint. {why_not}")
@@ -219,6 +217,11 @@ def judge_create(request: HttpRequest, project: Project) -> HttpResponse:
         "criteria": project.criteria.exists(),
     }
     return render(request, "evaluations/judge_form.html", context)
+
+
+def _sent(request: HttpRequest) -> QueryDict | None:
+    """What a form is sent with, which may be nothing; None where it is only shown."""
+    return request.POST if request.method == "POST" else None
 
 
 def _new_form(
