@@ -38,8 +38,8 @@ from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.base import Evaluator
 from geval.evaluators.registry import evaluators
-from geval.reports.options import ReportOptions
 from geval.llm.prompts import PromptError
+from geval.reports.options import ReportOptions
 from geval_site.queues import RUNS
 
 
