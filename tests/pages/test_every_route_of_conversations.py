@@ -285,6 +285,7 @@ COMMANDS: dict[str, list[list[str]]] = {
          "--out", "{out}"]
     ],
     "verify": [["--show-key"]],
+    "disagreements": [[SLUG], [SLUG, "--format", "json"]],
     "improve": [[SLUG, "--judge", "metric", "--criterion", "helpfulness", "--change", "panel"]],
     "criteria": [[SLUG], [SLUG, "--json"]],
     "export_project": [
