@@ -1,6 +1,38 @@
-"""What judging texts by an LLM, and holding its scores against people's ratings, is made of.
+"""Whether an LLM may judge texts: G-Eval, and what its scores are worth beside people's ratings.
 
-Without Django, a database or a server: `statistics` (agreement as pure functions on arrays),
-`texts` (turns, tables and numbers as people and judges read them), `llm` (what an LLM is asked and
-says), `evaluators` (what each kind of judge asks or computes), `scales` and `thresholds`.
+    import geval
+
+    result = geval.measure("ratings_and_scores.csv")
+    print(result)
+
+Everything here works without a site, without Django and without a database.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from geval.measuring.inputs import InputError as InputError
+    from geval.measuring.measurement import Measurement as Measurement
+    from geval.measuring.measuring import measure as measure
+    from geval.measuring.reading import QuestionError as QuestionError
+
+# Where each name is: numpy and scipy are loaded once something is computed.
+_HOMES = {
+    "measure": "geval.measuring.measuring",
+    "Measurement": "geval.measuring.measurement",
+    "InputError": "geval.measuring.inputs",
+    "QuestionError": "geval.measuring.reading",
+}
+__all__ = ["InputError", "Measurement", "QuestionError", "measure"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'geval' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

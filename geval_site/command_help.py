@@ -8,6 +8,7 @@ from textwrap import shorten
 
 from django.core.management import get_commands
 
+from geval.command_line import COMMANDS
 from geval.program import command
 
 OWN_APPS = ("evaluations", "annotations", "assurance")
@@ -43,6 +44,8 @@ def _lines() -> Iterator[str]:
         if present:
             yield f"\n{group}"
             yield from (f"  {name:<15} {_summary(installed[name], name)}" for name in present)
+    yield "\nWithout a site"
+    yield from (f"  {name:<15} {summary}" for name, summary in COMMANDS.items())
     yield f"\nCommands of Django, such as migrate and createsuperuser: {command('help --all')}"
 
 

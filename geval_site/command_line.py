@@ -3,9 +3,15 @@
 import os
 import sys
 
+from geval.command_line import is_for
+from geval.command_line import main as without_a_site
+
 
 def main() -> None:
-    """Run a management command; commands are for this machine unless GEVAL_MODE says otherwise."""
+    """Run a command: one that needs no site, or a management command, which is for this machine
+    unless GEVAL_MODE says otherwise."""
+    if is_for(sys.argv[1:]):
+        sys.exit(without_a_site(sys.argv[2:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
     os.environ.setdefault("GEVAL_MODE", "local")
     try:

@@ -34,6 +34,12 @@ class Disagreement:
     score: float
     gap: float
     text: str
+    is_only_system: bool = False
+
+    @property
+    def output(self) -> str:
+        """Which output it is, in words."""
+        return self.document if self.is_only_system else f"{self.system} on {self.document}"
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,7 @@ class Measurement:
             float(gaps.scores[at]),
             float(gaps.gap[at]),
             self.gathered.texts[place],
+            is_only_system=len(self.gathered.data.system_names) == 1,
         )
 
     def to_json(self) -> str:
@@ -174,20 +181,24 @@ class Measurement:
             )
         return Picture(forest_of(self._glance.axis, chosen))
 
+    @property
+    def headline(self) -> str:
+        """What a judge may rate, in a sentence or two."""
+        return " ".join(headline(self.report.criteria)) or "Too early to say what a judge may rate."
+
     def __str__(self) -> str:
         if not self._glance.rows:
             return (
                 "No criterion has both ratings and scores, so nothing can be measured. Pass both:"
                 " human=[…] and judge=[…]."
             )
-        parts = [" ".join(headline(self.report.criteria)) or "What a judge may rate", ""]
+        parts = [self.headline, ""]
         for row, measure in zip(self._glance.rows, self.criteria, strict=True):
             parts += _lines_of(row, measure)
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"]
         parts += [
             f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"
-            f" {gap.system} on {gap.document}"
-            + (f"\n          {_excerpt(gap.text)}" if gap.text else "")
+            f" {gap.output}" + (f"\n          {_excerpt(gap.text)}" if gap.text else "")
             for gap in self.disagreements(criterion=self._glance.rows[0].criterion)
         ]
         return "\n".join([*parts, "", f"Next: {next_step(self._glance.rows)}"])
@@ -230,6 +241,8 @@ def next_step(rows: Sequence[VerdictRow]) -> str:
                 f"on {row.criterion}, documents have one output each; pass"
                 f" level={row.level_to_try!r}."
             )
+        if row.verdict == Verdict.TOO_EARLY and not row.missing_outputs:
+            return row.reading
         if row.verdict == Verdict.NO_MEASURE:
             return f"make the definition of {row.criterion} clearer, and rate again."
         if row.missing_outputs:

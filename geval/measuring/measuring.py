@@ -6,7 +6,7 @@ from geval.files.rows import JudgeScoreRow, RatingRow, Row
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measurement import Measurement
-from geval.measuring.reading import Naming, as_names, rows_of
+from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, report_of
 from geval.scales import Scale
@@ -25,6 +25,7 @@ def measure(
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
     sheet: str = "",
+    ask: Ask = nobody,
 ) -> Measurement:
     """Measure whether a judge's scores may stand in for people's ratings.
 
@@ -43,6 +44,7 @@ def measure(
             by default summary, or dataset where documents have one output each.
         coefficient: of correlations.
         sheet: of a workbook.
+        ask: answers what a file leaves open; by default that is an error.
 
     Raises:
         QuestionError: what a column is has to be said; the message says what to pass.
@@ -58,7 +60,7 @@ def measure(
     """
     naming = Naming(as_names(human), as_names(judge), criterion or "", document or "", system or "")
     with input_files(source, sheet=sheet) as files:
-        rows = list(rows_of(files, naming))
+        rows = list(rows_of(files, naming, ask))
     parts = gathered(_counting(rows, naming), _scales(scale, rows))
     if not parts.data.humans and not parts.data.judges:
         raise InputError(

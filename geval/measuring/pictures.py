@@ -1,9 +1,13 @@
 """A criterion's row of the forest as an SVG that stands alone, in a notebook or a file."""
 
 from html import escape
+from typing import TYPE_CHECKING
 
 from geval.drawings.forest import Axis
 from geval.reports.at_a_glance import ForestRow, VerdictRow
+
+if TYPE_CHECKING:
+    from geval.measuring.measurement import CriterionMeasure, Measurement
 
 WIDTH, ROW, NAMES, NUMBERS = 640, 22, 180, 130
 COLOURS = {"rater": "#b5540c", "judge": "#1b5fa8", "baseline": "#6b7280", "null": "#9ca3af"}
@@ -64,3 +68,65 @@ def _drawn(judge: ForestRow, y: int) -> str:
 def _in_words(row: VerdictRow) -> str:
     rows = "; ".join(f"{judge.name} {judge.value} {judge.interval}" for judge in row.forest)
     return f"{row.criterion}: {rows}"
+
+
+def page_of(result: "Measurement") -> str:
+    """One HTML file with the verdicts, their intervals drawn, and the largest disagreements."""
+    gaps = "".join(
+        f"<tr><td>{escape(gap.criterion)}</td><td>{escape(gap.judge)}</td>"
+        f"<td>{escape(gap.output)}</td><td>{gap.people:.2f}</td>"
+        f"<td>{gap.score:.2f}</td><td>{escape(gap.text)}</td></tr>"
+        for gap in result.disagreements()
+    )
+    head = "".join(
+        f"<th>{name}</th>" for name in ("Criterion", "Judge", "Output", "People", "Score", "Text")
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>What a judge may rate</title><style>{_STYLE}</style>"
+        f"<h1>What a judge may rate</h1><p>{escape(result.headline)}</p>{result._repr_html_()}"
+        f"<h2>Largest disagreements</h2><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{gaps}</tbody></table></html>\n"
+    )
+
+
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:16px/1.5 sans-serif;margin:2rem auto;padding:0 1rem;"
+    "max-width:72rem}table{border-collapse:collapse}th,td{padding:.4rem .8rem;text-align:left;"
+    "vertical-align:top;border-bottom:1px solid #8884}svg{max-width:100%;height:auto}"
+    "svg text{fill:currentColor}"
+)
+
+
+def card_of(result: "Measurement") -> str:
+    """The verdicts as one SVG, for a README or a comment."""
+    lines = [
+        (
+            f"{measure.criterion}: {measure.verdict.label}",
+            _numbers(measure),
+        )
+        for measure in result.criteria
+    ] or [("No criterion has both ratings and scores", "")]
+    height = 26 * len(lines) + 44
+    rows = "".join(
+        f'<text x="16" y="{56 + 26 * number}" font-weight="600">{escape(name)}</text>'
+        f'<text x="{WIDTH - 16}" y="{56 + 26 * number}" text-anchor="end">{escape(about)}</text>'
+        for number, (name, about) in enumerate(lines)
+    )
+    description = "; ".join(f"{name}, {about}".rstrip(", ") for name, about in lines)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"'
+        f' viewBox="0 0 {WIDTH} {height}" role="img" font-family="sans-serif" font-size="13"'
+        f' aria-label="{escape(description, quote=True)}"><rect width="{WIDTH}" height="{height}" rx="6"'
+        ' fill="#ffffff" stroke="#d1d5db"/><text x="16" y="28" fill="#6b7280">What a judge may'
+        f" rate, by geval_site</text>{rows}</svg>\n"
+    )
+
+
+def _numbers(measure: "CriterionMeasure") -> str:
+    if measure.judge is None or measure.rho is None:
+        return ""
+    ends = measure.interval
+    between = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
+    return f"{measure.judge}, rho {measure.rho:.2f}{between}"

@@ -1,15 +1,20 @@
 """Which columns of files are ratings and scores: what the upload page recognises, unless somebody
 names columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from geval.files.cells import CellColumn
 from geval.files.limits import file_limits
-from geval.files.mapping import is_native, problems_of
+from geval.files.mapping import TARGETS, is_native, problems_of
 from geval.files.opening import open_packed
 from geval.files.preview import Preview, preview_file
+from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileDefaults, FileErrors, Row
@@ -18,7 +23,16 @@ from geval.measuring.inputs import InputError
 # What a criterion, a rater and a judge are called that nobody named.
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
 SHOWN_ERRORS = 5
-ROW = "row"
+# Of so many rows the names of columns are collected.
+LOOKED_AT = 1000
+# The names of columns that are added where rows name no document, or no system.
+ROW, ONLY_SYSTEM = "geval row", "system"
+# Answers a question, or gives None.
+Ask = Callable[[UploadQuestion], UploadAnswer | None]
+
+
+def nobody(_question: UploadQuestion) -> None:
+    """Nobody can be asked."""
 
 
 class QuestionError(InputError):
@@ -46,8 +60,11 @@ def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def rows_of(files: Sequence[InputFile], naming: Naming) -> Iterator[Row]:
+def rows_of(files: Sequence[InputFile], naming: Naming, ask: Ask = nobody) -> Iterator[Row]:
     """The rows of files.
+
+    Args:
+        ask: answers what a file leaves open, where somebody can.
 
     Raises:
         QuestionError: what a column is has to be said.
@@ -60,36 +77,79 @@ def rows_of(files: Sequence[InputFile], naming: Naming) -> Iterator[Row]:
         annotator=UNNAMED_RATER,
     )
     paths = [file.path.resolve() for file in files]
-    for file in files:
-        beside = tuple(path for path in paths if path != file.path.resolve())
-        yield from read_rows(
-            replace(_with_columns(file, naming), beside=beside), errors, defaults=defaults
-        )
+    with tempfile.TemporaryDirectory(prefix="geval-") as folder:
+        for number, file in enumerate(files):
+            beside = tuple(path for path in paths if path != file.path.resolve())
+            named = _with_names(
+                replace(_with_columns(file, naming, ask), beside=beside),
+                Path(folder) / f"{number}.jsonl",
+            )
+            yield from read_rows(named, errors, defaults=defaults)
     if errors.total:
-        more = (
-            f"\n… and {errors.total - len(errors.listed)} more"
-            if errors.total > SHOWN_ERRORS
-            else ""
-        )
-        raise InputError("\n".join(map(str, errors.listed)) + more)
+        unlisted = errors.total - len(errors.listed)
+        more = [f"… and {unlisted} more"] if unlisted else []
+        raise InputError("\n".join([*map(str, errors.listed), *more]))
 
 
-def _with_columns(file: InputFile, naming: Naming) -> InputFile:
+def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
+    """A file with the meaning of its columns, which was recognised, said or asked."""
     preview = preview_file(file.path, file.name, None, file.sheet)
     if preview.error:
-        raise InputError(preview.error if file.name in preview.error
-                         else f"{file.name}: {preview.error}")  # fmt: skip
+        message = preview.error
+        raise InputError(message if file.name in message else f"{file.name}: {message}")
     names = _column_names(file) if _names_columns(naming) else frozenset(preview.guess)
     columns = _columns(preview, names, naming)
+    if columns is None and preview.questions:
+        answer = ask(preview.questions[0])
+        if answer is None:
+            raise QuestionError(_as_an_error(preview))
+        if answer.sheet:
+            return _with_columns(replace(file, sheet=answer.sheet), naming, ask)
+        columns = {name: of for name, of in (preview.guess | dict(answer.columns)).items() if of}
     if columns is None:
         return file
-    if problems := problems_of(columns):
+    if problems := [problem for problem in problems_of(columns) if not _is_filled_in(problem)]:
         raise QuestionError(f"{file.name}: {' '.join(problems)} {_how_to_say(preview)}")
     return replace(file, columns=columns)
 
 
+def _is_filled_in(problem: str) -> bool:
+    """Whether a problem is only that documents or systems have no names: rows are documents then,
+    and there is one system."""
+    return any(TARGETS[target] in problem for target in ("doc_id", "system_id")) or (
+        "no document's name is needed" in problem
+    )
+
+
+def _with_names(file: InputFile, path: Path) -> InputFile:
+    """A file whose rows name a document and a system: those that none names are numbered."""
+    targets = {*file.columns.values()}
+    lacking = {"doc_id", "system_id"} - targets
+    if not file.columns or not lacking or {"source", "output"} & targets:
+        return file
+    with path.open("w", encoding="utf-8") as lines:
+        for number, record in enumerate(_records(file), start=1):
+            names = {ROW: f"row {number}", ONLY_SYSTEM: ONLY_SYSTEM}
+            lines.write(json.dumps(dict(record) | names, ensure_ascii=False, default=str) + "\n")
+    named = {ROW: "doc_id", ONLY_SYSTEM: "system_id"}
+    columns = {name: target for name, target in named.items() if target in lacking}
+    return replace(file, path=path, columns=dict(file.columns) | columns)
+
+
+def _records(file: InputFile) -> Iterator[Mapping[str, Any]]:
+    errors = FileErrors(most=1)
+    with open_packed(file.path) as raw:
+        records = records_of(raw, file.name, errors, file.sheet)
+        if isinstance(records, Table):
+            for _line, values in records.lines:
+                yield dict(zip(records.header, values, strict=True))
+        elif isinstance(records, Objects):
+            yield from (record for _line, record in records.lines)
+
+
 def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping[str, str] | None:
-    """The meaning of columns; None where readers recognise the file as it is."""
+    """The meaning of columns; None where readers recognise the file as it is, or a question is
+    open."""
     cells = _cells(names, naming)
     said = cells | {
         column: target
@@ -101,10 +161,9 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     if unknown := [name for name in (naming.document, naming.system) if name and name not in names]:
         raise InputError(f"There is no column {unknown[0]!r}. {_columns_are(names)}")
     if not said:
-        if preview.questions:
-            raise QuestionError(_as_an_error(preview))
-        columns = preview.guess
-        return None if preview.structure or is_native(columns) else columns
+        if preview.questions or preview.structure or is_native(preview.guess):
+            return None
+        return preview.guess
     guess = {
         name: target
         for name, target in preview.guess.items()
@@ -135,16 +194,8 @@ def _cells(names: frozenset[str], naming: Naming) -> dict[str, str]:
 
 
 def _column_names(file: InputFile) -> frozenset[str]:
-    """The columns of a table, also of one that a preview cuts."""
-    errors = FileErrors(most=1)
-    with open_packed(file.path) as raw:
-        records = records_of(raw, file.name, errors, file.sheet)
-        if isinstance(records, Table):
-            return frozenset(records.header)
-        if isinstance(records, Objects):
-            first: Any = next((record for _line, record in records.lines), {})
-            return frozenset(first)
-    return frozenset()
+    """The columns of a table, also of one that a preview cuts; records may lack some."""
+    return frozenset(name for record in islice(_records(file), LOOKED_AT) for name in record)
 
 
 def _as_an_error(preview: Preview) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluations.management.commands.standin_llm import HELP
+from geval.command_line import COMMANDS
 from geval.llm.prompts import PLACEHOLDERS
 from tests.conftest import CHECKOUT
 
@@ -36,7 +37,7 @@ def test_every_command_is_in_the_docs() -> None:
     commands = {path.stem for path in CHECKOUT.glob("*/management/commands/[a-z]*.py")}
     listed = set(re.findall(r"^\| `(\w+)", DOCS["commands.md"], re.M))
 
-    assert commands == listed
+    assert commands | set(COMMANDS) == listed
 
 
 def test_every_switch_of_the_stand_in_is_in_the_docs() -> None:

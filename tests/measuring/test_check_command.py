@@ -1,0 +1,82 @@
+"""`geval-site check FILE…` answers in one screen, without a database."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from geval.command_line import is_for, main
+from tests.conftest import CHECKOUT
+from tests.measuring.conftest import made_up, written
+
+
+def test_it_prints_one_screen_and_needs_no_database(files: list[Path], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check", *map(str, files)],
+        check=False,
+        cwd=CHECKOUT,
+        # No settings could be read with this.
+        env=os.environ | {"GEVAL_MODE": "nonsense", "GEVAL_DATA_DIR": str(tmp_path / "none")},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+
+    assert done.stderr == ""
+    assert "coherence: " in done.stdout
+    assert done.returncode in (0, 1, 2)
+    assert not (tmp_path / "none").exists()
+
+
+def test_json_html_and_card_say_the_same(
+    files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, card = tmp_path / "page.html", tmp_path / "card.svg"
+
+    code = main([*map(str, files), "--json", "--html", str(page), "--card", str(card)])
+
+    content = json.loads(capsys.readouterr().out)
+    assert (
+        set(content["criteria"]) == {"coherence", "fluency"}
+        if isinstance(content["criteria"], dict)
+        else len(content["criteria"]) == 2
+    )
+    assert "<script" not in page.read_text()
+    assert "near" in page.read_text()
+    drawing = ET.fromstring(card.read_text())
+    assert "near, rho" in "".join(drawing.itertext())
+    assert code in (0, 1, 2)
+
+
+@pytest.mark.parametrize(("noise", "code"), [("usable", 0), ("useless", 1), ("few", 2)])
+def test_the_exit_code_says_whether_a_judge_is_usable(
+    tmp_path: Path, noise: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = made_up(1, documents=4 if noise == "few" else 40)
+    judge = "near" if noise != "useless" else "far"
+
+    assert main([*map(str, written(tmp_path, content)), "--judge", judge]) == code
+
+
+def test_an_error_ends_with_3_and_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "id,ann,bob,gpt\n" + "".join(f"{n},{n % 5},{n % 4},{n % 3}\n" for n in range(9))
+    )
+
+    assert main([str(path)]) == 3
+    assert "Name the columns: human=[…]" in capsys.readouterr().err
+    assert main([str(path), *["--human", "ann", "--human", "bob", "--judge", "gpt"]]) == 2
+
+
+def test_djangos_own_check_is_left_alone() -> None:
+    assert is_for(["check", "file.csv"])
+    assert is_for(["check", "--help"])
+    for theirs in (["check"], ["check", "--deploy"], ["check", "--tag", "models"], ["migrate"], []):
+        assert not is_for(theirs)

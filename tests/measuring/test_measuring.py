@@ -1,0 +1,191 @@
+"""`geval.measure` reads files and tables as they come, and says what to pass where it cannot."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import geval
+from geval.verdicts.verdict import Verdict
+from tests.measuring.conftest import made_up
+
+Records = list[dict[str, Any]]
+
+
+@pytest.fixture
+def wide() -> Records:
+    """A row for each output, with a column for each person and judge."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    content = made_up(1)
+    for name, rater in (("ratings.csv", "annotator"), ("scores.csv", "judge")):
+        for row in csv.DictReader(io.StringIO(content[name])):
+            if row["criterion"] == "coherence":
+                key = (row["doc_id"], row["system_id"])
+                record = rows.setdefault(key, {"article": key[0], "writer": key[1]})
+                record[row[rater]] = float(row["score"])
+    return list(rows.values())
+
+
+NAMED = {"human": ["ann", "bob", "cyd"], "judge": ["near", "far"], "document": "article",
+         "system": "writer", "criterion": "coherence"}  # fmt: skip
+
+
+class Frame:
+    """A data frame as polars has it: its rows by `to_dicts`."""
+
+    def __init__(self, records: Records) -> None:
+        self.records = records
+
+    def to_dicts(self) -> Records:
+        return self.records
+
+
+class PandasLike(Frame):
+    """A data frame as pandas has it: `columns`, and its rows by `to_dict("records")`."""
+
+    columns = ("article",)
+
+    def to_dict(self, orient: str) -> Records:
+        assert orient == "records"
+        return self.records
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "to_dicts":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+def test_a_table_a_frame_and_files_give_the_same_numbers(wide: Records, files: list[Path]) -> None:
+    expected = next(
+        measure for measure in geval.measure(files).criteria if measure.criterion == "coherence"
+    )
+    names = ("article", "writer", *NAMED["human"], *NAMED["judge"])
+    arrow = pa.Table.from_pylist([{name: row.get(name) for name in names} for row in wide])
+
+    for source in (wide, arrow, Frame(wide), PandasLike(wide)):
+        (measured,) = geval.measure(source, **NAMED).criteria
+        assert measured.judge == "near"
+        assert measured.rho == pytest.approx(expected.rho, abs=1e-12)
+        assert measured.interval == pytest.approx(expected.interval, abs=1e-12)
+        assert measured.raters == 3
+
+
+def test_each_result_says_what_a_judge_may_do_with_its_numbers(files: list[Path]) -> None:
+    result = geval.measure(files)
+
+    coherence = result.criteria[0]
+    assert coherence.verdict in (Verdict.STANDS_IN, Verdict.SPOT_CHECKS)
+    assert coherence.judge == "near"
+    assert coherence.interval is not None
+    assert coherence.interval[0] < (coherence.rho or 0) < coherence.interval[1]
+    assert (coherence.best_null_rho or 0) < 0.3
+    text = str(result)
+    assert "near" in text.splitlines()[0]
+    assert re.search(r"rho 0\.\d\d \[0\.\d\d, 0\.\d\d\]; one rater 0\.\d\d", text)
+    assert text.splitlines()[-1].startswith("Next: ")
+    assert len(text.splitlines()) < 24  # one screen
+
+
+def test_the_largest_disagreements_come_with_their_texts(files: list[Path]) -> None:
+    gaps = geval.measure(files).disagreements(2, criterion="Coherence", judge="near")
+
+    assert [gap.judge for gap in gaps] == ["near", "near"]
+    assert abs(gaps[0].gap) >= abs(gaps[1].gap) > 0.5
+    assert gaps[0].gap == pytest.approx(gaps[0].score - gaps[0].people)
+    assert gaps[0].text.startswith("word ")
+
+
+def test_people_and_judges_can_be_chosen_by_name_in_long_files(files: list[Path]) -> None:
+    (measured, _fluency) = geval.measure(files, human=["ann", "bob"], judge="far").criteria
+
+    assert (measured.raters, measured.verdict) == (2, Verdict.TOO_EARLY)
+    assert {record["judge"] for record in geval.measure(files, judge="far").to_records()} == {"far"}
+
+
+def test_rows_without_a_document_are_documents_and_the_level_follows(wide: Records) -> None:
+    plain = [{name: row[name] for name in ("ann", "near") if name in row} for row in wide]
+
+    result = geval.measure(plain, human="ann", judge="near")
+
+    assert result.report.options.level == "dataset"
+    assert result.criteria[0].outputs == sum("ann" in row for row in wide)
+
+
+def test_the_scale_can_be_said(wide: Records) -> None:
+    for scale in ((0.0, 10.0), {"Coherence": (0.0, 10.0)}):
+        criterion = geval.measure(wide, **NAMED, scale=scale).gathered.criteria[0]
+        assert (criterion.scale.lowest, criterion.scale.highest) == (0, 10)
+
+
+def test_what_columns_leave_open_is_an_error_that_says_what_to_pass(wide: Records) -> None:
+    with pytest.raises(geval.QuestionError) as caught:
+        geval.measure([{"a": 1, "b": 2}, {"a": 2, "b": 3}])
+
+    assert "human=[…]" in str(caught.value)
+    assert "Its columns are a, b." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nowhere.csv", "There is no file nowhere.csv."),
+        ([], "The table has no rows."),
+        (3, "int is no table. Pass a file, a data frame"),
+        ([1, 2], "list is no table."),
+    ],
+)
+def test_what_cannot_be_read_says_what_to_pass(source: Any, message: str) -> None:
+    with pytest.raises(geval.InputError) as caught:
+        geval.measure(source)
+
+    assert message in str(caught.value)
+
+
+def test_a_column_that_is_not_there_is_named(wide: Records) -> None:
+    with pytest.raises(geval.InputError, match="There is no column 'text'"):
+        geval.measure(wide, human="ann", judge="near", document="text")
+
+
+def test_errors_of_files_are_listed_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("doc_id,system_id,criterion,annotator,score\n" + "d,s,c,ann,high\n" * 7)
+
+    with pytest.raises(geval.InputError) as caught:
+        geval.measure(path)
+
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("ratings.csv:2: score:")
+    assert lines[-1] == "… and 2 more"
+
+
+def test_a_notebook_shows_verdicts_with_their_intervals_drawn(files: list[Path]) -> None:
+    result = geval.measure(files)
+
+    html, svg = result._repr_html_(), result.plot("fluency")._repr_svg_()
+
+    assert html.count("<svg ") == html.count("</svg>") == 4
+    assert "near" in html
+    assert svg.startswith("<svg ")
+    assert "one rater" in svg
+    with pytest.raises(ValueError, match="there are: coherence, fluency"):
+        result.plot("style")
+
+
+def test_names_cannot_break_out_of_the_html(wide: Records) -> None:
+    for row in wide:
+        row["<script>"] = row.pop("near", 3.0)
+
+    result = geval.measure(wide, **NAMED | {"judge": "<script>"})
+
+    assert "<script>" not in result._repr_html_() + result.plot().svg
+
+
+def test_json_is_in_the_shape_of_the_sites_report(files: list[Path]) -> None:
+    content = json.loads(geval.measure(files).to_json())
+
+    assert {"criteria", "systems"} <= content.keys()
