@@ -118,8 +118,9 @@ def card_of(result: "Measurement") -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"'
         f' viewBox="0 0 {WIDTH} {height}" role="img" font-family="sans-serif" font-size="13"'
-        f' aria-label="{escape(description, quote=True)}"><rect width="{WIDTH}" height="{height}" rx="6"'
-        ' fill="#ffffff" stroke="#d1d5db"/><text x="16" y="28" fill="#6b7280">What a judge may'
+        f' aria-label="{escape(description, quote=True)}">'
+        f'<rect width="{WIDTH}" height="{height}" rx="6" fill="#ffffff" stroke="#d1d5db"/>'
+        '<text x="16" y="28" fill="#6b7280">What a judge may'
         f" rate, by geval_site</text>{rows}</svg>\n"
     )
 
