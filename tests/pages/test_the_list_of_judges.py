@@ -59,3 +59,14 @@ def test_a_judge_without_scores_has_dashes_and_its_last_run_is_named(
     text = page(as_role("viewer"))
 
     assert f'href="{run.get_absolute_url()}">done</a>' in text
+
+
+def test_a_retired_judge_offers_no_run(
+    judged_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    client, judge = as_role("researcher"), judged_project.judges.get()
+    offers = '<a class="button" href="/p/small/runs/">Start a run</a>'
+
+    assert offers in client.get(judge.get_absolute_url()).content.decode()
+    client.post(f"{judge.get_absolute_url()}retire/")
+    assert offers not in client.get(judge.get_absolute_url()).content.decode()
