@@ -1,7 +1,7 @@
 """The page *Annotators* begins with severity and agreement, as far as intervals tell, and judges
 nobody's competence by name."""
 
-from evaluations.reports.annotators import (
+from geval.reports.annotators import (
     AnnotatorNumbers,
     AnnotatorsFound,
     CriterionAnnotators,

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.http import QueryDict
 
 from evaluations.models import Project
-from evaluations.reports.annotators import AnnotatorsFound, annotators_found, of_ratings
+from evaluations.reports.annotators import annotators_found
 from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers, largest_gaps
 from evaluations.reports.disagreements.view import GapView, read_gap_view
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
@@ -27,6 +27,7 @@ from evaluations.reports.two_judges.numbers import PairNumbers, first_outputs, p
 from evaluations.reports.two_judges.tests import PairTests, tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
 from geval.drawings.numbers import CriterionNumbers
+from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.downloads.formats import BY_ENDING
 from geval.reports.drilldown import DocumentsBehind, documents_behind

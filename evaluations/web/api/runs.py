@@ -18,7 +18,6 @@ from evaluations.judging.runs.starting import RunRequest, start_remainder, start
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
-from evaluations.reports.annotators import annotators_json
 from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.listing import (
     MOST_GAPS,
@@ -33,6 +32,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
+from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions, read_options
 
 # How long programs wait before they ask again for numbers that are being computed.

@@ -1,0 +1,343 @@
+"""How annotators rate: severity, agreement with the others, the outputs on which they are split,
+competence by two models, and how far people mark the same spans. No judge is needed.
+
+A worker computes it, as intervals take the models of a criterion many times.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.reports.downloads.json_values import with_interval
+from geval.reports.human_scores import HumanScores
+from geval.reports.memo import remembered
+from geval.reports.options import ReportOptions
+from geval.reports.subjects import CriterionLike
+from geval.scales import short
+from geval.statistics.agreement import NOBODY, LeaveOneOut
+from geval.statistics.dawid_skene import dawid_skene
+from geval.statistics.latent_classes import (
+    LatentClasses,
+    RaterCompetence,
+    latent_classes,
+)
+from geval.statistics.mace import mace
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.severity import ManyFacets, RaterSeverity, many_facets
+from geval.statistics.span_agreement import (
+    GammaAgreement,
+    SpanAgreement,
+)
+from geval.texts.numbers import in_brackets, shown, signed
+from geval.thresholds import SPLIT
+from geval.verdicts.analysis import Agreement, analyse_agreement
+
+# Of the outputs on which people are split, so many are listed.
+MOST_SPLIT = 20
+
+
+@dataclass(frozen=True)
+class AnnotatorNumbers:
+    """An annotator on a criterion; `shared` of the ratings are of outputs that others rated too.
+
+    `with_others` is Spearman's rho with the mean of the others, averaged over documents.
+    """
+
+    pk: int
+    name: str
+    ratings: int
+    shared: int
+    with_others: Estimate
+    severity: RaterSeverity
+    knows: RaterCompetence
+    gives_the_class: RaterCompetence
+
+    @property
+    def severity_shown(self) -> str:
+        """In points of the scale, with its sign."""
+        points = self.severity.points.value
+        return "–" if points is None else signed(points)
+
+    @property
+    def severity_between(self) -> str:
+        """The interval of the severity, in brackets; empty where there is none."""
+        ends = self.severity.points_interval.ends
+        return "" if ends is None else f"[{signed(ends[0])}, {signed(ends[1])}]"
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the interval of the severity lies on one side of 0."""
+        return self.severity.points_interval.leaves_out_zero
+
+
+@dataclass(frozen=True)
+class RaterAgreement:
+    """How far people agree on a criterion: over `outputs` that two or more of them rated, `same` of
+    `pairs` of ratings are equal; Krippendorff's alpha (interval) with its interval over
+    documents."""
+
+    outputs: int
+    pairs: int
+    same: int
+    alpha: Estimate
+    interval: Interval
+
+    @property
+    def equal_share(self) -> float:
+        """Which part of the pairs of ratings is equal; 0 to 1."""
+        return self.same / self.pairs
+
+
+@dataclass(frozen=True)
+class SplitOutput:
+    """An output whose class is not clear: its likely value, how sure that is, and what each
+    annotator gave, such as "3 ann, 5 ben"."""
+
+    output: int
+    document: int
+    doc_id: str
+    system: str
+    likeliest: float
+    sure: float
+    given: str
+
+
+@dataclass(frozen=True)
+class CriterionAnnotators:
+    """All annotators on a criterion, the strictest first; `no_severity` and `no_competence` say why
+    there is none at all. `split` counts outputs, of which the least clear are `listed`."""
+
+    pk: int
+    criterion: str
+    outputs: int
+    agreement: RaterAgreement
+    annotators: tuple[AnnotatorNumbers, ...]
+    no_severity: str
+    no_competence: str
+    split: int
+    listed: tuple[SplitOutput, ...]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why there is no severity or competence at all, in sentences."""
+        said = (("severity", self.no_severity), ("competence", self.no_competence))
+        return [f"There is no {what}: {why}." for what, why in said if why]
+
+    @property
+    def without_interval(self) -> list[str]:
+        """Why numbers that are there have no interval, in sentences, each once."""
+        lacking = [
+            (what, interval.reason)
+            for annotator in self.annotators
+            for what, estimate, interval in (
+                ("severity", annotator.severity.points, annotator.severity.points_interval),
+                ("competence", annotator.knows.estimate, annotator.knows.interval),
+            )
+            if estimate.value is not None and interval.ends is None and interval.reason
+        ]
+        return [f"No interval of {what}: {why}." for what, why in dict.fromkeys(lacking)]
+
+
+@dataclass(frozen=True)
+class AnnotatorsFound:
+    """What the page shows; `spans` and `beyond_chance` are None where nobody marked any."""
+
+    criteria: tuple[CriterionAnnotators, ...]
+    spans: SpanAgreement | None
+    beyond_chance: GammaAgreement | None
+
+    @property
+    def lead(self) -> str:
+        """Who is furthest from an average annotator, as far as intervals tell people apart, and on
+        which criterion people agree least."""
+        return " ".join(filter(None, (self._severity_lead, self._agreement_lead)))
+
+    @property
+    def _severity_lead(self) -> str:
+        rated = [
+            (criterion.criterion, annotator)
+            for criterion in self.criteria
+            for annotator in criterion.annotators
+        ]
+        if all(annotator.severity.points_interval.ends is None for _name, annotator in rated):
+            return "There are too few ratings to say who is stricter or milder."
+        apart = [
+            (name, annotator.name, annotator.severity.points.value or 0.0)
+            for name, annotator in rated
+            if annotator.is_apart
+        ]
+        if not apart:
+            return "No annotator is shown to be stricter or milder than the others."
+        criterion, annotator_name, points = max(apart, key=lambda row: abs(row[2]))
+        way = "stricter" if points > 0 else "milder"
+        return (
+            f"{annotator_name} is {way} than an average annotator on {criterion}, by"
+            f" {abs(points):.2f} points on the same outputs."
+        )
+
+    @property
+    def _agreement_lead(self) -> str:
+        alphas = [
+            (criterion.agreement.alpha.value, criterion)
+            for criterion in self.criteria
+            if criterion.agreement.alpha.value is not None
+        ]
+        if not alphas:
+            return ""
+        _alpha, least = min(alphas, key=lambda row: row[0])
+        agreement = least.agreement
+        subject = "People agree least on" if len(alphas) > 1 else "Agreement of people on"
+        alpha = f"{shown(agreement.alpha)} {in_brackets(agreement.interval)}".rstrip()
+        return f"{subject} {least.criterion}: alpha {alpha}."
+
+
+def of_ratings(options: ReportOptions) -> ReportOptions:
+    """The part of a view that annotators' numbers depend on."""
+    return ReportOptions(
+        annotators=options.annotators,
+        systems=options.systems,
+        criteria=options.criteria,
+        documents=options.documents,
+    )
+
+
+def criterion_annotators(
+    data: ReportData, criterion: CriterionLike, human: HumanScores
+) -> CriterionAnnotators:
+    ratings = human.ratings
+    facets = many_facets(data.units, ratings)
+    knows = latent_classes(data.units, ratings, mace)
+    classes = latent_classes(data.units, ratings, dawid_skene)
+    split = knows.split
+    agreement = remembered(
+        analyse_agreement, data.units, ratings, human.annotators, criterion.scale
+    )
+    pairs, same = ratings.pairs
+    return CriterionAnnotators(
+        criterion.pk,
+        criterion.name,
+        int(np.count_nonzero(ratings.count)),
+        RaterAgreement(
+            int(np.count_nonzero(ratings.count > 1)),
+            pairs,
+            same,
+            agreement.alpha["interval"],
+            agreement.alpha_intervals["interval"],
+        ),
+        _annotators(human, agreement, facets, knows, classes),
+        facets.reason,
+        classes.reason,
+        len(split),
+        tuple(_split(data, human, knows, at) for at in split[:MOST_SPLIT].tolist()),
+    )
+
+
+def _annotators(
+    human: HumanScores,
+    agreement: Agreement,
+    facets: ManyFacets,
+    knows: LatentClasses,
+    classes: LatentClasses,
+) -> tuple[AnnotatorNumbers, ...]:
+    ratings = human.ratings
+    given = np.bincount(ratings.rater, minlength=ratings.raters)
+    shared = ratings.shared
+    alone = LeaveOneOut(Estimate.undefined(NOBODY), 0)
+    annotators = [
+        AnnotatorNumbers(
+            pk,
+            name,
+            int(given[at]),
+            int(shared[at]),
+            agreement.leave_one_out.get(name, alone).estimate,
+            facets.raters[at],
+            knows.raters[at],
+            classes.raters[at],
+        )
+        for at, (pk, name) in enumerate(zip(human.annotator_ids, human.annotators, strict=True))
+    ]
+    return tuple(sorted(annotators, key=_strictness))
+
+
+def _strictness(one: AnnotatorNumbers) -> float:
+    strict = one.severity.points.value
+    return np.inf if strict is None else -strict
+
+
+def _split(data: ReportData, human: HumanScores, knows: LatentClasses, at: int) -> SplitOutput:
+    doc_id, system = data.name_of(at)
+    ratings = human.ratings
+    mine = np.flatnonzero(ratings.output == at)
+    given = sorted(
+        (value, human.annotators[rater])
+        for value, rater in zip(ratings.value[mine], ratings.rater[mine], strict=True)
+    )
+    return SplitOutput(
+        int(data.output_ids[at]),
+        int(data.document_ids[data.outputs.document[at]]),
+        doc_id,
+        system,
+        float(knows.likeliest[at]),
+        float(knows.surest[at]),
+        ", ".join(f"{short(value)} {name}" for value, name in given),
+    )
+
+
+def annotators_json(found: AnnotatorsFound) -> dict[str, Any]:
+    """The numbers for the API, by criterion."""
+    content: dict[str, Any] = {
+        "split_below": SPLIT,
+        "criteria": {one.criterion: _criterion_json(one) for one in found.criteria},
+    }
+    if found.spans is not None and (gamma := found.beyond_chance) is not None:
+        content["spans"] = with_interval(found.spans.f1, found.spans.interval) | {
+            "outputs": found.spans.texts,
+            "pairs": found.spans.pairs,
+            "gamma": with_interval(gamma.gamma, gamma.interval)
+            | {"outputs_left_out": gamma.left_out},
+        }
+    return content
+
+
+def _criterion_json(found: CriterionAnnotators) -> dict[str, Any]:
+    return {
+        "outputs": found.outputs,
+        "agreement": with_interval(found.agreement.alpha, found.agreement.interval)
+        | {
+            "outputs": found.agreement.outputs,
+            "pairs": found.agreement.pairs,
+            "equal": found.agreement.same,
+        },
+        "annotators": {
+            annotator.name: _annotator_json(annotator) for annotator in found.annotators
+        },
+        "split_outputs": found.split,
+        "least_clear": [
+            {
+                "output": one.output,
+                "doc_id": one.doc_id,
+                "system": one.system,
+                "likely_class": one.likeliest,
+                "probability": one.sure,
+            }
+            for one in found.listed
+        ],
+    }
+
+
+def _annotator_json(one: AnnotatorNumbers) -> dict[str, Any]:
+    severity = one.severity
+    return {
+        "ratings": one.ratings,
+        "shared_outputs": one.shared,
+        "severity": with_interval(severity.points, severity.points_interval),
+        "rho_with_others": one.with_others.value,
+        "severity_in_logits": with_interval(severity.logits, severity.logits_interval),
+        "mace_competence": with_interval(one.knows.estimate, one.knows.interval),
+        "dawid_skene_gives_the_class": with_interval(
+            one.gives_the_class.estimate, one.gives_the_class.interval
+        ),
+    }
