@@ -7,7 +7,8 @@ from typing import Any
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.two_judges.tests import pair_tests, seen_by_search
+from evaluations.reports.two_judges.tests import seen_by_search
+from geval.reports.pair_tests import pair_tests
 from geval.reports.seen import SEEN
 from geval.statistics.accuracy_tests import AccuracyTest
 from geval.texts.numbers import p_value

@@ -24,7 +24,7 @@ from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
 from evaluations.reports.serving.stored import shape_of
 from evaluations.reports.two_judges.numbers import PairNumbers, first_outputs, pair_numbers
-from evaluations.reports.two_judges.tests import PairTests, tests_of_view
+from evaluations.reports.two_judges.tests import tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
 from geval.drawings.numbers import CriterionNumbers
 from geval.reports.annotators import AnnotatorsFound, of_ratings
@@ -34,6 +34,7 @@ from geval.reports.drilldown import DocumentsBehind, documents_behind
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Figure, Subject, figures_of
 from geval.reports.options import ReportOptions
+from geval.reports.pair_tests import PairTests
 from geval.reports.report import CriterionResult, Report
 from geval.verdicts.steps import OnStep, between, unseen
 from geval_site.version import __version__

@@ -15,10 +15,10 @@ from evaluations.reports.judge_costs import JudgeCost, cost_of
 from evaluations.reports.searched import Searches, searches_behind
 from evaluations.reports.serving.parts import PAIR, TESTS
 from evaluations.reports.serving.view import page_view, report_view
-from evaluations.reports.two_judges.numbers import OneAgreeing, PairOnCriterion
-from evaluations.reports.two_judges.tests import PairTests
 from evaluations.reports.two_judges.view import CLASSES, PairView
 from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
+from geval.reports.pair_on_criterion import OneAgreeing, PairOnCriterion
+from geval.reports.pair_tests import PairTests
 from geval.reports.report import Report
 from geval.reports.score_grids import Grid, Shares
 from geval.reports.seen import marked

@@ -26,12 +26,13 @@ from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.pages.runs.steadiness import steadiness, steadiness_json
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.two_judges.page import tests_of_two
-from evaluations.reports.two_judges.tests import pair_tests_json, seen_by_search
+from evaluations.reports.two_judges.tests import seen_by_search
 from evaluations.reports.two_judges.view import PairView
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import In
 from geval.llm.judge_settings import JudgeSettings
 from geval.reports.options import ReportOptions
+from geval.reports.pair_tests import pair_tests_json
 
 router = Router()
 

@@ -1,0 +1,105 @@
+"""Tests of which of two judges orders pairs of systems and of outputs more like people do."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.reports.subjects import CriterionLike
+from geval.statistics.accuracy_tests import (
+    ORDERINGS,
+    SIGNS,
+    AccuracyTest,
+    documents_that_count,
+    soft_pairwise_test,
+    tie_calibrated_test,
+)
+
+# Each of a thousand orderings takes all of them once more.
+MOST_OUTPUTS = 20_000
+TOO_MANY = f"there are more than {MOST_OUTPUTS:,} outputs; choose fewer documents by a filter"
+NO_SCORES = "one of them has no scores"
+
+
+@dataclass(frozen=True)
+class PairTest:
+    """Two judges on a criterion: soft pairwise accuracy, over pairs of systems, and tie-calibrated
+    accuracy, over pairs of outputs of a document."""
+
+    criterion: str
+    soft: AccuracyTest
+    calibrated: AccuracyTest
+
+
+@dataclass(frozen=True)
+class PairTests:
+    """The tests on every criterion."""
+
+    criteria: tuple[PairTest, ...]
+
+
+def pair_tests(
+    data: ReportData, criteria: Iterable[CriterionLike], first: int, second: int, *, seed: int = 0
+) -> Iterable[PairTest]:
+    """Compare two judges on criteria.
+
+    Args:
+        first, second: the judges' ids.
+        seed: of the random orderings.
+    """
+    rng = np.random.default_rng(seed)
+    for criterion in criteria:
+        yield _on_criterion(data, criterion, first, second, rng)
+
+
+def _on_criterion(
+    data: ReportData, criterion: CriterionLike, first: int, second: int, rng: np.random.Generator
+) -> PairTest:
+    one, other = (data.judges.get((criterion.pk, judge)) for judge in (first, second))
+    if one is None or other is None:
+        return _without(criterion, NO_SCORES)
+    human = data.humans[criterion.pk].mean
+    if np.count_nonzero(~np.isnan(human + one + other)) > MOST_OUTPUTS:
+        return _without(criterion, TOO_MANY)
+    outputs = data.outputs_on(criterion.pk)
+    documents = documents_that_count(outputs, human, one, other)
+    signs = rng.choice((1.0, -1.0), (SIGNS, documents))
+    swaps = rng.integers(0, 2, (ORDERINGS, documents, data.outputs.systems), dtype=np.int8)
+    soft = soft_pairwise_test(outputs, human, one, other, signs=signs, swaps=swaps.astype(bool))
+    calibrated = tie_calibrated_test(outputs, human, one, other, rng=rng)
+    return PairTest(criterion.name, soft, calibrated)
+
+
+def _without(criterion: CriterionLike, reason: str) -> PairTest:
+    none = AccuracyTest(None, None, None, None, reason=reason)
+    return PairTest(criterion.name, none, none)
+
+
+def pair_tests_json(tests: PairTests, seen: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The tests for the API, by criterion.
+
+    Args:
+        seen: as `seen_by_search` gives them.
+    """
+    return {
+        one.criterion: {
+            "soft_pairwise_accuracy": _json(one.soft),
+            "tie_calibrated_accuracy": _json(one.calibrated),
+            **({"seen_by_search": [*seen[one.criterion]]} if seen.get(one.criterion) else {}),
+        }
+        for one in tests.criteria
+    }
+
+
+def _json(test: AccuracyTest) -> dict[str, Any]:
+    return {
+        "first": test.first,
+        "second": test.second,
+        "difference": test.difference,
+        "p": test.p,
+        "p_better": test.p_better,
+        "orderings": test.orderings,
+        "reason": test.reason,
+    }
