@@ -188,13 +188,13 @@ def test_without_preferences_of_people_it_is_said_what_to_do(
 def test_the_report_sets_its_choices_beside_peoples(
     compared: Project, start_standin: Callable[..., object]
 ) -> None:
+    from evaluations.reports.comparisons import leaderboards
     from evaluations.reports.serving.live import live_data
-    from geval.reports.leaderboard import leaderboard
 
     run = run_of(compared, start_standin)
 
     criterion = compared.criteria.get(name="coherence")
-    board = leaderboard(compared, live_data(compared), [run.judge], criterion.pk)
+    ((_name, board),) = leaderboards(compared, live_data(compared), [run.judge], [criterion])
 
     (found,) = board.pairwise
     prefers_good = [

@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from evaluations.judging.runs.results import stored_replies
 from evaluations.models import AuditEntry, EvaluationRun, ModelReply, Project, Score
@@ -94,7 +95,7 @@ def test_the_items_page_says_since_when_its_reply_is_gone(
     )
 
     text = " ".join(page.content.decode().split())
-    today = f"{timezone.now():%Y-%m-%d}"
+    today = date_format(timezone.now(), "DATE_FORMAT")
     assert f"The reply was removed on {today} under the site’s retention policy." in text
     assert "There is no reply yet." not in text
     assert "4, because" not in text
