@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.planted import BEST, VAGUE, planted_files
 from benchmarks.site import StandIn, temporary_site
+from geval.standin.planted import BEST, VAGUE, planted_files
 
 MOST_CALLS = 400
 DOCUMENTS, SYSTEMS = 80, 5

@@ -18,7 +18,6 @@ from assurance.certifying.certificates import certify, read_requirements, what_c
 from assurance.improving.certificate import certificate
 from assurance.improving.looking import look
 from assurance.improving.work import request_search, work_on_search
-from benchmarks.planted import as_csv
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Criterion, Judge, Project
@@ -31,6 +30,7 @@ from geval.reports.downloads.tables import as_markdown, as_text
 from geval.reports.figures import FIGURES
 from geval.reports.samples import ASKED, PLANNED, PROVEN, WEIGHTS
 from geval.reports.words import chosen_note
+from geval.standin.planted import as_csv
 from geval.texts.sentences import WEIGHTED
 from tests.conftest import CHECKOUT
 

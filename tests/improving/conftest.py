@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from benchmarks.planted import as_csv
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Criterion, Judge, LockedDocuments, Project
+from geval.standin.planted import as_csv
 
 DOCUMENTS, SYSTEMS = 60, 5
 JUDGES = {"today": 1.2, "second": 1.2, "third": 1.2, "noise": 30.0}

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from assurance.instrument.asking import ask_what_is_due, record_what_ended
-from benchmarks.planted import VAGUE, planted_files
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, Study
+from geval.standin.planted import VAGUE, planted_files
 
 
 @pytest.fixture

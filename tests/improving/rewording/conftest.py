@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.planted import VAGUE, planted_files
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, Judge, LockedDocuments, Project
+from geval.standin.planted import VAGUE, planted_files
 
 
 @pytest.fixture

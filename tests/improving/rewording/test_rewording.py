@@ -21,7 +21,6 @@ from assurance.improving.work import (
     resume_search,
     work_on_search,
 )
-from benchmarks.planted import BEST, VAGUE
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import start_run
@@ -39,6 +38,7 @@ from evaluations.models import (
 from evaluations.models.locked_rule import is_locked
 from evaluations.reports.data import load_data
 from geval.evaluators.wording import wordings_in
+from geval.standin.planted import BEST, VAGUE
 from tests.improving.rewording.doing import LIMITS, forget, reworded, work_on_look
 from tests.processes import free_port
 

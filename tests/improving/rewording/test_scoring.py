@@ -10,7 +10,6 @@ from django.urls import reverse
 from assurance.improving.adopting import adopt
 from assurance.improving.trials import Trials, spent_on
 from assurance.improving.work import Limits
-from benchmarks.planted import BEST
 from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.explain import _request
 from evaluations.judging.runs.shift import Shift
@@ -38,6 +37,7 @@ from geval.llm.replies import ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
 from geval.scales import Scale
+from geval.standin.planted import BEST
 from tests.improving.rewording.doing import reworded, work_on_look
 
 pytestmark = pytest.mark.django_db(transaction=True)

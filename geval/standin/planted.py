@@ -1,10 +1,10 @@
-"""Projects of which it is known what people weigh, for the stand-in LLM to find out by rewording
-(docs/method.md, The stand-in, has its rules)."""
+"""Simulated projects: texts and ratings made by rule, so that it is known what people weigh, for
+the demo, for practice and for benchmarks (docs/method.md, The stand-in, has the judge's rules)."""
 
 import csv
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,19 +22,33 @@ _INVENTED = "dragon wizard spaceship robot castle pirate treasure unicorn vampir
 INVENTED = _INVENTED.split()
 PLANTED = ("brief", "supported")
 BEST = " ".join(NAMED[name].said for name in PLANTED)
-# What the judge is told at first: it says nothing that the stand-in could weigh.
+# The judge's definition at first: it says nothing that the stand-in could weigh.
 VAGUE = "Is it a good text overall?"
+# Criteria with their definitions. People weigh the same on each; the definitions name all of it, a
+# part, and nothing: by the rules of every report a judge stands in, needs spot checks, and people
+# keep rating.
+THREE_ANSWERS = {
+    "usefulness": BEST,
+    "trust": NAMED["supported"].said,
+    "appeal": "Is it a nice text?",
+    "quality": VAGUE,
+}
 RATERS = ("ann", "bob", "cat")
 PRACTICE_SEED = 1
 
 
 def planted_files(
-    seed: int, *, documents: int = 60, systems: int = 5, criterion: str = "usefulness"
+    seed: int,
+    *,
+    documents: int = 60,
+    systems: int = 5,
+    criteria: Sequence[str] = ("usefulness",),
 ) -> Mapping[str, str]:
-    """Outputs and ratings as CSV files by name. People weigh whether a text is brief and whether
-    its facts are supported, and differ by a little."""
+    """Outputs and ratings as CSV files by name. On each criterion people weigh whether a text is
+    brief and whether its facts are supported, and differ by a little."""
     rng = np.random.default_rng(seed)
-    outputs, ratings = [], []
+    outputs: list[tuple[object, ...]] = []
+    ratings: list[tuple[object, ...]] = []
     for document in range(documents):
         source = " ".join(_sentence(rng, WORDS) for _ in range(8))
         for system in range(systems):
@@ -44,6 +58,7 @@ def planted_files(
             worth = 1 + 4 * mean_of(list(PLANTED), text, source)
             ratings += [
                 (*place, criterion, rater, round(min(5, max(1, worth + rng.normal(0, 0.35)))))
+                for criterion in criteria
                 for rater in RATERS
             ]
     return {
@@ -54,13 +69,13 @@ def planted_files(
 
 def _output(rng: np.random.Generator, source: str) -> str:
     """Some sentences of the source, some invented."""
-    there = source.split(". ")
+    sentences = source.split(". ")
     count = int(rng.integers(1, 8))
     invented = rng.random() * 0.9
     chosen = [
         _sentence(rng, INVENTED)
         if rng.random() < invented
-        else str(rng.choice(there)).rstrip(".") + "."
+        else str(rng.choice(sentences)).rstrip(".") + "."
         for _ in range(count)
     ]
     return " ".join(chosen)
@@ -81,12 +96,12 @@ def as_csv(header: str, rows: list[tuple[object, ...]]) -> str:
 
 
 def main() -> None:
-    """Write a project to practise on: `python -m benchmarks.planted FOLDER`."""
+    """Write a project to practise on: `python -m geval.standin.planted FOLDER`."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in planted_files(PRACTICE_SEED, documents=200).items():
         (folder / name).write_text(content)
-        print(folder / name)
+        sys.stdout.write(f"{folder / name}\n")
 
 
 if __name__ == "__main__":
