@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 
 import structlog
 
@@ -37,10 +37,16 @@ class Processes:
 
     Children have separate sessions, so that Ctrl-C reaches only the command, which then ends them
     in order.
+
+    Args:
+        log: a file for what they print and nobody reads; the terminal, if it is left out.
+        reason: where they say why they ended, in words.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, log: IO[bytes] | None = None, *, reason: str = "see above") -> None:
         self._children: list[_Child] = []
+        self._log = log
+        self.reason = reason
 
     def __enter__(self) -> Self:
         return self
@@ -55,8 +61,8 @@ class Processes:
 
     def start(
         self, command: Sequence[str], *, env: Mapping[str, str] | None = None,
-        stdout: IO[str] | int | None = None,
-        stderr: IO[str] | int | None = None,
+        stdout: IO[Any] | int | None = None,
+        stderr: IO[Any] | int | None = None,
         again: bool = False,
     ) -> subprocess.Popen[str]:  # fmt: skip
         """Start a command, in the folder of our packages so that it finds them.
@@ -66,7 +72,7 @@ class Processes:
         """
 
         def start() -> subprocess.Popen[str]:
-            return self._start(command, env, stdout, stderr)
+            return self._start(command, env, stdout or self._log, stderr or self._log)
 
         process = start()
         self._children.append(_Child(process, start if again else None))
@@ -76,8 +82,8 @@ class Processes:
         self,
         command: Sequence[str],
         env: Mapping[str, str] | None,
-        stdout: IO[str] | int | None,
-        stderr: IO[str] | int | None,
+        stdout: IO[Any] | int | None,
+        stderr: IO[Any] | int | None,
     ) -> subprocess.Popen[str]:
         return subprocess.Popen(
             list(command),

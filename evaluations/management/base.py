@@ -29,6 +29,20 @@ class SiteCommand(BaseCommand):
         return super().execute(*args, **options)
 
 
+class StartingCommand(SiteCommand):
+    """A command that people start first: it says each step before it begins, and how long it takes
+    on two cores."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        self.say("Starting the database (about 2 s; about 25 s the first time)")
+        return super().execute(*args, **options)
+
+    def say(self, line: str) -> None:
+        """Print a line now, also into a pipe."""
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
 class GateCommand(SiteCommand):
     """A command whose exit code is an answer to a pipeline; an error ends with one of its own."""
 

@@ -1,26 +1,61 @@
 """Start the processes that commands need: Celery workers, the stand-in LLM, the web server."""
 
+import logging
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
 from evaluations.models import WorkerHeartbeat
 from geval_site import environment
-from geval_site.datafolder import private_folder
+from geval_site.datafolder import open_private, private_folder
 from geval_site.processes import Processes
 from geval_site.queues import RUNS, SHORT
 
 START_SECONDS = 60.0
+# A log that is longer when a command starts begins anew.
+MOST_LOG_BYTES = 10_000_000
 # Celery warns about root because pickled messages could run code; ours are JSON, and a new machine
 # has no other user.
 AS_ROOT = "You're running the worker with superuser privileges"
+
+
+def log_path() -> Path:
+    """Where a site on this machine logs."""
+    return Path(settings.DATA_DIR) / "site.log"
+
+
+@contextmanager
+def logged_processes() -> Iterator[Processes]:
+    """Processes that log to a file in the data folder, as this one does meanwhile, so that the
+    terminal has only what the command says."""
+    private_folder(settings.DATA_DIR)
+    with (
+        open_private(log_path()) as log,
+        open(log.fileno(), "w", buffering=1, closefd=False) as lines,
+    ):
+        if log.tell() > MOST_LOG_BYTES:
+            log.truncate(0)
+        streams = [
+            (handler, handler.setStream(lines))
+            for handler in logging.getLogger().handlers
+            if isinstance(handler, logging.StreamHandler)
+        ]
+        try:
+            with Processes(log, reason=f"see {log_path()}") as processes:
+                yield processes
+        finally:
+            for handler, stream in streams:
+                if stream is not None:
+                    handler.setStream(stream)
 
 
 def start_workers(processes: Processes) -> list[subprocess.Popen[str]]:
@@ -115,7 +150,8 @@ def ensure_workers(processes: Processes, *, project: str = "") -> bool:
         ended = next((worker for worker in workers if worker.poll() is not None), None)
         if ended:
             raise CommandError(
-                f"A worker ended with code {ended.returncode} instead of starting; see above."
+                f"A worker ended with code {ended.returncode} instead of starting;"
+                f" {processes.reason}."
             )
         if time.monotonic() > deadline:
             raise CommandError(
@@ -138,7 +174,7 @@ def start_model(processes: Processes, command: str, *options: str, port: int) ->
     assert process.stdout is not None
     line = process.stdout.readline()  # it prints its address once it listens
     if "http://" not in line:
-        raise CommandError(f"`{command}` did not start; see above.")
+        raise CommandError(f"`{command}` did not start; {processes.reason}.")
     return next(word for word in line.split() if word.startswith("http://"))
 
 
@@ -153,8 +189,11 @@ def start_web(processes: Processes, *, host: str, port: int) -> subprocess.Popen
     )
 
 
-def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:
+def wait_for_web(host: str, port: int, process: subprocess.Popen[str], *, reason: str) -> None:
     """Wait until the web server accepts connections.
+
+    Args:
+        reason: where it says why it does not.
 
     Raises:
         CommandError: it ends or does not start in time.
@@ -165,7 +204,7 @@ def wait_for_web(host: str, port: int, process: subprocess.Popen[str]) -> None:
             if probe.connect_ex((host, port)) == 0:
                 return
         if process.poll() is not None or time.monotonic() > deadline:
-            raise CommandError("The web server did not start; see above.")
+            raise CommandError(f"The web server did not start; {reason}.")
         time.sleep(0.1)
 
 

@@ -7,14 +7,21 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluations.management.base import SiteCommand
-from evaluations.management.services import free_port, start_web, start_workers, wait_for_web
+from evaluations.management.base import StartingCommand
+from evaluations.management.services import (
+    free_port,
+    log_path,
+    logged_processes,
+    start_web,
+    start_workers,
+    wait_for_web,
+)
 from geval_site.processes import Processes
 
 HOST = "127.0.0.1"
 
 
-class Command(SiteCommand):
+class Command(StartingCommand):
     help = "Serve the site on this machine together with its workers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -23,18 +30,19 @@ class Command(SiteCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        with Processes() as processes:
+        with logged_processes() as processes:
+            self.say(f"Starting workers and the web server (about 10 s); they log to {log_path()}")
             start_workers(processes)
             address = open_site(processes, port=options["port"])
-            self.stdout.write(f"geval_site is at {address} (Ctrl-C to stop)")
-            self.stdout.flush()
+            self.say(f"geval_site is at {address} (Ctrl-C to stop)")
             wait_until_interrupted(processes)
 
 
 def open_site(processes: Processes, *, port: int) -> str:
     """Start the web server and wait for it; returns its address."""
     port = free_port(port, HOST)
-    wait_for_web(HOST, port, start_web(processes, host=HOST, port=port))
+    process = start_web(processes, host=HOST, port=port)
+    wait_for_web(HOST, port, process, reason=processes.reason)
     return f"http://{HOST}:{port}/"
 
 
