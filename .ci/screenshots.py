@@ -44,6 +44,8 @@ class Shot(NamedTuple):
 
 PAGES = (
     Shot("home", "ada", "/p/demo/"),
+    Shot("three-answers", "ada", "/p/three-answers/"),
+    Shot("three-answers-report", "ada", "/p/three-answers/report/"),
     Shot("data", "ada", "/p/demo/data/"),
     Shot("criteria", "ada", "/p/demo/criteria/"),
     Shot("campaigns", "ada", "/p/demo/annotate/"),

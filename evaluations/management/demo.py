@@ -71,7 +71,7 @@ def load_demo() -> tuple[Project, LoadResult]:
         },
     )
     if made:
-        _add_members(project)
+        add_members(project)
     result = load_files(
         project, [InputFile(DATA / name, name) for name in ("outputs.jsonl", "ratings.csv")]
     )
@@ -102,7 +102,8 @@ def _open_campaigns(project: Project) -> None:
         open_campaign(campaign)
 
 
-def _add_members(project: Project) -> None:
+def add_members(project: Project) -> None:
+    """The demo's users, each in its role."""
     user_model = get_user_model()
     for username, (password, role) in LOGINS.items():
         user, made = user_model.objects.get_or_create(

@@ -14,30 +14,82 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from evaluations.models import CandidateOutput, EvaluationRun, Score
+from evaluations.models import CandidateOutput, EvaluationRun, Look, Project, Score
+from evaluations.reports.report import build_report
+from geval.verdicts.verdict import Verdict
 from tests.conftest import CHECKOUT
 from tests.processes import free_port
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 
+def run_demo(manage: Callable[..., CompletedProcess[str]], **env: str) -> CompletedProcess[str]:
+    """The demo without its site, and with a stand-in that no other demo's can be mistaken for."""
+    port = str(free_port())
+    return manage("demo", "--no-serve", "--standin-port", port, timeout=400, **env)
+
+
 def test_the_demo_is_loaded_judged_and_reported_and_kept(
     manage: Callable[..., CompletedProcess[str]],
 ) -> None:
-    first = manage("demo", "--no-serve")
+    first = run_demo(manage)
     scores = list(Score.objects.order_by("pk").values_list("pk", "value"))
-    second = manage("demo", "--no-serve")
+    second = run_demo(manage)
 
     assert first.returncode == 0, first.stderr
     assert "Loaded 72 outputs" in first.stdout
     assert "not an LLM" in first.stdout
-    table = first.stdout[first.stdout.index("Demo: how well judges agree") :]
-    assert re.search(r"G-Eval stand-in\s+0\.\d\d", table)
+    table = first.stdout[first.stdout.index("\nDemo\n") :]
     assert all(name in table for name in ("coherence", "consistency", "fluency", "relevance"))
     assert second.returncode == 0
     assert table in second.stdout
     assert list(Score.objects.order_by("pk").values_list("pk", "value")) == scores
-    assert EvaluationRun.objects.count() == 2
+    assert EvaluationRun.objects.filter(judge__project__slug="demo").count() == 2
+
+
+def test_it_shows_all_three_answers_and_a_wording_that_changed_one(
+    manage: Callable[..., CompletedProcess[str]], tmp_path: Path
+) -> None:
+    done = run_demo(manage, GEVAL_DATA_DIR=str(tmp_path))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    project = Project.objects.get(slug="three-answers")
+    assert project.description.startswith("Simulated")
+    assert "search" in project.description
+    report = build_report(project)
+    verdicts = {criterion.criterion: criterion.verdict for criterion in report.criteria}
+    assert verdicts == {
+        "usefulness": Verdict.STANDS_IN,
+        "trust": Verdict.SPOT_CHECKS,
+        "appeal": Verdict.KEEP_PEOPLE,
+        "quality": Verdict.STANDS_IN,
+    }
+    first = project.judges.get(version=1)
+    [quality] = project.criteria.filter(name="quality")
+    [before] = build_report(project, judges=[first], criteria=[quality]).criteria
+    assert before.verdict == Verdict.KEEP_PEOPLE
+    assert Look.objects.get(candidate__search__project=project).outcome == "proven"
+    for name, verdict in verdicts.items():
+        assert re.search(rf"^{name} +{verdict.label}  ", done.stdout, re.M), done.stdout
+    assert "Before the search, quality was: keep people rating." in done.stdout
+    # The terminal has what the command does, the log the rest.
+    assert done.stdout.startswith("Starting the database (about ")
+    assert done.stdout.count("site.log") == 1
+    assert "[info" not in done.stdout
+    logged = (tmp_path / "site.log").read_text()
+    assert "worker started" in logged
+    assert "run finished" in logged
+
+
+def test_without_the_optional_app_nothing_is_searched(
+    manage: Callable[..., CompletedProcess[str]],
+) -> None:
+    done = run_demo(manage, GEVAL_ASSURANCE="0")
+
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^quality +Keep people rating  ", done.stdout, re.M), done.stdout
+    assert "searching" not in done.stdout
+    assert "search" not in Project.objects.get(slug="three-answers").description
 
 
 def test_the_corpus_is_what_it_promises(manage: Callable[..., CompletedProcess[str]]) -> None:
@@ -74,7 +126,15 @@ def test_ctrl_c_ends_the_site_and_everything_it_started(tmp_path: Path) -> None:
         if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
     }
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "demo", "--port", str(port)],
+        [
+            sys.executable,
+            "manage.py",
+            "demo",
+            "--port",
+            str(port),
+            "--standin-port",
+            str(free_port()),
+        ],
         cwd=CHECKOUT,
         env={**environment, "GEVAL_DATA_DIR": str(folder)},
         stdout=subprocess.PIPE,

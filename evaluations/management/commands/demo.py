@@ -1,4 +1,4 @@
-"""`manage.py demo`: load the demo project, judge it, print correlations, serve the site."""
+"""`manage.py demo`: load the demo's projects, judge them, print verdicts, serve the site."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,23 +6,34 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from evaluations.judging.judges.judges import newest_version
 from evaluations.judging.runs.starting import start_run
 from evaluations.local_llm import BUNDLED_NAME
-from evaluations.management.base import SiteCommand
+from evaluations.management.base import StartingCommand
 from evaluations.management.commands.serve import open_site, wait_until_interrupted
 from evaluations.management.demo import LOGINS, demo_judges, is_judged, load_demo, local_judge
 from evaluations.management.services import (
     ensure_workers,
+    log_path,
+    logged_processes,
     start_model,
     start_workers,
+)
+from evaluations.management.three_answers import (
+    IMPROVED,
+    can_improve,
+    improve_wording,
+    load_three_answers,
 )
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.report import build_report
+from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_text
 from geval.reports.report import Report
 from geval.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
+from geval_site.program import command
 from geval_site.queues import RUNS
 
 LOCAL_PORT = 8190
@@ -32,8 +43,8 @@ NOT_TO_BE_USED = (
 )
 
 
-class Command(SiteCommand):
-    help = "Load the demo project, judge it, print the correlations, and serve the site."
+class Command(StartingCommand):
+    help = "Load the demo projects, judge them, print the verdicts, and serve the site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--no-serve", action="store_true", help="stop after the table")
@@ -52,24 +63,45 @@ class Command(SiteCommand):
             )
         project, loaded = load_demo()
         if loaded.changed:
-            self.stdout.write(
+            self.say(
                 f"Loaded {loaded.outputs.created} outputs and {loaded.ratings.created} ratings."
             )
         try:
-            with Processes() as processes:
+            with logged_processes() as processes:
                 if options["model"]:
                     self._judge_locally(project, processes)
                     return self._stay(processes, options)
-                judges = self._judges(project, processes, options["standin_port"])
-                waiting = [judge for judge in judges if not is_judged(judge)]
-                if waiting:
-                    ensure_workers(processes)
-                for judge in waiting:
-                    self._judge(judge, list(project.criteria.all()))
-                self.stdout.write("\n" + as_text(build_report(project)))
+                self._judge_all(project, processes, options["standin_port"])
                 self._stay(processes, options)
         except KeyboardInterrupt:
-            self.stdout.write("\nStopped; all results so far are kept.")
+            self.say("\nStopped; all results so far are kept.")
+
+    def _judge_all(self, demo: Project, processes: Processes, standin_port: int) -> None:
+        """Both projects, as far as they are not judged, and their verdicts."""
+        simulated = load_three_answers()
+        stand_in = start_model(processes, "standin_llm", port=standin_port)
+        judges = self._judges(demo, stand_in)
+        [first] = demo_judges(
+            simulated, base_url=stand_in, model=MODEL, key_env="", label="stand-in", both=False
+        )
+        waiting = [judge for judge in (*judges, first) if not is_judged(judge)]
+        if waiting:
+            self.say(f"Starting workers (about 10 s); they log to {log_path()}")
+            ensure_workers(processes)
+        for judge in waiting:
+            self.say(f"{judge.project}: judging with {judge} (about 5 s)")
+            self._judge(judge, list(judge.project.criteria.all()))
+        if can_improve(first):
+            self.say(f"{simulated}: searching for a better wording of {IMPROVED} (about 20 s)")
+            if problem := improve_wording(first):
+                self.say(problem)
+        for project in (demo, simulated):
+            self.say(f"\n{_verdicts(build_report(project))}")
+        if newest_version(simulated, first.name) != first:
+            criterion = simulated.criteria.get(name=IMPROVED)
+            [before] = build_report(simulated, judges=[first], criteria=[criterion]).criteria
+            self.say(f"Before the search, {IMPROVED} was: {before.verdict.label.lower()}.")
+        self.say(f"\nAll numbers: `{command(f'report {demo.slug}')}`, or Report on the site.")
 
     def _stay(self, processes: Processes, options: dict[str, Any]) -> None:
         if not options["no_serve"]:
@@ -79,21 +111,22 @@ class Command(SiteCommand):
         """One criterion with the model of this machine, and what its scores are worth."""
         base_url = start_model(processes, "local_llm", "--parallel", "2", port=LOCAL_PORT)
         judge, criterion = local_judge(project, base_url=base_url), project.criteria.all()[0]
-        self.stdout.write(
+        self.say(
             f"Judging {criterion.name} with SmolLM2 (135 million parameters) on this machine; that"
             " takes some minutes."
         )
-        self.stdout.flush()
         if not judge.runs.filter(state=RunState.DONE).exists():
+            self.say(f"Starting a worker (about 10 s); it logs to {log_path()}")
             ensure_workers(processes, project=project.slug)
             self._judge(judge, [criterion])
         report = build_report(project, judges=[judge], criteria=[criterion])
         self.stdout.write("\n" + as_text(report))
         self.stdout.write(f"{NOT_TO_BE_USED} {_agreement(report)}")
 
-    def _judges(self, project: Project, processes: Processes, standin_port: int) -> list[Judge]:
+    def _judges(self, project: Project, stand_in: str) -> list[Judge]:
+        """The demo's judges: on the endpoint that there is a key for, or on the stand-in's."""
         if settings.DEMO_HAS_KEY:
-            self.stdout.write(f"Judging with {settings.DEMO_MODEL} at {settings.DEMO_BASE_URL}.")
+            self.say(f"Judging with {settings.DEMO_MODEL} at {settings.DEMO_BASE_URL}.")
             return demo_judges(
                 project,
                 base_url=settings.DEMO_BASE_URL,
@@ -102,10 +135,9 @@ class Command(SiteCommand):
                 label=settings.DEMO_MODEL,
                 both=False,
             )
-        base_url = start_model(processes, "standin_llm", port=standin_port)
-        self.stdout.write(f"No OPENAI_API_KEY is set, so the judge is the {HONEST_NAME}.")
+        self.say(f"No OPENAI_API_KEY is set, so the judge is the {HONEST_NAME}.")
         return demo_judges(
-            project, base_url=base_url, model=MODEL, key_env="", label="stand-in", both=True
+            project, base_url=stand_in, model=MODEL, key_env="", label="stand-in", both=True
         )
 
     def _judge(self, judge: Judge, criteria: list[Criterion]) -> None:
@@ -114,19 +146,36 @@ class Command(SiteCommand):
         summary = watch_run(run)
         if summary["state"] != RunState.DONE:
             raise CommandError(f"{judge.name}: {summary['message']}")
-        self.stdout.write(f"{judge.name}: {summary['done']} of {summary['items']} items scored.")
+        self.say(f"{judge.name}: {summary['done']} of {summary['items']} items scored.")
 
     def _serve(self, processes: Processes, port: int) -> None:
+        self.say(f"\nStarting the web server (about 5 s); it logs to {log_path()}")
         if not WorkerHeartbeat.objects.doing(RUNS).exists():
             start_workers(processes)
         address = open_site(processes, port=port)
-        self.stdout.write(f"\nThe site is at {address}  (Ctrl-C to stop)")
+        self.say(f"The site is at {address}  (Ctrl-C to stop)")
         for username, (password, role) in LOGINS.items():
-            self.stdout.write(
-                f"  sign in as {username:5} with {password:10} ({role.label.lower()})"
-            )
-        self.stdout.flush()
+            self.say(f"  sign in as {username:5} with {password:10} ({role.label.lower()})")
         wait_until_interrupted(processes)
+
+
+def _verdicts(report: Report) -> str:
+    """A report's verdicts as a table, the strongest first."""
+    rows = [("criterion", "verdict", "judge", "rho", "one rater")]
+    for row in at_a_glance(report).rows:
+        judge, rater = row.judge, row.rater
+        rows.append(
+            (
+                row.criterion,
+                row.verdict.label,
+                judge.name if judge else "–",
+                judge.value if judge else "–",
+                rater.value if rater else "–",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join([f"{report.name}", *lines])
 
 
 def _agreement(report: Report) -> str:
