@@ -7,7 +7,7 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots check nightly test test-pythons test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
+.PHONY: help demo screenshots check nightly test test-pythons test-platforms test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
@@ -16,6 +16,7 @@ help:
 	@echo "make nightly all that is run each night and before a release: $(NIGHTLY)"
 	@echo "make test-durations   the same, ending with the twenty slowest tests"
 	@echo "make test-pythons   every other python3.x on this machine reads replies as this one does"
+	@echo "make test-platforms  the README's two commands in clean roots of Debian and Ubuntu, each with its Python (root, mmdebstrap; RELEASES=\"noble\": only these; TESTS_OF=PATH: only these tests)"
 	@echo "make test-browser  the pages in Chromium"
 	@echo "make test-neural   the neural evaluators, on tiny models (installs torch and transformers)"
 	@echo "make test-slow     the demo, the README and docs/operations.md as a user runs them; kill -9; backups; an archive into an empty site; OpenID Connect; single tests that take long"
@@ -42,14 +43,19 @@ INSTALL := $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m 
 HASHED := $(INSTALL) --quiet --require-hashes --no-deps --requirement
 ITSELF := $(INSTALL) --quiet --no-deps --no-build-isolation --editable .
 
+# Seconds on two cores, with packages that were not downloaded before.
+INSTALLING := $(if $(UV),about 15 s with uv,1 to 2 minutes; about 15 s if you install uv first: https://docs.astral.sh/uv/)
 $(VENV)/.installed: pyproject.toml requirements.lock
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(HASHED) requirements.lock
-	$(ITSELF)
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; this is %d.%d. Name another with PYTHON=python3.12." % sys.version_info[:2])'
+	@echo "Installing packages into $(VENV) ($(INSTALLING)) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(HASHED) requirements.lock
+	@$(ITSELF)
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
-	$(HASHED) requirements-dev.lock
+	@echo "Installing what tests and checks need …"
+	@$(HASHED) requirements-dev.lock
 	@touch $@
 
 # A model on this machine, instead of the stand-in: MODEL=smollm2.
@@ -72,8 +78,10 @@ APART := $(patsubst %,--ignore tests/%,neural servers hostile fuzz package image
 # One more than cores, as tests wait for processes now and then.
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 TESTS := -n $(shell expr $(CORES) + 1) --dist worksteal $(APART) --ignore tests/slow -m "not slow and not browser"
+# TESTS_OF="tests/runs …": only these.
+TESTS_OF ?=
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest $(TESTS) $(TESTS_OF)
 
 test-durations: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(TESTS) --durations=20 --durations-min=0.5
@@ -81,6 +89,11 @@ test-durations: $(VENV)/.installed-dev
 # Needs nothing installed, so that any Python can be tried.
 test-pythons:
 	@$(PYTHON) .ci/other_pythons.py
+
+# Root, with mmdebstrap; RELEASES="noble trixie": only these.
+RELEASES ?=
+test-platforms:
+	@$(PYTHON) .ci/platforms.py $(if $(RELEASES),--releases $(RELEASES)) $(if $(TESTS_OF),--tests-of "$(TESTS_OF)")
 
 test-browser: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest $(PARALLEL) $(APART) --ignore tests/slow -m "browser and not slow"

@@ -28,12 +28,12 @@ from evaluations.management.three_answers import (
 from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.report import build_report
+from geval.program import command
 from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_text
 from geval.reports.report import Report
 from geval.standin import HONEST_NAME, MODEL
 from geval_site.processes import Processes
-from geval_site.program import command
 from geval_site.queues import RUNS
 
 LOCAL_PORT = 8190
