@@ -30,7 +30,9 @@ TOO_OLD = "Python 3.11 or newer is needed"
 PASSED = re.compile(r"PIP_(CERT|INDEX_URL|DEFAULT_TIMEOUT)|SSL_CERT_FILE|(https?|no)_proxy", re.I)
 USER, USER_ID = "visitor", "1000"
 HOME = f"/home/{USER}"
-# /proc and /dev belong to a namespace that ends with the command, and so do all its processes.
+# A namespace of mounts that ends with its command, and so do all its processes. Bootstrapping is in
+# one as well: it mounts this machine's /dev/shm into the root, where it would stay if it was killed.
+APART = ("unshare", "--mount", "--pid", "--fork", "--kill-child")
 IN_ROOT = """
     mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"
 """
@@ -83,8 +85,8 @@ def ubuntus_keys(folder: Path) -> Path:
     keys = folder / "keys"
     if not keys.exists():
         run(
-            ["mmdebstrap", "--variant=extract", "--include=ubuntu-archive-keyring", "trixie",
-             keys, DEBIAN],
+            [*APART, "mmdebstrap", "--variant=extract", "--include=ubuntu-archive-keyring",
+             "trixie", keys, DEBIAN],
             "Getting Ubuntu's keys",
         )  # fmt: skip
     return keys / KEYS
@@ -98,6 +100,7 @@ def bootstrap(release: Release, folder: Path) -> Path:
         options += ["--components=main,universe", f"--keyring={ubuntus_keys(folder)}"]
     run(
         [
+            *APART,
             "mmdebstrap",
             "--variant=apt",
             "--dpkgopt=force-unsafe-io",
@@ -123,11 +126,32 @@ def as_visitor(root: Path, *command: str) -> str:
     environment = [f"HOME={HOME}", "PATH=/usr/bin:/bin", "LANG=C.UTF-8", *passed]
     inside = ["sh", "-c", 'cd "$0" && exec "$@"', f"{HOME}/geval", *command]
     return run(
-        ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", IN_ROOT, root,
+        [*APART, "sh", "-c", IN_ROOT, root,
          "setpriv", "--reuid", USER_ID, "--regid", USER_ID, "--clear-groups",
          "env", "--ignore-environment", *environment, *inside],
         f"`{' '.join(command)}`",
     )  # fmt: skip
+
+
+def mounted_below(folder: Path, mounts: str) -> list[str]:
+    """What is mounted in a folder, by the lines of /proc/mounts."""
+    places = (line.split()[1] for line in mounts.splitlines())
+    return [place for place in places if Path(place).is_relative_to(folder)]
+
+
+def remove(folder: Path) -> None:
+    """Remove roots, unless something of this machine is mounted in them: removing it would empty
+    that as well.
+
+    Raises:
+        PlatformError: something is mounted there; the message says what to do.
+    """
+    if mounted := mounted_below(folder.resolve(), Path("/proc/mounts").read_text()):
+        raise PlatformError(
+            f"{folder} is kept, because these are still mounted in it: {', '.join(mounted)}."
+            " Unmount them, then remove it."
+        )
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def try_release(release: Release, folder: Path, tests: str) -> tuple[str, str]:
@@ -163,19 +187,23 @@ def main() -> None:
         release for release in RELEASES if not options.releases or release.suite in options.releases
     ]
     rows, failed = [], False
-    with tempfile.TemporaryDirectory(prefix="geval-platforms-") as folder:
+    # Not a TemporaryDirectory: that removes whatever is mounted in it.
+    folder = Path(tempfile.mkdtemp(prefix="geval-platforms-"))
+    try:
         for release in wanted:
             sys.stdout.write(f"{release.title} ({release.suite}) …\n")
             sys.stdout.flush()
             try:
-                version, result = try_release(release, Path(folder), options.tests_of)
+                version, result = try_release(release, folder, options.tests_of)
             except PlatformError as error:
                 failed, version, result = True, "", "failed"
                 sys.stdout.write(f"{error}\n")
             rows.append(f"{release.title:20}  {version:8}  {result}")
             sys.stdout.write(f"{rows[-1]}\n")
             sys.stdout.flush()
-            shutil.rmtree(Path(folder) / release.suite, ignore_errors=True)
+            remove(folder / release.suite)
+    finally:
+        remove(folder)
     sys.stdout.write("\n".join(["", *rows, ""]))
     sys.exit(failed)
 
