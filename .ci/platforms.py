@@ -31,7 +31,7 @@ PASSED = re.compile(r"PIP_(CERT|INDEX_URL|DEFAULT_TIMEOUT)|SSL_CERT_FILE|(https?
 USER, USER_ID = "visitor", "1000"
 HOME = f"/home/{USER}"
 # A namespace of mounts that ends with its command, and so do all its processes. Bootstrapping is in
-# one as well: it mounts this machine's /dev/shm into the root, where it would stay if it was killed.
+# one as well: it mounts this machine's /dev/shm into the root, and would leave it there if killed.
 APART = ("unshare", "--mount", "--pid", "--fork", "--kill-child")
 IN_ROOT = """
     mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"
