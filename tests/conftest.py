@@ -4,6 +4,8 @@ processes."""
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -113,17 +115,23 @@ def as_role(make_user: Callable[..., User], project: Project) -> Callable[[str],
 def load(tmp_path: Path) -> Callable[..., LoadResult]:
     """Load texts as files, given as name=content; returns the tallies."""
 
-    def load_texts(
-        project: Project, files: dict[str, str | bytes], *, judge: str = "file", **about: Any
-    ) -> LoadResult:
-        inputs = []
-        for name, content in files.items():
-            path = tmp_path / name
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-            inputs.append(InputFile(path, name))
-        return load_files(project, inputs, about=LoadOptions(judge=judge, **about))
+    return partial(load_texts, tmp_path)
 
-    return load_texts
+
+def load_texts(
+    folder: Path,
+    project: Project,
+    files: dict[str, str | bytes],
+    *,
+    judge: str = "file",
+    **about: Any,
+) -> LoadResult:
+    inputs = []
+    for name, content in files.items():
+        path = folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        inputs.append(InputFile(path, name))
+    return load_files(project, inputs, about=LoadOptions(judge=judge, **about))
 
 
 OUTPUTS = "\n".join(
@@ -224,7 +232,14 @@ def make_judge(start_standin: Callable[..., StandInProcess]) -> Callable[..., Ju
 @pytest.fixture
 def start_worker(database_url: str) -> Iterator[Callable[..., WorkerProcess]]:
     """Start real Celery workers on the test database, with switches of Celery; all are gone at the
-    end.
+    end."""
+    with workers_on(database_url) as start:
+        yield start
+
+
+@contextmanager
+def workers_on(database_url: str) -> Iterator[Callable[..., WorkerProcess]]:
+    """What starts workers, which end with the context.
 
     Messages that other tests left in the queue are thrown away first: a worker would go through
     them one by one.

@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +23,7 @@ RISKY = ("fsync", "synchronous_commit", "full_page_writes")
 TRIES = 5
 # What migrations put in there stays as it is; no test makes one.
 KEPT = (ContentType._meta.db_table, Permission._meta.db_table)
+_keeps_rows = False
 _djangos_way = TransactionTestCase._fixture_teardown
 
 
@@ -60,11 +63,23 @@ def _tables() -> list[str]:
     return sorted(set(found) - set(KEPT))
 
 
+@contextmanager
+def keep_rows() -> Iterator[None]:
+    """The tables are emptied at the end, and not after each test until then."""
+    global _keeps_rows
+    _keeps_rows = True
+    yield
+    _keeps_rows = False
+    empty_tables(TransactionTestCase())
+
+
 def empty_tables(case: TransactionTestCase) -> None:
     """After a test with transactions: delete the rows of the few tables that hold any.
 
     Django truncates all tables and makes all permissions anew, which takes longer than most tests.
     """
+    if _keeps_rows:
+        return
     connection.ensure_connection()
     if connection.connection.info.parameter_status("is_superuser") != "on":
         _djangos_way(case)

@@ -4,6 +4,7 @@ errors."""
 import csv
 import io
 import json
+import random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -30,6 +31,27 @@ def files_of(
     if scores is not None:
         files["s.csv"] = "doc_id,system_id,criterion,judge,score\n" + "".join(scores)
     return files
+
+
+def two_judges() -> dict[str, str]:
+    """Twelve documents by five systems and two judges; the worst gap is the first judge's on d07 by
+    s3."""
+    draw = random.Random(1)
+    outputs, ratings, scores = [], [], []
+    for number in range(12):
+        for system in range(5):
+            name = f"d{number:02},s{system},coherence"
+            outputs.append(
+                f'{{"doc_id": "d{number:02}", "system_id": "s{system}", "source": "The ferry sails'
+                f' at {number} from the old harbour.", "output": "Output {number} of {system}: the'
+                ' ferry sails at noon."}'
+            )
+            human = draw.randint(2, 4)
+            is_worst = (number, system) == (7, 3)
+            ratings += [f"{name},{rater},{5 if is_worst else human}\n" for rater in ("ann", "bob")]
+            scores.append(f"{name},near,{1 if is_worst else human}\n")
+            scores.append(f"{name},far,{draw.randint(1, 5)}\n")
+    return files_of(outputs, ratings, scores)
 
 
 def as_jsonl(records: list[dict[str, Any]]) -> bytes:

@@ -3,11 +3,16 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from django.contrib.auth import get_user_model
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.processes import SiteProcess
+from evaluations.models import Membership, Project, Role
+from tests.conftest import workers_on
+from tests.database import keep_rows
+from tests.processes import SiteProcess, WorkerProcess
 
 CHROMIUM = next(
     (
@@ -51,6 +56,14 @@ def site(database_url: str) -> Iterator[str]:
     served.stop()
 
 
+@pytest.fixture(scope="module")
+def kept_data(database_url: str, django_db_blocker: Any) -> Iterator[None]:
+    """What is in the database stays until the last test of a module; none of them may need what
+    another one left."""
+    with django_db_blocker.unblock(), keep_rows():
+        yield
+
+
 @pytest.fixture
 def context(browser: Browser, site: str) -> Iterator[BrowserContext]:
     made = browser.new_context(base_url=site)
@@ -65,10 +78,51 @@ def sign_in(context: BrowserContext) -> Callable[[str], Page]:
 
     def go(username: str) -> Page:
         page = context.new_page()
-        page.goto("/sign-in/")
-        page.get_by_label("Username").fill(username)
-        page.get_by_label("Password").fill(f"secret-of-{username}")
-        page.get_by_role("button", name="Sign in").click()
+        sign_in_on(page, username)
         return page
 
     return go
+
+
+def sign_in_on(page: Page, username: str) -> None:
+    page.goto("/sign-in/")
+    page.get_by_label("Username").fill(username)
+    page.get_by_label("Password").fill(f"secret-of-{username}")
+    page.get_by_role("button", name="Sign in").click()
+
+
+@pytest.fixture(scope="module")
+def owned(kept_data: None) -> Project:
+    """The project "small" of olga; what a module puts into it stays for all its tests."""
+    project = Project.objects.create(name="Small", slug="small")
+    user = get_user_model().objects.create_user("olga", password="secret-of-olga")
+    Membership.objects.create(project=project, user=user, role=Role.OWNER)
+    return project
+
+
+@pytest.fixture(scope="module")
+def worker(kept_data: None, database_url: str) -> Iterator[WorkerProcess]:
+    with workers_on(database_url) as start:
+        yield start()
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, site: str, owned: Project) -> Iterator[BrowserContext]:
+    """olga's browser, signed in."""
+    made = browser.new_context(base_url=site)
+    made.set_default_timeout(20_000)
+    page = made.new_page()
+    sign_in_on(page, "olga")
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    page.close()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def home(desk: BrowserContext) -> Iterator[Page]:
+    """The project's first page, where most of what people do begins."""
+    page = desk.new_page()
+    page.goto("/p/small/")
+    yield page
+    page.close()

@@ -42,8 +42,7 @@ def test_raters_as_columns_become_a_report_in_few_clicks(
     clicks = Clicks()
 
     clicks.on(page.get_by_role("link", name="Upload data").first)
-    clicks.count += 1
-    page.get_by_label("Files").set_input_files(path)
+    clicks.choose_file(page.get_by_label("Files"), path)
     clicks.on(page.get_by_role("button", name="Check data"))
     expect(page.get_by_role("group").first).to_contain_text("Which criterion did “Anna”, “Bert”")
     clicks.on(page.get_by_role("button", name="The criterion overall"))

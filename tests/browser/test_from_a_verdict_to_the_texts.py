@@ -1,7 +1,6 @@
 """From a verdict to the worst disagreement in at most two clicks, through cases by keyboard, and
 from the report to two judges compared in at most two; axe finds nothing serious on either page."""
 
-import random
 import re
 from collections.abc import Callable
 
@@ -12,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from evaluations.models import GapCause, Project
 from tests.browser.clicks import Clicks
-from tests.made_up_files import files_of
+from tests.made_up_files import two_judges
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.processes]
 REPORT = "/p/small/report/"
@@ -22,24 +21,7 @@ SERIOUS = ("serious", "critical")
 
 @pytest.fixture
 def judged(owner: User, project: Project, load: Callable[..., object]) -> Project:
-    """Twelve documents by five systems and two judges; the worst gap is the first judge's on d07 by
-    s3."""
-    draw = random.Random(1)
-    outputs, ratings, scores = [], [], []
-    for number in range(12):
-        for system in range(5):
-            name = f"d{number:02},s{system},coherence"
-            outputs.append(
-                f'{{"doc_id": "d{number:02}", "system_id": "s{system}", "source": "The ferry sails'
-                f' at {number} from the old harbour.", "output": "Output {number} of {system}: the'
-                ' ferry sails at noon."}'
-            )
-            human = draw.randint(2, 4)
-            is_worst = (number, system) == (7, 3)
-            ratings += [f"{name},{rater},{5 if is_worst else human}\n" for rater in ("ann", "bob")]
-            scores.append(f"{name},near,{1 if is_worst else human}\n")
-            scores.append(f"{name},far,{draw.randint(1, 5)}\n")
-    load(project, files_of(outputs, ratings, scores))
+    load(project, two_judges())
     return project
 
 
