@@ -11,7 +11,7 @@ from annotations.forms.goal_fields import GOAL, GoalFields
 from annotations.models import Campaign, CampaignState
 from annotations.planning.drafts import LACKING, Draft, free_name, save_goal
 from annotations.planning.gold import GoldError, read_gold
-from evaluations.models import Project
+from evaluations.models import Project, Role
 from evaluations.web.field_groups import FieldGroup, field_groups
 
 User = get_user_model()
@@ -109,8 +109,8 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "selection": (
                 "Samples describe all outputs: the report weights each by its chance of being"
                 " drawn. “Where the estimate needs it” takes more where judges were wrong so far,"
-                " and skips outputs that are already rated. “Only where judges disagree most” is no"
-                " sample and describes only the rated outputs."
+                " and skips outputs that are already rated. “Only where judges disagree most” is"
+                " not a sample and describes only the rated outputs."
             ),
             "sample_size": "For a sample. Leave empty for all items.",
             "whole_documents": (
@@ -165,9 +165,12 @@ class CampaignForm(GoalFields, forms.ModelForm):
             self.initial["criteria"] = list(
                 project.criteria.all()
             )  # otherwise the empty instance decides
-            self.fields["annotators"].initial = members.filter(memberships__role="annotator")
+            annotators = members.filter(
+                memberships__project=project, memberships__role=Role.ANNOTATOR
+            )
+            self.fields["annotators"].initial = annotators
             usual = Campaign._meta.get_field("overlap").get_default()
-            self.initial["overlap"] = max(1, min(usual, members.count()))
+            self.initial["overlap"] = max(1, min(usual, annotators.count()))
         if self.is_planned:
             for name in PLAN:
                 self.fields[name].disabled = True

@@ -53,9 +53,9 @@ def open_campaign(campaign: Campaign) -> int:
     seats = campaign.seats.filter(removed_at=None).count()
     if seats < campaign.overlap:
         raise AnnotationError(
-            f"{campaign.overlap} annotators are needed for each item, but the campaign has "
-            f"{seats}. "
-            "Add annotators or lower the overlap."
+            f"Each item needs {campaign.overlap} annotator{'s' * (campaign.overlap > 1)}, but the"
+            f" campaign has {seats}. Edit the campaign to choose annotators, or invite people"
+            " first."
         )
     rng = np.random.default_rng(campaign.seed)
     drawn = _drawn(campaign, rng)

@@ -10,6 +10,7 @@ from django.test import Client
 
 from annotations.answering.submission import submit
 from annotations.errors import AnnotationError
+from annotations.forms.campaigns import CampaignForm
 from annotations.models import Annotator, Assignment, Campaign, Decision, ItemKind, Rating, Seat
 from annotations.planning.assignment import queue_of
 from annotations.planning.campaigns import annotator_of, open_campaign
@@ -62,12 +63,25 @@ def test_a_member_who_is_named_like_a_rater_of_a_file_is_told_apart_by_where_the
     assert annotator_of(small_project, found[0].user) == found[0]
 
 
+def test_a_new_campaign_asks_for_no_more_raters_than_the_project_has(
+    small_project: Project, owner: User, make_user: Callable[..., User]
+) -> None:
+    ann, other = make_user("ann"), Project.objects.create(name="Other", slug="other")
+    small_project.memberships.create(user=ann, role=Role.ANNOTATOR)
+    other.memberships.create(user=owner, role=Role.ANNOTATOR)
+
+    form = CampaignForm(project=small_project)
+
+    assert list(form["annotators"].value()) == [ann.pk]
+    assert form["overlap"].value() == 1
+
+
 def test_a_campaign_without_enough_annotators_is_not_opened(
     make_campaign: Callable[..., Campaign], annotators: list[User]
 ) -> None:
     campaign = make_campaign(overlap=3, users=annotators[:2], is_open=False)
 
-    with pytest.raises(AnnotationError, match="Add annotators or lower the overlap"):
+    with pytest.raises(AnnotationError, match="Edit the campaign to choose annotators"):
         open_campaign(campaign)
 
     assert not campaign.items.exists()
