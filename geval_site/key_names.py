@@ -59,7 +59,7 @@ def key_names(listed: Iterable[str]) -> frozenset[str]:
             )
         if name not in WELL_KNOWN and not _OF_AN_LLM.fullmatch(name):
             raise ImproperlyConfigured(
-                f"GEVAL_ENDPOINT_KEYS has {name}, which is not called as a key of an LLM server is:"
+                f"GEVAL_ENDPOINT_KEYS has {name}, which is not named like an LLM server's key:"
                 " users could have it sent to their own server. If it is one, give it to the"
                 " workers under a name that ends in _API_KEY or _LLM_KEY, and list that."
             )

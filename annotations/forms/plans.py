@@ -49,7 +49,7 @@ class PlanForm(forms.Form):
         required=False,
         min_value=LEAST_GOAL_WIDTH,
         max_value=MOST_GOAL_WIDTH,
-        help_text="Of the judge's rho. With 0.05, a rho of 0.50 is known to be from 0.45 to 0.55.",
+        help_text="Of the judge's rho. With 0.05, a rho of 0.50 lies between 0.45 and 0.55.",
     )
     difference = forms.FloatField(
         label="Smallest difference that matters",

@@ -265,7 +265,7 @@ def _beside_nulls(evidence: Evidence) -> str:
     also = f"; so {'does' if len(evidence.nulls_that_pass) == 1 else 'do'} {also}" if also else ""
     near = ", ".join(null.title for null in evidence.nulls_that_score_like_a_rater)
     near = f"; so is {near}" if near and evidence.beats_a_constant else ""
-    return f"{also}; {nearer}nearer to raters than the best constant{near}"
+    return f"{also}; {nearer}closer to raters than the best constant{near}"
 
 
 def _of_one_rater(evidence: Evidence, share: float) -> str:

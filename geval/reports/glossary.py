@@ -64,8 +64,8 @@ TERMS: dict[str, Term] = {
     ),
     "scores_like_a_rater": Term(
         "Scores like a rater",
-        "The judge passes the alternative annotator test: its scores are as near to the other"
-        " raters' as each rater's own, within a margin epsilon. And it is shown to be nearer to"
+        "The judge passes the alternative annotator test: its scores are as close to the other"
+        " raters as each rater's own, within a margin epsilon. And it is shown to be closer to"
         " them than the best constant, which reads nothing and often passes as well. No judge that"
         " reads nothing, such as length alone, may do both.",
         f"It takes {ALT_TEST_ANNOTATORS} raters with {ALT_TEST_OUTPUTS} shared outputs each, who"
@@ -172,7 +172,7 @@ TERMS: dict[str, Term] = {
     ),
     "advantage": Term(
         "Advantage probability",
-        "The chance that the judge is at least as near to the other raters as a rater is.",
+        "The chance that the judge is at least as close to the other raters as a rater is.",
         "0.5 is an average rater's equal. It depends on how alike all ratings are.",
         "One rater, and whether the judge can replace an annotator",
     ),
@@ -213,7 +213,7 @@ TERMS: dict[str, Term] = {
         "Error, raw and calibrated",
         "The mean distance of the judge's scores from people's ratings, as they are and after a"
         " monotonic map learned on other documents; beside it, that of the best constant.",
-        "If the map helps much, and comes nearer to people than always the same score, the judge is"
+        "If the map helps much, and comes closer to people than always the same score, the judge is"
         " strict or lenient, and the order of its scores is better than the scores.",
         "Calibration",
     ),
@@ -243,7 +243,7 @@ TERMS: dict[str, Term] = {
     "anytime": Term(
         "Interval valid at any time",
         "An interval that you may look at after every document, stopping when you like what you"
-        " see: in at most 5 of 100 runs does it ever leave out the true value.",
+        " see: in at most 5 of 100 runs it ever misses the true value.",
         "A 95 % interval of a fixed number of documents does so in about a third of runs if it is"
         " looked at after each. The price is width: up to four times with ten documents, twice with"
         " a hundred.",
@@ -324,8 +324,8 @@ TERMS: dict[str, Term] = {
         "A probe",
         "A change of the prompt or the output that says nothing about quality. Its effect is the"
         " mean difference between an output's scores with and without it.",
-        "Found: the effect is not 0 (for checks: not as it should be), at 5 % over all probes and"
-        " checks of a study together. Typing errors may rightly cost points on grammar.",
+        "Effect: it is shown not to be 0 (for checks: not as it should be), at 5 % over all probes"
+        " and checks of a study together. Typing errors may rightly cost points on grammar.",
         "Sensitivity",
     ),
     "instructed": Term(
@@ -404,7 +404,7 @@ TERMS: dict[str, Term] = {
     "proven": Term(
         "Proven",
         "On the locked documents the whole interval of the gain is above 0; a calibration map also"
-        " comes nearer to people than the best constant. Not proven means that"
+        " comes closer to people than the best constant. Not proven means that"
         " a gain was not shown, not that there is none. Worse: the whole interval is below 0.",
         f"It takes {TRAINING_DOCUMENTS} training and {LOCKED_DOCUMENTS} locked documents with"
         " ratings and scores. At most 5 % of"

@@ -64,7 +64,7 @@ def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
     if evidence.nulls_that_pass:
         titles = listed([null.title for null in evidence.nulls_that_pass])
         also = f"; it passes {named}, but a judge that reads nothing does too ({titles})"
-        nearer = " and it is nearer to raters than the best constant"
+        nearer = " and it is closer to raters than the best constant"
         is_nearer = evidence.beats_a_constant and not evidence.nulls_that_score_like_a_rater
         return also + (nearer if is_nearer else "")
     return f"; it passes {named}"
@@ -228,7 +228,7 @@ def _reading(result: CriterionResult, best: JudgeResult) -> str:
         )
     if evidence.scores_like_a_rater:
         return (
-            f"No judge ranks well enough: {name} is the best with {of_one}. Its scores are near to"
+            f"No judge ranks well enough: {name} is the best with {of_one}. Its scores are close to"
             " raters' only because most scores are alike."
         )
     if evidence.is_no_better_than_length:

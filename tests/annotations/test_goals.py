@@ -214,7 +214,7 @@ def test_the_page_shows_the_interval_of_the_goal_beside_that_of_the_report(
     assert found.high is not None
     assert found.low < found.fixed.ends[0] < found.fixed.ends[1] < found.high
     page = " ".join(as_role("owner").get(campaign.get_absolute_url()).content.decode().split())
-    assert "The goal goes by this one: you may look after every answer." in page
+    assert "The goal uses this interval: you may look after every answer." in page
     assert "The goal will likely not be reached" in page
     assert f"{found.low:.2f}".replace("-", "−") in page
 

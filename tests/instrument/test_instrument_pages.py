@@ -151,7 +151,7 @@ def test_what_a_study_would_ask_is_shown_before_it_starts(
     assert usual.count("in the currency of the prices") == 3
     assert looked.status_code == 200
     assert "30 outputs, 3 times each: at most <strong>90</strong> calls" in page
-    assert "Then 30 calls at every asking" in page
+    assert "Then 30 calls per round" in page
     assert not Study.objects.exists()
     assert "in the currency" not in as_role("viewer").get(address(judge)).content.decode()
 

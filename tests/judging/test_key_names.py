@@ -49,7 +49,7 @@ def test_what_the_site_runs_on_cannot_be_listed(name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_secret_that_is_not_called_a_key_of_an_llm_cannot_be_listed(name: str) -> None:
-    with pytest.raises(ImproperlyConfigured, match=f"{name}, which is not called as a key"):
+    with pytest.raises(ImproperlyConfigured, match=f"{name}, which is not named like an LLM"):
         key_names(["OPENAI_API_KEY", name])
 
 

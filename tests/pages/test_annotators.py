@@ -54,7 +54,7 @@ def test_a_worker_computes_them_and_the_strictest_comes_first(
     reader = as_role("viewer")
     waiting = reader.get(PAGE)
     assert waiting.status_code == 202
-    assert "These take a worker some seconds" in waiting.content.decode()
+    assert "A worker needs a few seconds for them" in waiting.content.decode()
     assert 'href="/p/small/members/"' in waiting.content.decode()
 
     compute()
@@ -211,7 +211,7 @@ def test_agreement_shows_from_the_first_overlap_and_without_a_judge(
     load(project, files_of(OUTPUTS, ratings))
     reader = as_role("viewer")
     report = " ".join(reader.get("/p/small/report/").content.decode().split())
-    assert f'How far people agree needs no judge: <a href="{PAGE}">' in report
+    assert f'How well people agree can be seen without a judge: <a href="{PAGE}">' in report
     reader.get(PAGE)
     compute()
 

@@ -78,5 +78,5 @@ def test_one_that_an_older_version_froze_has_its_numbers(
 ) -> None:
     old = measured.snapshots.create(sha256="1" * 64, content="{}")
 
-    assert "kept the JSON alone" in client.get(old.get_absolute_url()).content.decode()
+    assert "kept only the JSON" in client.get(old.get_absolute_url()).content.decode()
     assert client.get(f"{FROZEN}{old.pk}/page/").status_code == 404

@@ -22,8 +22,8 @@ EXIT = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
 
 class Command(GateCommand):
     help = (
-        "Check whether a judge meets requirements on a criterion, and write a certificate. Ends"
-        " with 0 if they are met, with 1 if not, with 2 if nothing can be said."
+        "Check whether a judge meets requirements on a criterion, and write a certificate. Exits"
+        " with 0 if they are met, 1 if not, 2 if it is too early to say."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -24,8 +24,8 @@ NOTHING, FOUND, CANNOT_SAY = 0, 1, 2
 
 class Command(GateCommand):
     help = (
-        "Watch a judge for drift, ask it again, or probe it; workers do the asking. Ends with 0 if"
-        " nothing was found, with 1 if something was, with 2 if nothing can be said yet."
+        "Watch a judge for drift, ask it again, or probe it; workers do the asking. Exits with 0"
+        " if nothing was found, 1 if something was, 2 if it is too early to say."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

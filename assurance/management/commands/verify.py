@@ -15,8 +15,8 @@ from evaluations.models.sealing import public_key
 
 class Command(GateCommand):
     help = (
-        "Compare a certificate with its project as it is now. Ends with 0 if it is genuine, still"
-        " fits and says “met”; with 1 if not; with 2 if the project is not on this site."
+        "Compare a certificate with its project as it is now. Exits with 0 if it is genuine, still"
+        " fits and says “met”; 1 if not; 2 if the project is not on this site."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -20,7 +20,7 @@ class LockForm(forms.Form):
         min_value=10,
         max_value=90,
         initial=round(100 * SHARE),
-        help_text="More prove smaller gains; fewer leave more to learn from.",
+        help_text="More locked documents prove smaller gains; fewer leave more to learn from.",
     )
     looks = forms.IntegerField(
         label="Tests allowed",
@@ -54,8 +54,8 @@ class SearchForm(forms.Form):
         initial=list(FREE_CHANGES),
         widget=forms.CheckboxSelectMultiple,
         help_text=(
-            "Wording, examples and scoring ask the judge’s model again and again; the others use"
-            " the scores there are."
+            "Wording, examples and scoring call the judge’s model many times; the others use"
+            " existing scores."
         ),
     )
     most_calls = forms.IntegerField(
@@ -70,7 +70,7 @@ class SearchForm(forms.Form):
         min_value=Decimal("0.0001"),
         max_digits=14,
         decimal_places=4,
-        help_text="In the currency of the judge’s prices. Empty: no limit but that of the calls.",
+        help_text="In the currency of the judge’s prices. Leave empty to limit only the calls.",
     )
     reflector = forms.ModelChoiceField(
         Judge.objects.none(),

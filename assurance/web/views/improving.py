@@ -101,8 +101,8 @@ def lock_create(request: HttpRequest, project: Project) -> HttpResponse:
         messages.success(
             request,
             drawn_before(locked)
-            or f"About {locked.share:.0%} of the documents are locked, also of those that come"
-            " later. Their ratings are left out everywhere until the last look.",
+            or f"About {locked.share:.0%} of the documents are locked, and the same share of"
+            " later ones will be. Their ratings are left out everywhere until the last look.",
         )
     return _back(request, project)
 
@@ -183,7 +183,7 @@ def look_create(request: HttpRequest, project: Project, pk: int) -> HttpResponse
     def take() -> None:
         look = look_on_page(candidate, by=request.user)
         if look is None:
-            messages.success(request, "The locked documents are being judged in the new wording.")
+            messages.success(request, "The locked documents are being judged with the new wording.")
             return
         note_detail(request, f"{candidate}: {look.outcome}")
         messages.success(request, f"{candidate.title}: {outcome_in_words(look)}.")

@@ -39,8 +39,8 @@ from geval.llm.requests import ChatRequest
 from geval.texts.plain import storable
 
 TOO_LONG = (
-    "%s items are longer than the model's context, such as: %s All others are judged. Go on to"
-    " leave them out, or retry them with a model that takes longer prompts."
+    "%s items are longer than the model's context, such as: %s All others are judged. Resume"
+    " to leave them out, or retry them with a model that takes longer prompts."
 )
 QUOTES = re.compile(r": | \(|[“\"]|, such as| redirects to | does not know ")
 log = structlog.stdlib.get_logger(__name__)

@@ -10,7 +10,7 @@ from evaluations.operations.doctor import Severity, examine
 
 class Command(BaseCommand):
     help = (
-        "Look at settings, versions, disk, database, clock, broker, workers, leases and endpoints,"
+        "Check settings, versions, disk, database, clock, broker, workers, leases and endpoints,"
         " and say what to do. The exit code is 1 if something is wrong."
     )
     # It runs them itself, and goes on after an error.

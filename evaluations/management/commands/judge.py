@@ -58,7 +58,8 @@ class Command(SiteCommand):
         parser.add_argument(
             "--trial",
             action="store_true",
-            help=f"only {TRIAL_ITEMS} items, with their prompts, replies, and what all would take",
+            help=f"only {TRIAL_ITEMS} items; print their prompts and replies, and what judging all"
+            " would take",
         )
         parser.add_argument(
             "--change",
@@ -69,13 +70,13 @@ class Command(SiteCommand):
             "--until",
             type=float,
             metavar="WIDTH",
-            help="end when rho is known within plus and minus this on every criterion; needs human"
+            help="end when rho is known to plus or minus this on every criterion; needs human"
             " ratings",
         )
         parser.add_argument(
             "--until-better",
             metavar="NAME",
-            help="end when it is known whether the judge or this one agrees better with people",
+            help="end when it is clear whether the judge or this one agrees better with people",
         )
         parser.add_argument(
             "--retry",

@@ -193,7 +193,7 @@ class Command(SiteCommand):
             self.stdout.write(orjson.dumps({"ok": False, "questions": unclear}).decode())
             return
         for question in questions:
-            self.stderr.write(f"{question.text} Say it with --columns:")
+            self.stderr.write(f"{question.text} Answer with --columns:")
             for choice in question.choices:
                 self.stderr.write(f"  {choice.label}: {choice.gives}")
                 written = map(shlex.quote, written_columns(choice.columns))

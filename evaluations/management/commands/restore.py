@@ -14,8 +14,8 @@ from evaluations.operations.backup.restoring import restore
 
 class Command(BaseCommand):
     help = (
-        "Have the database be what a backup holds. It is restored into a new database, which takes"
-        " the place of the site's once it is complete."
+        "Restore a backup. It goes into a new database, which replaces the site's once it is"
+        " complete."
     )
     # Not a SiteCommand: an empty database stays empty until the backup is found to be complete.
     requires_system_checks = ()
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--replace",
             action="store_true",
-            help="the database holds a site, which is kept under another name",
+            help="replace a database that holds a site, which is kept under another name",
         )
         parser.add_argument(
             "--drop", action="store_true", help="with --replace: drop what was replaced"

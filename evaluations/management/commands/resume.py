@@ -43,6 +43,6 @@ class Command(RunCommand):
         if not WorkerHeartbeat.objects.doing(RUNS, project=run.project.slug).exists():
             judge = command(f"judge {run.project.slug} --judge '{run.judge.name}'")
             self.stdout.write(
-                f"No worker is running, so nothing is judged yet: `{judge}` brings one and shows"
-                f" the progress; so does `{command('serve')}` with the site."
+                f"No worker is running, so nothing is judged yet: `{judge}` starts one and shows"
+                f" the progress; `{command('serve')}` starts one with the site."
             )

@@ -23,7 +23,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--jobs", default=",".join(settings.QUEUES), metavar="KIND,…",
-            help=f"which it takes: {', '.join(settings.QUEUES)} (all of them)",
+            help=f"kinds of jobs it takes: {', '.join(settings.QUEUES)} (default: all)",
         )  # fmt: skip
         parser.add_argument(
             "--concurrency", type=int, metavar="N",

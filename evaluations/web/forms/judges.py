@@ -64,7 +64,7 @@ class AddressForm(TakesErrors):
         max_length=500,
         required=False,
         help_text=(
-            "Of Azure, https://NAME.openai.azure.com/openai/v1; of a server of your own, its"
+            "For Azure, https://NAME.openai.azure.com/openai/v1; for your own server, its"
             " address, such as http://localhost:8000/v1."
         ),
     )
@@ -228,7 +228,7 @@ def llm_judge_fields(
     newest = endpoints.last()
     if newest is None and is_new:
         model = ModelField(
-            required=False, help_text="Leave empty to choose from those that the endpoint lists."
+            required=False, help_text="Leave empty to choose from the endpoint's list."
         )
         return {**AddressForm().fields, "model": model, **declared}
     chosen = forms.ModelChoiceField(queryset=endpoints, empty_label=None, initial=newest)

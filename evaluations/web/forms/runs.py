@@ -62,8 +62,8 @@ class RunForm(forms.Form):
             *((kind.value, kind.label) for kind in (GoalKind.WIDTH, GoalKind.JUDGES)),
         ],
         help_text=(
-            "A goal needs human ratings. It counts on each chosen criterion, by the interval that"
-            " is valid at any time, which is wider than the report's."
+            "A goal needs human ratings. It applies to each chosen criterion and uses the"
+            " interval that is valid at any time, which is wider than the report's."
         ),
     )
     goal_width = forms.FloatField(

@@ -154,9 +154,9 @@ def judge_try(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
 def _kept(request: HttpRequest, judge: Judge, changed: Judge) -> HttpResponse:
     if changed.pk == judge.pk:
-        messages.success(request, f"{judge} asks in these words from now on.")
+        messages.success(request, f"{judge} uses this wording from now on.")
     else:
-        messages.success(request, f"{changed} is created with these words; {judge} is retired.")
+        messages.success(request, f"{changed} is created with this wording; {judge} is retired.")
     return redirect(f"{changed.get_absolute_url()}#try")
 
 

@@ -35,7 +35,7 @@ def system_change(request: HttpRequest, project: Project) -> HttpResponse:
     if not (systems.is_valid() and judges.is_valid()):
         return _shown(request, project, systems, judges)
     keep_families(project, systems=systems.save(commit=False), judges=judges.save(commit=False))
-    messages.success(request, "Saved. Reports take it in now.")
+    messages.success(request, "Saved. Reports use it from now on.")
     return redirect("evaluations:system_list", project.slug)
 
 
