@@ -112,7 +112,7 @@ def test_of_a_large_project_the_largest_gaps_are_listed_and_the_rest_is_counted(
     everything = content(client, DISAGREEMENTS)
     shown = as_large(client, DISAGREEMENTS, settings)
     assert "only the 2 largest gaps are listed" in shown
-    assert "is about all 6 outputs" in shown
+    assert "are about all 6 outputs" in shown
     assert shown.count('class="entry') == 2 < everything.count('class="entry')
     assert "1 of 6" in shown
 
@@ -127,7 +127,7 @@ def test_of_two_judges_in_a_large_project_the_first_outputs_are_listed(
     client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_numbers, "MOST_LISTED", 1)
-    assert "of these outputs the 2 are listed" in as_large(client, COMPARE, settings)
+    assert "only the 2 outputs on which" in as_large(client, COMPARE, settings)
 
 
 def test_a_page_whose_numbers_failed_is_computed_again_on_request(
