@@ -150,7 +150,7 @@ def gathered(rows: Iterable[Row], scales: dict[str, Scale]) -> Gathered:
         system_families=tuple(Family.of("", name) for name in systems),
         outputs=outputs,
         output_ids=np.arange(1, len(order) + 1),
-        words=np.array([len(text.split()) for text in texts], dtype=float),
+        words=_words(texts),
     )
     raters = list(gatherer.raters.values())
     for criterion in criteria:
@@ -165,6 +165,13 @@ def gathered(rows: Iterable[Row], scales: dict[str, Scale]) -> Gathered:
     _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
     return Gathered(data, criteria, judges, texts)
+
+
+def _words(texts: Sequence[str]) -> FloatArray:
+    """How many words each text has; NaN where no text was given."""
+    if not any(texts):
+        return np.full(len(texts), np.nan)
+    return np.array([len(text.split()) for text in texts], dtype=float)
 
 
 def _in_order(gatherer: Gatherer) -> tuple[np.ndarray, Outputs]:

@@ -18,6 +18,10 @@ from geval.verdicts.verdict import Verdict
 
 WORST = 3
 EXCERPT = 72
+NO_TEXTS = (
+    "No texts were given, so whether length alone would do as well was not tried: pass a file with"
+    " the outputs, too."
+)
 USABLE = (Verdict.STANDS_IN, Verdict.SPOT_CHECKS)
 
 
@@ -195,6 +199,8 @@ class Measurement:
         parts = [self.headline, ""]
         for row, measure in zip(self._glance.rows, self.criteria, strict=True):
             parts += _lines_of(row, measure)
+        if not any(self.gathered.texts):
+            parts += ["", NO_TEXTS]
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"]
         parts += [
             f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"

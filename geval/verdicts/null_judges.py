@@ -133,7 +133,7 @@ class NullView:
 
 def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     """The best constant, on a scale with two points the majority, the judge's scores shuffled over
-    outputs, and length alone."""
+    outputs, and length alone, where texts differ in it."""
     nulls = []
     always: dict[NullName, float | None] = {
         "constant": best_constant(view.agreeing, view.scale) if view.agreeing is not None else None,
@@ -149,6 +149,10 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
         for _ in range(shuffles_of(len(view.ratings)))
     )
     nulls.append(NullJudge("shuffled", shuffled))
+    # Of texts that are all as long, or that nobody has, length gives one score to all: the mean of
+    # the judge's own, which is nearer to raters than any point of the scale and has read nothing.
+    if len(np.unique(view.words[~np.isnan(view.scores)])) < 2:
+        return tuple(nulls)
     # Whichever of long and short texts people like better.
     of_words = correlation_at(
         view.outputs, view.human, view.words, view.coefficient, view.level

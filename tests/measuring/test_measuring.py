@@ -189,3 +189,16 @@ def test_json_is_in_the_shape_of_the_sites_report(files: list[Path]) -> None:
     content = json.loads(geval.measure(files).to_json())
 
     assert {"criteria", "systems"} <= content.keys()
+
+
+def test_without_texts_length_is_no_judge_and_the_result_says_so(
+    wide: Records, files: list[Path]
+) -> None:
+    without, with_texts = geval.measure(wide, **NAMED), geval.measure(files)
+
+    assert "length" not in [null.name for null in without.report.criteria[0].nulls]
+    assert "length" in [null.name for null in with_texts.report.criteria[0].nulls]
+    assert "whether length alone would do as well was not tried" in str(without)
+    assert "not tried" not in str(with_texts)
+    verdicts = {each.criterion: each.verdict for each in with_texts.criteria}
+    assert without.criteria[0].verdict == verdicts["coherence"]
