@@ -109,7 +109,7 @@ def test_a_campaign_that_cannot_be_opened_stays_a_draft(ready: Client, project: 
     refused = send(ready, f"{CAMPAIGNS}/{pk}/open")
 
     assert refused.status_code == 422
-    assert "annotators are needed" in refused.content.decode()
+    assert "Each item needs 1 annotator" in refused.content.decode()
     assert Campaign.objects.get().state == CampaignState.DRAFT
 
 

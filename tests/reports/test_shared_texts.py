@@ -45,7 +45,7 @@ def test_with_texts_it_leads_to_source_outputs_and_the_judges_words(
     for output in document.outputs.all():
         assert output.text in page
     assert "people " in page
-    assert f"What {Judge.objects.get()} said" in page
+    assert f"What {Judge.objects.get()} answered" in page
     assert "It says everything twice." in page
     assert "Back to the documents" in page
     assert "/p/small/" not in page
