@@ -159,6 +159,8 @@ def test_a_run_shows_its_own_scores(
     assert listed(shown(client))[:2] == ["+2.00", "+1.00"]
     assert listed(shown(client, f"?run={first.pk}"))[:2] == ["−3.00", "+2.00"]
     assert listed(shown(client, f"?run={again.pk}")) == ["+1.00"]
+    file = client.get(f"{ADDRESS}export/?run={again.pk}").content.decode()
+    assert [row["gap"] for row in csv.DictReader(io.StringIO(file))] == ["1.0"]
 
 
 def test_the_reports_view_is_kept(

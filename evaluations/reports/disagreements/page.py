@@ -92,15 +92,24 @@ class Disagreements:
         return self.after or self.before
 
 
-def disagreements(project: Project, view: GapView) -> Disagreements:
-    """The page of a view; what it does not name is chosen.
+def numbers_of_view(project: Project, view: GapView) -> GapNumbers:
+    """The numbers of a view, for its page, its file and what is done with its outputs.
 
     Raises:
         NotComputedError: a worker is still computing the numbers of a large project.
     """
     run_ids = project.runs.counting().filter(pk=view.run).values_list("pk", flat=True)
     ids = ids_of(project.pk) | {"runs": list(run_ids)}
-    numbers = page_view(project, GAPS, view.of_numbers(ids)).needed(GAPS)
+    return page_view(project, GAPS, view.of_numbers(ids)).needed(GAPS)
+
+
+def disagreements(project: Project, view: GapView) -> Disagreements:
+    """The page of a view; what it does not name is chosen.
+
+    Raises:
+        NotComputedError: a worker is still computing the numbers of a large project.
+    """
+    numbers = numbers_of_view(project, view)
     data = numbers.data
     criteria = {one.pk: one for one in project.criteria.all()}
     known = {one.pk: one for one in project.judges.all()}

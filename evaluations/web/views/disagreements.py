@@ -13,7 +13,6 @@ from evaluations.judging.judges.examples import add_examples
 from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
-from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
 from evaluations.reports.disagreements.listing import (
     MOST_GAPS,
@@ -21,10 +20,8 @@ from evaluations.reports.disagreements.listing import (
     largest_gaps_as_rows,
 )
 from evaluations.reports.disagreements.numbers import rated_outputs
-from evaluations.reports.disagreements.page import disagreements
+from evaluations.reports.disagreements.page import disagreements, numbers_of_view
 from evaluations.reports.disagreements.view import BASES, GapView, read_gap_view
-from evaluations.reports.serving.parts import GAPS
-from evaluations.reports.serving.view import page_view
 from evaluations.web.forms import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.web.views.reports import options_of, waits
 
@@ -103,8 +100,7 @@ def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
     about, view = form.cleaned_data, _view_of(request, project)
     judge, criterion = about["judge"], about["criterion"]
     wanted = replace(view, criterion=criterion.pk, judge=judge.pk, run=0)
-    numbers = page_view(project, GAPS, wanted.of_numbers(ids_of(project.pk) | {"runs": []}))
-    rated = rated_outputs(numbers.needed(GAPS), form.output_ids())
+    rated = rated_outputs(numbers_of_view(project, wanted), form.output_ids())
     if not rated:
         messages.error(request, "No example was added. Choose an output that people rated.")
         return _back(request, project)
@@ -130,8 +126,7 @@ def gap_export(request: HttpRequest, project: Project) -> HttpResponse:
     """The largest gaps of a view as CSV."""
     options, _errors = options_of(request.GET, project)
     view = read_gap_view(request.GET, options)
-    numbers = page_view(project, GAPS, view.of_numbers(ids_of(project.pk) | {"runs": []}))
-    rows = largest_gaps_as_rows(project, numbers.needed(GAPS), MOST_GAPS)
+    rows = largest_gaps_as_rows(project, numbers_of_view(project, view), MOST_GAPS)
     response = HttpResponse("".join(gaps_as_csv(rows)), "text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-disagreements.csv"'
     return response
