@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from geval.files.rows import JudgeScoreRow, RatingRow, Row
+from geval.files.rows import JudgeScoreRow, RatingRow, Row, ScoreRow
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measurement import Measurement
@@ -83,14 +83,30 @@ def measure(
 
 def _counting(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
     """The rows by people and judges that count, where somebody named some of them."""
-    people = {row.rater for row in rows if isinstance(row, RatingRow)} & {*naming.human}
-    judges = {row.rater for row in rows if isinstance(row, JudgeScoreRow)} & {*naming.judge}
+    people = _named(naming.human, _raters_of(rows, RatingRow), "person")
+    judges = _named(naming.judge, _raters_of(rows, JudgeScoreRow), "judge")
     for row in rows:
         if isinstance(row, RatingRow) and people and row.rater not in people:
             continue
         if isinstance(row, JudgeScoreRow) and judges and row.rater not in judges:
             continue
         yield row
+
+
+def _raters_of(rows: Sequence[Row], kind: type[ScoreRow]) -> set[str]:
+    return {row.rater for row in rows if isinstance(row, kind)}
+
+
+def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:
+    """Those that somebody named; a name that nobody has would otherwise let everybody count.
+
+    Raises:
+        InputError: there is no column and no such rater of that name.
+    """
+    if unknown := [name for name in wanted if name not in raters]:
+        names = ", ".join(sorted(raters)) or "none"
+        raise InputError(f"There is no {kind} and no column {unknown[0]!r}. There are: {names}.")
+    return {*wanted}
 
 
 def _scales(

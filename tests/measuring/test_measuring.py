@@ -202,3 +202,20 @@ def test_without_texts_length_is_no_judge_and_the_result_says_so(
     assert "not tried" not in str(with_texts)
     verdicts = {each.criterion: each.verdict for each in with_texts.criteria}
     assert without.criteria[0].verdict == verdicts["coherence"]
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"human": "anna"}, "no person and no column 'anna'"),
+        ({"judge": ["near", "nerf"]}, "'nerf'"),
+    ],
+)
+def test_a_name_that_nobody_has_is_an_error_and_not_everybody(
+    files: list[Path], named: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(geval.InputError) as caught:
+        geval.measure(files, **named)
+
+    assert message in str(caught.value)
+    assert "There are: " in str(caught.value)
