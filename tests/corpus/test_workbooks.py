@@ -3,8 +3,9 @@
 import gzip
 import io
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,7 +17,7 @@ from evaluations.corpus.apart import preview_apart
 from evaluations.corpus.store import LoadResult
 from evaluations.models import ApiToken, CandidateOutput, Document, Project
 from evaluations.models.tokens import new_token
-from geval.files.limits import DEFAULT_LIMITS, FileLimits, use_limits
+from geval.files.limits import FileLimits
 from geval.files.preview import Preview, preview_file
 from geval.files.readers import InputFile, cells_at
 from geval.files.rows import LoadError
@@ -36,9 +37,11 @@ MERGED = ("A2:A3", "C2:C3", "E2:E3")
 
 
 @pytest.fixture
-def limits() -> Iterator[Callable[..., None]]:
-    yield lambda **changed: use_limits(lambda: FileLimits(**changed))
-    use_limits(lambda: DEFAULT_LIMITS)
+def limits(settings: Any) -> Callable[..., None]:
+    def change(**changed: int) -> None:
+        settings.FILE_LIMITS = FileLimits(**changed)
+
+    return change
 
 
 def previewed(tmp_path: Path, content: bytes, sheet: str = "") -> Preview:
