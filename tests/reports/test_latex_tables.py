@@ -39,7 +39,7 @@ def test_the_best_judge_comes_first_with_its_interval_and_n(text: str) -> None:
 
     assert names == [
         "Judge", "fair", r"a\_guess", "always the same score", "its scores, shuffled",
-        "length alone", "one rater",
+        "one rater",
     ]  # fmt: skip
     fair = next(at for at, row in enumerate(rows(text)) if row[0] == "fair")
     assert rows(text)[fair][3] == "160"
