@@ -8,7 +8,6 @@ from django.db import transaction
 
 from assurance.improving.trials import Leaving, LeftError, Trials, keep_search
 from evaluations.judging.judges.clients import ask_model
-from evaluations.judging.runs.results import request_key
 from evaluations.models import Proposal, Search
 from evaluations.people.limits import money_left, money_reached
 from evaluations.people.spending import add_money
@@ -22,7 +21,7 @@ from geval.llm.reflection import (
     read_reflection,
     reflection_prompt,
 )
-from geval.llm.requests import ChatRequest
+from geval.llm.requests import ChatRequest, request_key
 from geval.scales import short
 
 REFLECT_SECONDS = 90.0

@@ -77,6 +77,18 @@ class ErrorKind(StrEnum):
         return _ATTEMPTS.get(self, 100)
 
 
+# Nothing in the reply is the endpoint's own: a proxy, an operating system or nobody answered.
+LOST = frozenset(
+    {
+        ErrorKind.CONNECTION,
+        ErrorKind.SERVER,
+        ErrorKind.OVERLOADED,
+        ErrorKind.TIMEOUT,
+        ErrorKind.BROKEN,
+    }
+)
+# An endpoint that refuses for now, whatever it is asked, says nothing of a question.
+REFUSING_FOR_NOW = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA})
 _PASSING = {
     ErrorKind.RATE_LIMIT,
     ErrorKind.SERVER,

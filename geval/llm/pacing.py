@@ -269,3 +269,12 @@ class Pace:
         rise = min(RISE * 2 ** min(doublings, 20.0), 1.0) if self.is_sure else UNSURE_RISE
         rate = self.rate * (1 + rise * seconds)
         return replace(self, rate=None if rate > FASTEST else rate)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a worker gets: the pace, and moments for calls on a clock that says `now`."""
+
+    pace: Pace
+    slots: Slots
+    now: float

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import orjson
 
 
 @dataclass(frozen=True)
@@ -83,3 +86,11 @@ class EchoRequest:
 
 
 Request = ChatRequest | EchoRequest
+
+
+def request_key(base_url: str, *requests: Request) -> str:
+    """A digest of all that changes an answer; equal keys may share one reply."""
+    content = orjson.dumps(
+        [base_url, *(request.body() for request in requests)], option=orjson.OPT_SORT_KEYS
+    )
+    return hashlib.sha256(content).hexdigest()

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from evaluations.judging.runs.in_flight import InFlight
 from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.in_flight import InFlight
 
 TIMEOUT = EndpointError(ErrorKind.TIMEOUT, "No answer.")
 

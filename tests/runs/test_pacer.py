@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from evaluations.judging.runs.pacer import OPENING_SECONDS, Pacer
-from evaluations.judging.runs.quota import Turn
 from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.pacing import Pace, Seen
+from geval.llm.pacer import OPENING_SECONDS, Pacer
+from geval.llm.pacing import Pace, Seen, Turn
 from geval.llm.rate_headers import Allowance, RateHeaders
 
 LIMITED = EndpointError(

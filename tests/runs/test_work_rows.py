@@ -124,7 +124,7 @@ def test_the_database_refuses_a_second_score_of_the_same_item(run: EvaluationRun
 def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
     from dataclasses import replace
 
-    from geval.llm.requests import ChatRequest
+    from geval.llm.requests import ChatRequest, request_key
 
     plain = ChatRequest(model="m", prompt="p")
     others = [
@@ -135,7 +135,7 @@ def test_request_keys_tell_everything_apart_that_changes_an_answer() -> None:
         replace(plain, max_tokens=33),
         replace(plain, top_logprobs=20),
     ]
-    keys = {results.request_key("http://a/v1", request) for request in [plain, *others]}
+    keys = {request_key("http://a/v1", request) for request in [plain, *others]}
 
-    assert len(keys | {results.request_key("http://b/v1", plain)}) == 8
-    assert results.request_key("http://a/v1", replace(plain)) in keys
+    assert len(keys | {request_key("http://b/v1", plain)}) == 8
+    assert request_key("http://a/v1", replace(plain)) in keys

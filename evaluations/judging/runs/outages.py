@@ -11,20 +11,8 @@ question may be what it cannot take.
 
 import datetime
 
-from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.errors import LOST, EndpointError, ErrorKind
 
-# Nothing in the reply is the endpoint's own: a proxy, an operating system or nobody answered.
-LOST = frozenset(
-    {
-        ErrorKind.CONNECTION,
-        ErrorKind.SERVER,
-        ErrorKind.OVERLOADED,
-        ErrorKind.TIMEOUT,
-        ErrorKind.BROKEN,
-    }
-)
-# An endpoint that refuses for now, whatever it is asked, says nothing of a question.
-REFUSING_FOR_NOW = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.LONG_WAIT, ErrorKind.QUOTA})
 # How often a question is asked again, each time with all of its attempts, while others are
 # answered: an outage may begin or end in the midst of one.
 ROUNDS = 3

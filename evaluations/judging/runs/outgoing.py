@@ -3,25 +3,16 @@ endpoint's limits and its pace allow. Each is counted before its reply is used."
 
 import functools
 
-from evaluations.judging.runs.in_flight import InFlight
-from evaluations.judging.runs.outages import LOST
-from evaluations.judging.runs.pacer import Pacer
-from evaluations.judging.runs.quota import (
-    Grant,
-    Limits,
-    Permits,
-    Turn,
-    exchange,
-    known_pace,
-    take,
-)
+from evaluations.judging.runs.quota import Grant, Limits, Permits, exchange, known_pace, take
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import Share, StoppedError
 from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
-from geval.llm.errors import EndpointError
+from geval.llm.errors import LOST, EndpointError
+from geval.llm.in_flight import InFlight
 from geval.llm.metering import Spent, ask_counted
-from geval.llm.pacing import Pace, Seen
+from geval.llm.pacer import Pacer
+from geval.llm.pacing import Pace, Seen, Turn
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 

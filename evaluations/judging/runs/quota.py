@@ -22,7 +22,7 @@ import orjson
 from django.db import connection, transaction
 
 from evaluations.models import AccountQuota
-from geval.llm.pacing import Pace, Seen, Slots
+from geval.llm.pacing import Pace, Seen, Turn
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
@@ -116,15 +116,6 @@ def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Gran
     if need and tokens < need:
         waits.append((need - tokens) / token_flow)
     return Grant(0, max(waits))
-
-
-@dataclass(frozen=True)
-class Turn:
-    """What a worker gets: the pace, and moments for calls on a clock that says `now`."""
-
-    pace: Pace
-    slots: Slots
-    now: float
 
 
 def exchange(account: str, model: str, seen: Seen, *, wanted: int) -> Turn:

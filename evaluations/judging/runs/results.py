@@ -4,13 +4,11 @@ A result is stored only for an item whose lease the worker still holds (leases.p
 """
 
 import datetime
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 import structlog
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
@@ -26,7 +24,6 @@ from geval.llm.judgement import Judgement
 from geval.llm.metering import Spent
 from geval.llm.parsing import Failure, Reason
 from geval.llm.reply_json import choices_from_json, choices_to_json
-from geval.llm.requests import Request
 from geval.llm.scoring import Preferred, Scored
 from geval.scales import short
 from geval.texts.plain import storable
@@ -49,14 +46,6 @@ class FinishedItem:
     outcome: Scored | Failure
     judgement: Judgement | None = None
     stored_reply: int | None = None
-
-
-def request_key(base_url: str, *requests: Request) -> str:
-    """A digest of all that changes an answer; equal keys may share one reply."""
-    content = orjson.dumps(
-        [base_url, *(request.body() for request in requests)], option=orjson.OPT_SORT_KEYS
-    )
-    return hashlib.sha256(content).hexdigest()
 
 
 def stored_replies(

@@ -12,7 +12,7 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.perturbing import perturbed
 from geval.llm.calls import Answer
 from geval.llm.parsing import Failure
-from geval.llm.requests import Request
+from geval.llm.requests import Request, request_key
 from geval.llm.scoring import Scored
 
 
@@ -48,7 +48,7 @@ class RunQuestions:
 
     def key_of(self, requests: Sequence[Request]) -> str:
         """The digest that decides whether a stored reply may be used."""
-        return results.request_key(self._base_url, *requests)
+        return request_key(self._base_url, *requests)
 
     def stored_replies(self, keys: Sequence[str]) -> dict[str, ModelReply]:
         """The newest stored reply for each key; a fresh run uses only its own, and that of a study

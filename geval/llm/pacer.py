@@ -5,10 +5,8 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from evaluations.judging.runs.outages import LOST, REFUSING_FOR_NOW
-from evaluations.judging.runs.quota import Turn
-from geval.llm.errors import EndpointError, ErrorKind
-from geval.llm.pacing import Pace, Seen, Sign
+from geval.llm.errors import LOST, REFUSING_FOR_NOW, EndpointError, ErrorKind
+from geval.llm.pacing import Pace, Seen, Sign, Turn
 from geval.llm.rate_headers import RateHeaders
 from geval.llm.signs import RecentCalls
 
