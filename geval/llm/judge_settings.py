@@ -101,6 +101,11 @@ class JudgeSettings(BaseModel):
     )
 
 
+def usual_temperature(mode: str) -> float:
+    """The temperature of a judge that states none: samples have to differ, other replies not."""
+    return 1.0 if mode == "samples" else 0.0
+
+
 def declared(name: str) -> FieldInfo:
     """The declaration of a setting."""
     return JudgeSettings.model_fields[name]

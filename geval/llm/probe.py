@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.judge_settings import default_of
 from geval.llm.judgement import Judgement, JudgeQuestion, judge
 from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import Reply
@@ -130,6 +131,12 @@ class Findings:
         if not self.modes:
             return self.likely_modes[0]
         return next((mode for mode in self.likely_modes if self.modes.get(mode) == ""), "")
+
+    def room_for_replies(self, max_tokens: int) -> int:
+        """The length that a judge's replies may have, in tokens: a default has no room for a
+        thought, within which every reply of a model that thinks would be cut."""
+        is_default = max_tokens == default_of("max_tokens")
+        return TOKENS_WITH_THOUGHT if self.thinks and is_default else max_tokens
 
     def why_not(self, mode: str) -> str:
         """Why a scoring mode cannot be used here, as a sentence; empty if it can.

@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
-from evaluations.judging.judges.steps import STEPS_MAX_TOKENS, steps_request
+from evaluations.judging.judges.steps import prompt_parts
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelProbe, ModelReply, Project
@@ -20,6 +20,7 @@ from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest
 from geval.llm.server_fit import LearnedFit, ServerFit
+from geval.llm.written_steps import STEPS_MAX_TOKENS, steps_request
 from tests.processes import StandInProcess
 
 MODEST = ("--most-choices", "8", "--most-alternatives", "5", "--without-top-p")
@@ -118,7 +119,7 @@ def test_evaluation_steps_have_the_room_that_replies_have(small_project: Project
     usual = RequestSettings("m", "direct")
     thinking = RequestSettings("m", "direct", temperature=None, max_tokens=TOKENS_WITH_THOUGHT)
 
-    requests = [steps_request(criterion, settings) for settings in (usual, thinking)]
+    requests = [steps_request(prompt_parts(criterion), settings) for settings in (usual, thinking)]
 
     assert [request.max_tokens for request in requests] == [STEPS_MAX_TOKENS, TOKENS_WITH_THOUGHT]
     assert [request.temperature for request in requests] == [0, None]

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.judging.runs.first_items import FIRST_ITEMS, FirstItems
 from evaluations.judging.runs.lifecycle import lay_out_run, resume_run
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
@@ -29,6 +28,7 @@ from geval.llm.calls import RetryPolicy
 from geval.llm.parsing import Failure, Reason
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
+from geval.llm.stopping import FIRST_ITEMS, FirstItems
 
 QUICK = RetryPolicy(attempts=2, first_wait=0.001, longest_wait=0.01)
 MakeJudge = Callable[..., Judge]

@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.judging.runs import leases
-from evaluations.judging.runs.calling import FAILURES_IN_A_ROW
 from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.shift import Shift
@@ -22,6 +21,7 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, Project, RunItem, RunState
 from geval.evaluators.geval import GEval
 from geval.llm.calls import RetryPolicy
+from geval.llm.stopping import FAILURES_IN_A_ROW
 from tests.conftest import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

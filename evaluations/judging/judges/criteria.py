@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from evaluations.judging.judges.clients import ask_model
-from evaluations.judging.judges.steps import prompt_parts, steps_request, store_steps
+from evaluations.judging.judges.steps import prompt_parts, store_steps
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
 from geval.llm.cost import estimated_tokens
 from geval.llm.presets import Preset
 from geval.llm.prompts import PromptError, compose_template, needs_steps, render
-from geval.llm.written_steps import read_steps
+from geval.llm.written_steps import read_steps, steps_request
 from geval.scales import short
 
 STEPS_SECONDS = 90.0
@@ -94,6 +94,6 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
         EndpointError, StepsError: it does not answer, or not with steps.
     """
     assert judge.endpoint is not None
-    request = steps_request(criterion, judge.request_settings)
+    request = steps_request(prompt_parts(criterion), judge.request_settings)
     answer = ask_model(judge.endpoint, request, timeout=STEPS_SECONDS)
     return store_steps(criterion, read_steps(answer.choices[0]), written_by=judge.model)

@@ -23,8 +23,8 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluators, make_evaluator
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.errors import EndpointError
-from geval.llm.judge_settings import JudgeSettings, default_of
-from geval.llm.probe import TOKENS_WITH_THOUGHT, Findings
+from geval.llm.judge_settings import JudgeSettings, default_of, usual_temperature
+from geval.llm.probe import Findings
 from geval.llm.time_limit import TimeLimit
 from geval_site.key_names import why_not_allowed
 
@@ -394,7 +394,7 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
     mode = draft.mode or (findings.best_mode if findings else "") if evaluator.chats else ""
     temperature = draft.temperature
     if temperature is None:
-        temperature = 1.0 if mode == ScoringMode.SAMPLES else 0.0
+        temperature = usual_temperature(mode)
     declared = {name: getattr(draft, name) for name in JudgeSettings.model_fields}
     judge = Judge(
         **common,
@@ -403,8 +403,7 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
         **declared | {"mode": mode, "temperature": temperature},
     )
     if findings:
-        if findings.thinks and draft.max_tokens == default_of("max_tokens"):
-            judge.max_tokens = TOKENS_WITH_THOUGHT  # or every reply is cut within its thought
+        judge.max_tokens = findings.room_for_replies(draft.max_tokens)
         judge.length_parameter = findings.length_parameter
         judge.sends_temperature = findings.temperature
     judge.full_clean(validate_unique=False, validate_constraints=False)

@@ -1,13 +1,9 @@
-"""Auto chain-of-thought: versions of evaluation steps by an LLM (Liu et al., 2023)."""
+"""Versions of a criterion's evaluation steps, by people and models."""
 
 from django.db import transaction
 
 from evaluations.models import Criterion, EvaluationSteps
-from geval.llm.prompts import PromptParts, steps_prompt
-from geval.llm.request_settings import RequestSettings
-from geval.llm.requests import ChatRequest
-
-STEPS_MAX_TOKENS = 600
+from geval.llm.prompts import PromptParts
 
 
 def prompt_parts(criterion: Criterion) -> PromptParts:
@@ -19,18 +15,6 @@ def prompt_parts(criterion: Criterion) -> PromptParts:
         introduction=criterion.task_introduction,
         inputs=criterion.inputs,
         prompt_file=criterion.prompt_file,
-    )
-
-
-def steps_request(criterion: Criterion, settings: RequestSettings) -> ChatRequest:
-    """The request for steps: greedy, so that asking again gives the same where the model is
-    deterministic. Where a judge's replies have room for a thought, its steps have it, too."""
-    return ChatRequest(
-        model=settings.model,
-        prompt=steps_prompt(prompt_parts(criterion)),
-        temperature=None if settings.temperature is None else 0.0,
-        max_tokens=max(STEPS_MAX_TOKENS, settings.max_tokens),
-        length_parameter=settings.length_parameter,
     )
 
 

@@ -17,7 +17,7 @@ import structlog
 from evaluations.judging.runs import results
 from evaluations.judging.runs.asking import Asking
 from evaluations.judging.runs.feeding import Feeder, Waiting
-from evaluations.judging.runs.first_items import FirstItems, first_items_of
+from evaluations.judging.runs.first_items import first_items_of
 from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import Share, StoppedError
@@ -26,15 +26,15 @@ from geval.llm.calls import RetryPolicy
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.parsing import Failure, Reason
-from geval.llm.scoring import Scored
+from geval.llm.stopping import FailuresInARow, FirstItems
 
 # Items that wait for an endpoint make room for others, up to so many times the calls in flight.
 MOST_OPEN = 3
 # Calls that are already paid for get a moment when the worker is asked to stop, but not long.
 GRACE_SECONDS = 10.0
-# When so many items in a row come to nothing for reasons that are not their own, a person should
-# look.
-FAILURES_IN_A_ROW = 20
+# What to do where most of the first items fail alike, and where many in a row do.
+AFTER_THE_FIRST = "Change the judge, retry, or resume the run to judge the others all the same."
+AFTER_A_ROW = "Fix the cause, then resume the run and retry the failed items."
 log = structlog.stdlib.get_logger(__name__)
 
 
@@ -53,7 +53,7 @@ class Calling:
         self.writer = Writer(share, self.feeder, self.calls, self.asking)
         self.judging: set[asyncio.Task[Any]] = set()
         self.first_items: FirstItems | None = None
-        self.failed_in_a_row = 0
+        self.failures = FailuresInARow()
 
     async def judge_all(self) -> None:
         """Judge until no item is free; release items that are not finished if the run stops."""
@@ -132,25 +132,10 @@ class Calling:
             )
         if done:
             self.writer.add(done)
-            self._count_failures(done.outcome)
+            if why := self.failures.note(done.outcome):
+                self.share.stop(f"{why} {AFTER_A_ROW}", fails=True)
             if self.first_items and (why := self.first_items.note(done.outcome)):
-                self.share.stop(why, fails=True)
-
-    def _count_failures(self, outcome: Scored | Failure) -> None:
-        """Stop if items fail one after the other for reasons outside of them."""
-        if not isinstance(outcome, Failure) or outcome.reason not in (
-            Reason.ENDPOINT,
-            Reason.UNFORESEEN,
-        ):
-            self.failed_in_a_row = 0
-            return
-        self.failed_in_a_row += 1
-        if self.failed_in_a_row >= FAILURES_IN_A_ROW:
-            self.share.stop(
-                f"{self.failed_in_a_row} items in a row failed, the last one with: {outcome.detail}"
-                " Fix the cause, then resume the run and retry the failed items.",
-                fails=True,
-            )
+                self.share.stop(f"{why} {AFTER_THE_FIRST}", fails=True)
 
     async def _judge(self, waiting: Waiting) -> results.FinishedItem | None:
         """One item's result; None if the run stops here."""

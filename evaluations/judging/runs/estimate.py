@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from django.db import connection
 
-from evaluations.judging.judges.steps import STEPS_MAX_TOKENS, prompt_parts, steps_request
+from evaluations.judging.judges.steps import prompt_parts
 from evaluations.judging.runs.item_questions import CriterionPrompt, item_of
 from evaluations.judging.runs.layout import missing_items
 from evaluations.judging.runs.leases import ClaimedItem, items_with_texts
@@ -25,6 +25,7 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.cost import cost, estimated_tokens
 from geval.llm.parsing import Failure
 from geval.llm.prompts import needs_steps
+from geval.llm.written_steps import STEPS_MAX_TOKENS, steps_request
 
 # A rating with the form's words around it; a reply is mostly this short.
 REPLY_TOKENS = 4
@@ -151,7 +152,7 @@ def _add_steps(
             and not evaluator.has_steps(criterion.name)
             and criterion.newest_steps is None
         ):
-            request = steps_request(criterion, parameters.request_settings)
+            request = steps_request(prompt_parts(criterion), parameters.request_settings)
             tally.calls += 1
             tally.prompt_tokens += estimated_tokens(len(request.shown))
             tally.completion_tokens += STEPS_MAX_TOKENS / 2

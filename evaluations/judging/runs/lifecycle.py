@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from evaluations.judging.judges.steps import prompt_parts, steps_request
+from evaluations.judging.judges.steps import prompt_parts
 from evaluations.judging.runs.layout import lay_out_items
 from evaluations.models import (
     Criterion,
@@ -36,6 +36,7 @@ from geval.llm.parsing import Reason
 from geval.llm.prompt_examples import longest_filled
 from geval.llm.prompts import needs_steps
 from geval.llm.requests import ChatRequest
+from geval.llm.written_steps import steps_request
 from geval.texts.plain import storable
 
 TOO_LONG = (
@@ -303,7 +304,7 @@ def missing_steps(run: EvaluationRun) -> dict[Criterion, ChatRequest]:
         return {}
     criteria = run.judged_criteria()
     return {
-        criterion: steps_request(criterion, frozen.request_settings)
+        criterion: steps_request(prompt_parts(criterion), frozen.request_settings)
         for criterion in criteria
         if needs_steps(prompt_parts(criterion))
         and not evaluator.has_steps(criterion.name)

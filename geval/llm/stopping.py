@@ -1,0 +1,59 @@
+"""When a judge stops before all items are paid for: most of the first ones fail alike, or many in a
+row for reasons that are not their own. Pure."""
+
+from collections import Counter
+
+from geval.llm.advice import advise
+from geval.llm.parsing import Failure, Reason
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored
+from geval.thresholds import FIRST_ITEMS, FIRST_ITEMS_FAILED
+
+
+class FirstItems:
+    """Counts what became of the first items."""
+
+    def __init__(self, settings: RequestSettings) -> None:
+        self._settings = settings
+        self._left = FIRST_ITEMS
+        self._failed: Counter[Reason] = Counter()
+
+    def note(self, outcome: Scored | Failure) -> str:
+        """Count an item; why to stop before the others, empty if nothing says so (yet)."""
+        if not self._left:
+            return ""
+        self._left -= 1
+        if isinstance(outcome, Failure):
+            self._failed[outcome.reason] += 1
+        if self._left or not self._failed:
+            return ""
+        reason, count = self._failed.most_common(1)[0]
+        if count <= FIRST_ITEMS_FAILED * FIRST_ITEMS:
+            return ""
+        return (
+            f"{count} of the first {FIRST_ITEMS} items failed for one reason."
+            f" {advise(reason, self._settings, modes=()).cause}"
+        )
+
+
+# When so many items in a row come to nothing for reasons that are not their own, a person should
+# look.
+FAILURES_IN_A_ROW = 20
+_NOT_THEIR_OWN = (Reason.ENDPOINT, Reason.UNFORESEEN)
+
+
+class FailuresInARow:
+    """Counts items that fail one after the other for reasons outside of them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def note(self, outcome: Scored | Failure) -> str:
+        """Count an item; why to stop, empty if nothing says so."""
+        if not isinstance(outcome, Failure) or outcome.reason not in _NOT_THEIR_OWN:
+            self._count = 0
+            return ""
+        self._count += 1
+        if self._count < FAILURES_IN_A_ROW:
+            return ""
+        return f"{self._count} items in a row failed, the last one with: {outcome.detail}"
