@@ -11,6 +11,9 @@ Everything here works without a site, without Django and without a database.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from geval.evaluating.evaluating import evaluate as evaluate
+    from geval.evaluating.evaluation import Evaluation as Evaluation
+    from geval.evaluating.judging import EvaluationError as EvaluationError
     from geval.measuring.inputs import InputError as InputError
     from geval.measuring.measurement import Measurement as Measurement
     from geval.measuring.measuring import measure as measure
@@ -18,12 +21,18 @@ if TYPE_CHECKING:
 
 # Where each name is: numpy and scipy are loaded once something is computed.
 _HOMES = {
+    "evaluate": "geval.evaluating.evaluating",
+    "Evaluation": "geval.evaluating.evaluation",
+    "EvaluationError": "geval.evaluating.judging",
     "measure": "geval.measuring.measuring",
     "Measurement": "geval.measuring.measurement",
     "InputError": "geval.measuring.inputs",
     "QuestionError": "geval.measuring.reading",
 }
-__all__ = ["InputError", "Measurement", "QuestionError", "measure"]
+__all__ = [
+    "Evaluation", "EvaluationError", "InputError", "Measurement", "QuestionError", "evaluate",
+    "measure",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -45,7 +45,7 @@ def _lines() -> Iterator[str]:
             yield f"\n{group}"
             yield from (f"  {name:<15} {_summary(installed[name], name)}" for name in present)
     yield "\nWithout a site"
-    yield from (f"  {name:<15} {summary}" for name, summary in COMMANDS.items())
+    yield from (f"  {name:<15} {summary}" for name, (summary, _module) in COMMANDS.items())
     yield f"\nCommands of Django, such as migrate and createsuperuser: {command('help --all')}"
 
 

@@ -11,7 +11,7 @@ def main() -> None:
     """Run a command: one that needs no site, or a management command, which is for this machine
     unless GEVAL_MODE says otherwise."""
     if is_for(sys.argv[1:]):
-        sys.exit(without_a_site(sys.argv[2:]))
+        sys.exit(without_a_site(sys.argv[1:]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
     os.environ.setdefault("GEVAL_MODE", "local")
     try:

@@ -1,7 +1,7 @@
 """Rows of files become the arrays that a report is computed from."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -126,7 +126,7 @@ class Gathered:
     texts: tuple[str, ...]
 
 
-def gathered(rows: Iterable[Row], scales: dict[str, Scale]) -> Gathered:
+def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     """The arrays of some rows.
 
     Args:
@@ -182,7 +182,7 @@ def _in_order(gatherer: Gatherer) -> tuple[np.ndarray, Outputs]:
     return order, Outputs(document, system, len(gatherer.documents), len(gatherer.systems))
 
 
-def _criteria(gatherer: Gatherer, scales: dict[str, Scale]) -> Iterator[Criterion]:
+def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Criterion]:
     for pk, (key, name) in enumerate(gatherer.criteria.items(), start=1):
         scale = scales.get(key)
         if scale is None:

@@ -61,7 +61,27 @@ def measure(
     naming = Naming(as_names(human), as_names(judge), criterion or "", document or "", system or "")
     with input_files(source, sheet=sheet) as files:
         rows = list(rows_of(files, naming, ask))
-    parts = gathered(_counting(rows, naming), _scales(scale, rows))
+    return measure_rows(
+        list(_counting(rows, naming)), _scales(scale, rows), level=level, coefficient=coefficient
+    )
+
+
+def measure_rows(
+    rows: Sequence[Row],
+    scales: Mapping[str, Scale],
+    *,
+    level: Level | None = None,
+    coefficient: Coefficient = "spearman",
+) -> Measurement:
+    """Measure judges from rows of files.
+
+    Args:
+        scales: of criteria by their names in small letters; others are guessed from the ratings.
+
+    Raises:
+        InputError: there are no ratings and no scores.
+    """
+    parts = gathered(rows, scales)
     if not parts.data.humans and not parts.data.judges:
         raise InputError(
             "There are no ratings and no scores in this. Pass human=[…] and judge=[…]."

@@ -25,8 +25,9 @@ UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
 SHOWN_ERRORS = 5
 # Of so many rows the names of columns are collected.
 LOOKED_AT = 1000
-# The names of columns that are added where rows name no document, or no system.
-ROW, ONLY_SYSTEM = "geval row", "system"
+# The names of columns that are added where rows name no document, or no system; and what stands for
+# the source of outputs that have none.
+ROW, ONLY_SYSTEM, NO_SOURCE = "geval row", "system", "geval: no source"
 # Answers a question, or gives None.
 Ask = Callable[[UploadQuestion], UploadAnswer | None]
 
@@ -41,16 +42,29 @@ class QuestionError(InputError):
 
 @dataclass(frozen=True)
 class Naming:
-    """What somebody says of columns: those with people's ratings and with judges' scores, and those
-    that name the criterion, the document and the system. `criterion` may be the name of the
-    criterion itself. In files with a row for each rating, `human` and `judge` name people and
-    judges that count."""
+    """What somebody says of columns: those with people's ratings and with judges' scores, those
+    that name the criterion, the document and the system, and those with outputs and the texts they
+    were written about. `criterion` may be the name of the criterion itself. In files with a row for
+    each rating, `human` and `judge` name people and judges that count."""
 
     human: tuple[str, ...] = ()
     judge: tuple[str, ...] = ()
     criterion: str = ""
     document: str = ""
     system: str = ""
+    output: str = ""
+    source: str = ""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What single columns are, by their names; without the criterion's, which may be a name."""
+        named = {
+            self.document: "doc_id",
+            self.system: "system_id",
+            self.output: "output",
+            self.source: "source",
+        }
+        return {name: target for name, target in named.items() if name}
 
 
 def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -114,24 +128,34 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
 
 
 def _is_filled_in(problem: str) -> bool:
-    """Whether a problem is only that documents or systems have no names: rows are documents then,
-    and there is one system."""
-    return any(TARGETS[target] in problem for target in ("doc_id", "system_id")) or (
+    """Whether a problem is only that documents or systems have no names, or outputs no source: rows
+    are documents then, there is one system, and outputs stand alone."""
+    return any(TARGETS[target] in problem for target in ("doc_id", "system_id", "source")) or (
         "no document's name is needed" in problem
     )
 
 
+def _lacking(columns: Mapping[str, str]) -> set[str]:
+    """What rows with such columns lack: who wrote the output, what about, and its name."""
+    targets = {*columns.values()}
+    lacking = {"system_id"} - targets
+    if not {"doc_id", "source"} & targets:
+        lacking.add("doc_id")
+    if "output" in targets and "source" not in targets:
+        lacking.add("source")
+    return lacking
+
+
 def _with_names(file: InputFile, path: Path) -> InputFile:
     """A file whose rows name a document and a system: those that none names are numbered."""
-    targets = {*file.columns.values()}
-    lacking = {"doc_id", "system_id"} - targets
-    if not file.columns or not lacking or {"source", "output"} & targets:
+    lacking = _lacking(file.columns) if file.columns else set()
+    if not lacking:
         return file
     with path.open("w", encoding="utf-8") as lines:
         for number, record in enumerate(_records(file), start=1):
-            names = {ROW: f"row {number}", ONLY_SYSTEM: ONLY_SYSTEM}
+            names = {ROW: f"row {number}", ONLY_SYSTEM: ONLY_SYSTEM, NO_SOURCE: NO_SOURCE}
             lines.write(json.dumps(dict(record) | names, ensure_ascii=False, default=str) + "\n")
-    named = {ROW: "doc_id", ONLY_SYSTEM: "system_id"}
+    named = {ROW: "doc_id", ONLY_SYSTEM: "system_id", NO_SOURCE: "source"}
     columns = {name: target for name, target in named.items() if target in lacking}
     return replace(file, path=path, columns=dict(file.columns) | columns)
 
@@ -151,17 +175,14 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
     """The meaning of columns; None where readers recognise the file as it is, or a question is
     open."""
     cells = _cells(names, naming)
-    said = cells | {
-        column: target
-        for column, target in ((naming.document, "doc_id"), (naming.system, "system_id"))
-        if column
-    }
+    said = cells | naming.columns
     if naming.criterion in names:
         said[naming.criterion] = "criterion"
-    if unknown := [name for name in (naming.document, naming.system) if name and name not in names]:
+    if unknown := [name for name in naming.columns if name not in names]:
         raise InputError(f"There is no column {unknown[0]!r}. {_columns_are(names)}")
     if not said:
-        if preview.questions or preview.structure or is_native(preview.guess):
+        is_whole = is_native(preview.guess) and not _lacking(preview.guess)
+        if preview.questions or preview.structure or is_whole:
             return None
         return preview.guess
     guess = {
@@ -175,7 +196,7 @@ def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping
 
 
 def _names_columns(naming: Naming) -> bool:
-    return any((naming.human, naming.judge, naming.criterion, naming.document, naming.system))
+    return bool(naming.human or naming.judge or naming.criterion or naming.columns)
 
 
 def _cells(names: frozenset[str], naming: Naming) -> dict[str, str]:
@@ -207,8 +228,9 @@ def _as_an_error(preview: Preview) -> str:
 def _how_to_say(preview: Preview) -> str:
     names = frozenset(column.name for column in preview.columns)
     return (
-        "Name the columns: human=[…] and judge=[…] with numbers, criterion=, document= and system="
-        f" where there are such. {_columns_are(names)}"
+        "Name the columns: human=[…] and judge=[…] with numbers, output=, text= (what outputs were"
+        f" written about), criterion=, document= and system= where there are such."
+        f" {_columns_are(names)}"
     )
 
 

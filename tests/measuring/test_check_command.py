@@ -37,7 +37,7 @@ def test_json_html_and_card_say_the_same(
 ) -> None:
     page, card = tmp_path / "page.html", tmp_path / "card.svg"
 
-    code = main([*map(str, files), "--json", "--html", str(page), "--card", str(card)])
+    code = main(["check", *map(str, files), "--json", "--html", str(page), "--card", str(card)])
 
     content = json.loads(capsys.readouterr().out)
     assert (
@@ -59,7 +59,7 @@ def test_the_exit_code_says_whether_a_judge_is_usable(
     content = made_up(1, documents=4 if noise == "few" else 40)
     judge = "near" if noise != "useless" else "far"
 
-    assert main([*map(str, written(tmp_path, content)), "--judge", judge]) == code
+    assert main(["check", *map(str, written(tmp_path, content)), "--judge", judge]) == code
 
 
 def test_an_error_ends_with_3_and_says_what_to_do(
@@ -70,9 +70,9 @@ def test_an_error_ends_with_3_and_says_what_to_do(
         "id,ann,bob,gpt\n" + "".join(f"{n},{n % 5},{n % 4},{n % 3}\n" for n in range(9))
     )
 
-    assert main([str(path)]) == 3
+    assert main(["check", str(path)]) == 3
     assert "Name the columns: human=[…]" in capsys.readouterr().err
-    assert main([str(path), *["--human", "ann", "--human", "bob", "--judge", "gpt"]]) == 2
+    assert main(["check", str(path), *["--human", "ann", "--human", "bob", "--judge", "gpt"]]) == 2
 
 
 def test_djangos_own_check_is_left_alone() -> None:

@@ -1,0 +1,57 @@
+"""One program's calls to an endpoint: as many at once as it may, at the pace that it allows."""
+
+import time
+
+from geval.llm.cost import estimated_tokens
+from geval.llm.endpoints import Client
+from geval.llm.in_flight import InFlight
+from geval.llm.metering import Spent, ask_counted
+from geval.llm.pacer import Pacer
+from geval.llm.pacing import Pace, Seen, Turn
+from geval.llm.replies import Reply
+from geval.llm.requests import Request
+
+
+class Caller:
+    """`spent` counts what calls took.
+
+    A site's workers share a pace in their database; here there is one caller, which has its own.
+
+    Args:
+        most: how many calls may be open at once.
+        characters_each: about how long a prompt is, for limits on tokens.
+    """
+
+    def __init__(self, client: Client, *, most: int, characters_each: int) -> None:
+        self.spent = Spent()
+        self._client = client
+        self._pace = Pace()
+        self._in_flight = InFlight(most)
+        self._pacer = Pacer(
+            self._exchange, self._look, tokens_each=estimated_tokens(characters_each), most=most
+        )
+
+    async def call(self, request: Request) -> Reply:
+        """One call, when it may leave.
+
+        Raises:
+            EndpointError: as the endpoint answered, or did not.
+        """
+        async with self._in_flight.call() as flight:
+            number = await self._pacer.turn()
+            try:
+                await flight.leave()
+                reply = await ask_counted(self._client, request, self.spent)
+            except BaseException as error:
+                self._pacer.ended(number, error)
+                raise
+        self._pacer.ended(number, limits=reply.limits)
+        return reply
+
+    async def _exchange(self, seen: Seen, wanted: int) -> Turn:
+        now = time.monotonic()
+        self._pace, slots = self._pace.learned(seen, now).reserved(wanted, now)
+        return Turn(self._pace, slots, now)
+
+    async def _look(self) -> Pace:
+        return self._pace

@@ -1,0 +1,107 @@
+"""`geval-site evaluate FILE…`: a model rates outputs; with people's ratings, what that is worth."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from geval.evaluating.evaluating import SETTINGS, USUAL_BASE_URL, evaluate
+from geval.evaluating.evaluation import Evaluation
+from geval.evaluating.judging import EvaluationError
+from geval.llm.judge_settings import declared, option_of
+from geval.measuring.inputs import InputError
+from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
+from geval.program import command
+from geval.scales import Scale, parsed_scale
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code: with ratings as `check`; without them 0, or 1 if an output has no score. 3 is
+    an error."""
+    parser = _parser()
+    options = parser.parse_args(list(arguments))
+    chosen = {name: getattr(options, name) for name in SETTINGS}
+    try:
+        result = evaluate(
+            options.files,
+            criterion=options.criterion,
+            model=options.model,
+            base_url=options.base_url,
+            definition=options.definition,
+            introduction=options.introduction,
+            scale=options.scale and (options.scale.lowest, options.scale.highest),
+            steps=not options.no_steps,
+            judge=options.name,
+            output=options.output,
+            text=options.text,
+            document=options.document or "",
+            system=options.system or "",
+            human=options.human,
+            kept_in=options.kept_in,
+            progress=sys.stderr.isatty(),
+            sheet=options.sheet,
+            ask=ask_at_terminal,
+            **{name: value for name, value in chosen.items() if value is not None},
+        )
+        sys.stdout.write(f"{result.to_json() if options.json else result}\n")
+        if options.scores:
+            result.to_csv(options.scores)
+            sys.stderr.write(f"Written: {options.scores}\n")
+        return _exit_code(result)
+    except (InputError, EvaluationError) as error:
+        sys.stderr.write(f"{error}\n")
+        return ERROR
+
+
+def _exit_code(result: Evaluation) -> int:
+    if result.has_ratings and len(result.failures) < len(result.scores):
+        return result.measurement.exit_code
+    return 1 if result.failures else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=command("evaluate"),
+        description=(
+            "A model rates outputs on a criterion by G-Eval. Where the files have people's ratings,"
+            " also what the scores are worth, with the exit codes of `check`; else 0, or 1 if some"
+            " output has no score. Answers are kept: what was asked is not asked again."
+        ),
+    )
+    add_files(parser)
+    parser.add_argument(
+        "--criterion",
+        required=True,
+        metavar="NAME",
+        help="with --definition, or a ready one such as summarisation/any/coherence",
+    )
+    parser.add_argument("--model", required=True, help="as the endpoint calls it")
+    parser.add_argument(
+        "--base-url", default=USUAL_BASE_URL, metavar="URL", help=f"default: {USUAL_BASE_URL}"
+    )
+    parser.add_argument("--definition", default="", metavar="TEXT", help="what is rated")
+    parser.add_argument("--introduction", default="", metavar="TEXT", help="what is shown")
+    parser.add_argument("--scale", type=_scale, metavar="1-5", help="lowest and highest rating")
+    parser.add_argument("--no-steps", action="store_true", help="without evaluation steps")
+    parser.add_argument("--name", default="", help="of the judge (default: the model)")
+    parser.add_argument("--output", default="", metavar="COLUMN", help="has the outputs")
+    parser.add_argument(
+        "--text", default="", metavar="COLUMN", help="has what they were written about"
+    )
+    for name in SETTINGS:
+        info = declared(name)
+        parser.add_argument(
+            f"--{option_of(name)}", dest=name, metavar="VALUE", help=info.description
+        )
+    parser.add_argument("--scores", metavar="FILE", help="also write the scores as CSV")
+    parser.add_argument("--json", action="store_true", help="print scores and settings as JSON")
+    parser.add_argument(
+        "--kept-in", default="", metavar="FILE", help="of answers (default: in the cache folder)"
+    )
+    return parser
+
+
+def _scale(written: str) -> Scale:
+    try:
+        return parsed_scale(written)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,0 +1,256 @@
+"""`geval.evaluate`: from outputs in a file or a table to a judge's scores."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from tqdm.std import tqdm
+
+from geval.evaluating.evaluation import Evaluation, Usage, evaluation_of
+from geval.evaluating.judging import Asked, EvaluationError, Judged, Judging, Outcome
+from geval.evaluating.kept_answers import KeptAnswers, usual_path
+from geval.evaluating.outputs import outputs_of
+from geval.files.questions import UploadAnswer, UploadQuestion
+from geval.files.rows import RatingRow, Row
+from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError
+from geval.llm.judge_settings import JudgeSettings
+from geval.llm.presets import Preset, PresetError, presets, presets_by_key
+from geval.llm.prompts import PromptParts
+from geval.llm.providers import BY_NAME, provider_at
+from geval.llm.time_limit import TimeLimit
+from geval.measuring.gathering import gathered
+from geval.measuring.inputs import InputError, Source, input_files
+from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
+from geval.scales import Scale
+
+# Who is asked where nobody says.
+USUAL_BASE_URL = BY_NAME["openai"].base_url
+USUAL_SCALE = Scale(1, 5)
+# A judge's settings that mean something here.
+SETTINGS = (
+    "mode", "samples", "temperature", "max_tokens", "concurrency", "timeout_seconds",
+    "min_coverage",
+)  # fmt: skip
+# What is shown where outputs were written about nothing.
+INTRODUCTION_ALONE = (
+    "You will be given a text. Rate it on one metric only. Read these instructions with care and"
+    " keep them in view while you rate."
+)
+INPUTS_ALONE = "Text:\n\n{{Output}}"
+Result = TypeVar("Result")
+
+
+def evaluate(
+    source: Source,
+    *,
+    criterion: str,
+    model: str,
+    base_url: str = USUAL_BASE_URL,
+    api_key: str | None = None,
+    definition: str = "",
+    introduction: str = "",
+    scale: tuple[float, float] | None = None,
+    steps: bool | str = True,
+    judge: str = "",
+    output: str = "",
+    text: str = "",
+    document: str = "",
+    system: str = "",
+    human: str | Sequence[str] | None = None,
+    kept_in: str | Path | None = "",
+    progress: bool = True,
+    sheet: str = "",
+    ask: Ask = nobody,
+    **settings: Any,
+) -> Evaluation:
+    """Have a model rate outputs on a criterion by G-Eval (Liu et al., 2023).
+
+    The model writes evaluation steps first, once; then it rates each output. The score is the mean
+    of the scale's points, weighted by the probabilities of their tokens; where the endpoint gives
+    none, by how often each comes in 20 replies. Answers are kept in a file: what was asked before
+    is not asked again, and a program that was stopped goes on where it was.
+
+    Args:
+        source: as for `geval.measure`; rows have an output, and what it was written about.
+        criterion: its name with a `definition`, or a ready one such as
+            "summarisation/any/coherence".
+        model: as the endpoint calls it.
+        base_url: of an OpenAI-compatible endpoint.
+        api_key: by default what the provider's usual variable holds, such as OPENAI_API_KEY.
+        introduction: what a model is shown, in words; by default a text and one written from it.
+        scale: lowest and highest rating; by default those of the ready criterion, else those of the
+            people's ratings in the file, else 1 to 5.
+        steps: False for none; a text for steps of your own.
+        judge: what the judge is called in results; by default as the model.
+        output, text: the columns with outputs and with what they were written about.
+        document, system, human: as for `geval.measure`.
+        kept_in: a file for answers; by default one in this account's cache, None for none.
+        progress: whether a bar is shown.
+        sheet, ask: as for `geval.measure`.
+        settings: of a judge, such as `mode` ("logprobs", "samples", "direct"), `samples`,
+            `temperature`, `max_tokens`, `concurrency`, `timeout_seconds`, `min_coverage`.
+
+    Raises:
+        InputError: something cannot be read, or a setting cannot be taken.
+        EvaluationError: the model cannot be asked, or most outputs fail alike.
+    """
+    preset = _preset(criterion, definition)
+    name = preset.name if preset else criterion.strip()
+    naming = Naming(as_names(human), (), name, document, system, output, text)
+    with input_files(source, sheet=sheet) as files:
+        rows = list(rows_of(files, naming, lambda question: ask(question) or _unrated(question)))
+    outputs = outputs_of(rows)
+    stand_alone = not any(each.texts.source or each.texts.is_conversation for each in outputs)
+    usual = (INTRODUCTION_ALONE, INPUTS_ALONE) if stand_alone else ("", "")
+    parts = PromptParts(
+        criterion=name,
+        scale=_scale(scale, preset, name, rows),
+        definition=definition or (preset.definition if preset else ""),
+        introduction=introduction or (preset.introduction if preset else usual[0]),
+        inputs=preset.inputs if preset else usual[1],
+    )
+    asked = Asked(
+        parts,
+        model,
+        base_url.rstrip("/"),
+        _judge_settings(settings),
+        steps if isinstance(steps, str) else None if steps else "",
+    )
+    path = usual_path() if kept_in == "" else Path(kept_in) if kept_in else None
+    with (
+        KeptAnswers(path) as kept,
+        tqdm(total=len(outputs), desc=f"{model} on {name}", disable=not progress) as bar,
+    ):
+        client = _client(asked, api_key)
+        judging: list[Judging] = []
+
+        def note(_outcome: Outcome) -> None:
+            bar.update()
+
+        async def work() -> Judged:
+            async with client:
+                judging.append(Judging(asked, client, kept, outputs, note))
+                return await judging[0].judge()
+
+        judged = run_apart(work)
+        usage = judging[0].caller.spent
+        return evaluation_of(
+            judge or model,
+            parts,
+            outputs,
+            judged,
+            Usage(usage.calls, usage.prompt_tokens, usage.completion_tokens, kept.reused),
+            rows,
+        )
+
+
+def _unrated(question: UploadQuestion) -> UploadAnswer | None:
+    """The answer that leaves columns out of which nobody said that they are ratings: a judge needs
+    none. None where the question is about something else."""
+    rated = ("score", "scores", "ratings", "annotator", "judge")
+    return next(
+        (
+            choice
+            for choice in question.choices
+            if choice.columns
+            and not any(target.startswith(rated) for target in dict(choice.columns).values())
+        ),
+        None,
+    )
+
+
+def _preset(criterion: str, definition: str) -> Preset | None:
+    """The ready criterion that is meant; None for one with a definition of its own.
+
+    Raises:
+        InputError: there is no such ready criterion, or it is not clear which.
+    """
+    if definition:
+        return None
+    try:
+        chosen = presets_by_key([criterion]) if "/" in criterion else []
+    except PresetError as error:
+        raise InputError(str(error)) from None
+    if len(chosen) == 1:
+        return chosen[0]
+    wanted = criterion.lower().replace(" ", "-")
+    alike = [each.word for each in chosen or presets() if chosen or wanted in each.word.split("/")]
+    ready = f" Ready ones: {', '.join(alike)}." if alike else ""
+    raise InputError(f"Say what {criterion!r} means: pass definition=….{ready}")
+
+
+def _scale(
+    given: tuple[float, float] | None, preset: Preset | None, name: str, rows: Sequence[Row]
+) -> Scale:
+    if given:
+        try:
+            return Scale(*given)
+        except ValueError as error:
+            raise InputError(f"{str(error).capitalize()}.") from None
+    ratings = [row for row in rows if isinstance(row, RatingRow)]
+    if preset or not ratings:
+        return preset.scale if preset else USUAL_SCALE
+    scales = {each.name.lower(): each.scale for each in gathered(ratings, {}).criteria}
+    return scales.get(name.lower(), USUAL_SCALE)
+
+
+def _judge_settings(given: dict[str, Any]) -> JudgeSettings:
+    if unknown := [name for name in given if name not in SETTINGS]:
+        raise InputError(f"There is no setting {unknown[0]!r}. There are: {', '.join(SETTINGS)}.")
+    try:
+        return JudgeSettings(**given)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise InputError(f"{problem['loc'][0]}: {problem['msg']}.") from None
+
+
+def _client(asked: Asked, api_key: str | None) -> Client:
+    variable = provider_at(asked.base_url).key_env
+    key = os.environ.get(variable, "") if api_key is None else api_key
+    if variable and not key:
+        raise InputError(f"{asked.base_url} needs a key: set {variable}, or pass api_key=….")
+    try:
+        check_address(asked.base_url, allow_private=True)
+        limit = TimeLimit(asked.settings.timeout_seconds)
+        return Client(asked.base_url, key, timeout=limit, allow_private=True)
+    except (ForbiddenAddressError, EndpointError) as error:
+        raise InputError(str(error)) from None
+
+
+def run_apart(work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+    """The result of a coroutine, in an event loop and a thread of its own: notebooks have a loop
+    that runs already. When somebody interrupts, calls are ended first."""
+    result: Future[Result] = Future()
+    loop = asyncio.new_event_loop()
+    task: list[asyncio.Task[Result]] = []
+
+    def run() -> None:
+        try:
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                task.append(loop.create_task(work()))
+                result.set_result(runner.run(_finished(task[0])))
+        except BaseException as error:
+            result.set_exception(error)
+
+    thread = threading.Thread(target=run, name="geval", daemon=True)
+    thread.start()
+    try:
+        return result.result()
+    except KeyboardInterrupt:
+        if task and not loop.is_closed():
+            loop.call_soon_threadsafe(task[0].cancel)
+        thread.join()
+        raise EvaluationError(
+            "Stopped. What was answered is kept; run it again to go on."
+        ) from None
+
+
+async def _finished(task: "asyncio.Task[Result]") -> Result:
+    return await task

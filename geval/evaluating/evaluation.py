@@ -1,0 +1,232 @@
+"""What `geval.evaluate` gives: a score for each output, and what those are worth beside people."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from geval.evaluating.judging import Judged, Outcome
+from geval.evaluating.outputs import JudgedOutput
+from geval.files.rows import JudgeScoreRow, RatingRow, Row
+from geval.llm.advice import advise
+from geval.llm.parsing import Failure, Reason
+from geval.llm.prompts import PromptParts
+from geval.measuring.measurement import Measurement
+from geval.measuring.measuring import measure_rows
+from geval.scales import Scale
+from geval.statistics.correlation import Coefficient, Level
+
+# Columns by which an upload knows what they are.
+SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "judge", "score")
+
+
+@dataclass(frozen=True)
+class OutputScore:
+    """A judge's score of an output.
+
+    `score` is on the criterion's scale; None where `reason` and `detail` say why there is none.
+    `distribution` has the probability of each point, `coverage` what the points had before they
+    were made to add up to 1, and `entropy` is in bits.
+    """
+
+    document: str
+    system: str
+    criterion: str
+    judge: str
+    score: float | None
+    distribution: Mapping[float, float]
+    coverage: float | None
+    entropy: float | None
+    note: str = ""
+    reason: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What judging took: calls and tokens, and answers that were kept from earlier."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    reused: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of outputs on a criterion. `steps` are the evaluation steps that were used, and
+    `template` the prompt without texts."""
+
+    judge: str
+    criterion: str
+    scale: Scale
+    mode: str
+    steps: str
+    template: str
+    scores: tuple[OutputScore, ...]
+    usage: Usage
+    advice: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def failures(self) -> list[OutputScore]:
+        """The outputs without a score, each with its reason."""
+        return [score for score in self.scores if score.score is None]
+
+    @property
+    def has_ratings(self) -> bool:
+        """Whether people rated this criterion in what was judged."""
+        wanted = self.criterion.lower()
+        return any(
+            isinstance(row, RatingRow) and row.criterion.lower() == wanted for row in self.rows
+        )
+
+    @cached_property
+    def measurement(self) -> Measurement:
+        """What the scores are worth beside the ratings that came with the outputs.
+
+        Raises:
+            InputError: no ratings came with them.
+        """
+        return self.measure()
+
+    def measure(
+        self, *, level: Level | None = None, coefficient: Coefficient = "spearman"
+    ) -> Measurement:
+        """As `measurement`, at another level or with another coefficient."""
+        wanted = self.criterion.lower()
+        rows = [
+            row
+            for row in self.rows
+            if not isinstance(row, RatingRow | JudgeScoreRow) or row.criterion.lower() == wanted
+        ]
+        return measure_rows(
+            [*rows, *self._score_rows()],
+            {wanted: self.scale},
+            level=level,
+            coefficient=coefficient,
+        )
+
+    def _score_rows(self) -> list[Row]:
+        return [
+            JudgeScoreRow(0, score.document, score.system, self.criterion, self.judge, score.score)
+            for score in self.scores
+            if score.score is not None
+        ]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """A row for each output, without pandas."""
+        return [asdict(score) for score in self.scores]
+
+    def to_frame(self) -> Any:
+        """The same rows as a pandas data frame.
+
+        Raises:
+            ImportError: pandas is not installed; `to_records` needs none.
+        """
+        import pandas as pd  # noqa: PLC0415 (not everybody has it)
+
+        return pd.DataFrame(self.to_records())
+
+    def to_json(self) -> str:
+        """Scores, settings and what it took."""
+        content = {
+            "judge": self.judge,
+            "criterion": self.criterion,
+            "scale": self.scale.written,
+            "mode": self.mode,
+            "steps": self.steps,
+            "usage": asdict(self.usage),
+            "scores": self.to_records(),
+        }
+        return json.dumps(content, ensure_ascii=False, indent=2)
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the scores as a file that a site and `geval.measure` read."""
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(SCORE_COLUMNS)
+            writer.writerows(
+                (each.document, each.system, each.criterion, each.judge, each.score)
+                for each in self.scores
+                if each.score is not None
+            )
+
+    @property
+    def summary(self) -> str:
+        """How many outputs have a score, in what way, and what it took."""
+        values = [score.score for score in self.scores if score.score is not None]
+        mean = f", mean {sum(values) / len(values):.2f}" if values else ""
+        usage = self.usage
+        return (
+            f"{self.judge} scored {len(values)} of {len(self.scores)} outputs on {self.criterion}"
+            f" ({self.scale}, {self.mode}{mean}): {usage.calls:,} calls,"
+            f" {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
+            f"{f', {usage.reused:,} answers from earlier' if usage.reused else ''}."
+        )
+
+    def __str__(self) -> str:
+        parts = [self.summary, *self.advice]
+        if self.has_ratings and any(score.score is not None for score in self.scores):
+            parts += ["", str(self.measurement)]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<p>{escape(line)}</p>" for line in (self.summary, *self.advice))
+        return lines + (self.measurement._repr_html_() if self.has_ratings else "")
+
+
+def evaluation_of(
+    judge: str,
+    parts: PromptParts,
+    outputs: Sequence[JudgedOutput],
+    judged: Judged,
+    usage: Usage,
+    rows: Sequence[Row],
+) -> Evaluation:
+    """The scores of outputs, from their outcomes in the same order."""
+    scores = tuple(
+        _score_of(judge, parts.criterion, output, outcome)
+        for output, outcome in zip(outputs, judged.outcomes, strict=True)
+    )
+    return Evaluation(
+        judge=judge,
+        criterion=parts.criterion,
+        scale=parts.scale,
+        mode=judged.settings.mode,
+        steps=judged.steps,
+        template=judged.template,
+        scores=scores,
+        usage=usage,
+        advice=tuple(_advice(judged)),
+        rows=tuple(rows),
+    )
+
+
+def _score_of(judge: str, criterion: str, output: JudgedOutput, outcome: Outcome) -> OutputScore:
+    about = (output.document, output.system, criterion, judge)
+    if isinstance(outcome, Failure):
+        return OutputScore(
+            *about, None, {}, None, None, reason=str(outcome.reason), detail=outcome.detail
+        )
+    entropy = outcome.entropy if outcome.distribution else None
+    return OutputScore(
+        *about, outcome.value, dict(outcome.distribution), outcome.coverage, entropy, outcome.note
+    )
+
+
+def _advice(judged: Judged) -> list[str]:
+    """For each reason for which outputs have no score, how many those are and what to do."""
+    reasons = Counter(
+        Reason(outcome.reason) for outcome in judged.outcomes if isinstance(outcome, Failure)
+    )
+    return [
+        f"{count} without a score: {advise(reason, judged.settings, modes=()).cause}"
+        for reason, count in reasons.most_common()
+    ]

@@ -1,0 +1,256 @@
+"""A judge asks about outputs: what it can do is found out, its steps are written, then each prompt
+is asked once. As a site's workers do, with the same prompts, readers, scores and pacing."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from geval.evaluating.caller import Caller
+from geval.evaluating.kept_answers import KeptAnswers
+from geval.evaluating.outputs import JudgedOutput
+from geval.evaluators.base import Item, new_settings
+from geval.evaluators.geval import GEval
+from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.judge_settings import JudgeSettings, usual_temperature
+from geval.llm.judgement import JudgeQuestion, readable_choices
+from geval.llm.parsing import Failure, Reason
+from geval.llm.probe import Findings, probe_model
+from geval.llm.prompts import PromptParts, needs_steps
+from geval.llm.request_settings import Mode, RequestSettings
+from geval.llm.requests import Request, request_key
+from geval.llm.scoring import Scored
+from geval.llm.server_fit import LearnedFit
+from geval.llm.stopping import FailuresInARow, FirstItems
+from geval.llm.written_steps import StepsError, read_steps, steps_request
+
+# A rate limit is waited for; whoever sits in front of it can stop and go on later.
+PATIENT = RetryPolicy(rate_limit_patience=1800)
+Outcome = Scored | Failure
+
+
+class EvaluationError(Exception):
+    """A judge could not go on; the message says why and what to do. What was answered is kept."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a judge rates and how.
+
+    `steps` are evaluation steps, "" for none, None for those that the model writes.
+    """
+
+    parts: PromptParts
+    model: str
+    base_url: str
+    settings: JudgeSettings
+    steps: str | None = None
+    evaluator: GEval = field(default_factory=lambda: GEval(new_settings(GEval, {})))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of it: an outcome for each output, in their order; the settings, steps and template
+    that were used."""
+
+    outcomes: tuple[Outcome, ...]
+    settings: RequestSettings
+    steps: str
+    template: str
+
+
+class Judging:
+    """Asks one endpoint about outputs.
+
+    Args:
+        kept: answers that are not asked for again.
+        note: called with each outcome.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        client: Client,
+        kept: KeptAnswers,
+        outputs: Sequence[JudgedOutput],
+        note: Callable[[Outcome], None],
+    ) -> None:
+        self._asked = asked
+        self._client = client
+        self._kept = kept
+        self._outputs = outputs
+        self._note = note
+        characters = sum(len(each.texts.source) + len(each.texts.output) for each in outputs)
+        self.caller = Caller(
+            client,
+            most=asked.settings.concurrency,
+            characters_each=characters // max(1, len(outputs)),
+        )
+
+    async def judge(self) -> Judged:
+        """Judge all outputs.
+
+        Raises:
+            EvaluationError: the endpoint cannot be used, or most items fail for one reason.
+        """
+        try:
+            settings = await self._fitted()
+            steps = await self._steps(settings)
+            template = self._asked.evaluator.template(self._asked.parts, steps or None)
+            outcomes = await self._outcomes(template, settings)
+        except EndpointError as error:
+            raise EvaluationError(error.message) from error
+        except StepsError as error:
+            raise EvaluationError(str(error)) from error
+        return Judged(outcomes, settings, steps, template)
+
+    async def _fitted(self) -> RequestSettings:
+        """The settings as the model takes them, which is looked up once."""
+        asked, chosen = self._asked, self._asked.settings
+        findings = self._kept.findings(asked.base_url, asked.model)
+        if findings is None:
+            findings = await probe_model(
+                self._client,
+                asked.model,
+                self._sample(),
+                max_tokens=chosen.max_tokens,
+                min_coverage=chosen.min_coverage,
+            )
+            self._kept.keep_findings(asked.base_url, asked.model, findings.as_json())
+        mode = chosen.mode or findings.best_mode
+        if why := findings.why_not(mode) or GEval.why_not_on(asked.parts.scale, mode):
+            raise EvaluationError(why)
+        return _settings(chosen, findings, asked.model, mode)  # type: ignore[arg-type]
+
+    def _sample(self) -> JudgeQuestion:
+        """The question about the first output that has one, for the probe; without steps, which the
+        model cannot be asked for before it was probed."""
+        template = self._asked.evaluator.template(self._asked.parts, self._asked.steps or None)
+        settings = RequestSettings(self._asked.model, "direct")
+        failure = None
+        for output in self._outputs:
+            question = self._question(template, output, settings)
+            if not isinstance(question, Failure):
+                return question
+            failure = failure or question
+        raise EvaluationError(failure.detail if failure else "There is nothing to judge.")
+
+    async def _steps(self, settings: RequestSettings) -> str:
+        asked = self._asked
+        if asked.steps is not None or not needs_steps(asked.parts):
+            return asked.steps or ""
+        request = steps_request(asked.parts, settings)
+        key = request_key(asked.base_url, request)
+        answer = self._kept.answer(key)
+        if answer is None:
+            answer = await self._ask(request, LearnedFit(settings.fit))
+            steps = read_steps(answer.choices[0])
+            self._kept.keep(key, answer.choices[:1], answer.model)
+            return steps
+        return read_steps(answer.choices[0])
+
+    def _question(
+        self, template: str, output: JudgedOutput, settings: RequestSettings
+    ) -> JudgeQuestion | Failure:
+        parts = self._asked.parts
+        item = Item(output.texts, parts.criterion, template)
+        return self._asked.evaluator.question(item, parts.scale, settings)
+
+    async def _outcomes(self, template: str, settings: RequestSettings) -> tuple[Outcome, ...]:
+        """Outputs with the same prompt are asked about once."""
+        questions = [self._question(template, output, settings) for output in self._outputs]
+        outcomes: dict[int, Outcome] = {}
+        alike: dict[str, list[int]] = {}
+        for at, question in enumerate(questions):
+            if isinstance(question, Failure):
+                outcomes[at] = question
+                self._note(question)
+                continue
+            requests = self._asked.evaluator.requests(question, settings)
+            alike.setdefault(request_key(self._asked.base_url, *requests), []).append(at)
+        waiting = iter(alike.items())
+        stopping = _Stopping(settings)
+        learned = LearnedFit(settings.fit)
+
+        async def judge_next() -> None:
+            for key, places in waiting:
+                question = questions[places[0]]
+                assert not isinstance(question, Failure)
+                outcome = await self._outcome(key, question, settings, learned)
+                for at in places:
+                    outcomes[at] = outcome
+                    self._note(outcome)
+                stopping.note(outcome)
+
+        await _all(judge_next() for _ in range(self._asked.settings.concurrency))
+        return tuple(outcomes[at] for at in range(len(self._outputs)))
+
+    async def _outcome(
+        self, key: str, question: JudgeQuestion, settings: RequestSettings, learned: LearnedFit
+    ) -> Outcome:
+        evaluator = self._asked.evaluator
+        answer = self._kept.answer(key)
+        if answer is not None:
+            return evaluator.score_again([answer], question, settings)
+
+        async def ask(request: Any) -> Answer:
+            return await self._ask(request, learned)
+
+        try:
+            judgement = await evaluator.judge(question, settings, ask)
+        except EndpointError as error:
+            if error.kind.stops_run:
+                raise
+            reason = Reason.CONTEXT if error.kind == ErrorKind.CONTEXT_LENGTH else Reason.ENDPOINT
+            return Failure(reason, f"{error.kind}: {error.message}")
+        if isinstance(judgement.outcome, Scored):
+            choices = readable_choices(list(judgement.answers), question, settings)
+            self._kept.keep(key, choices, judgement.answers[-1].model)
+        return judgement.outcome
+
+    async def _ask(self, request: Request, learned: LearnedFit) -> Answer:
+        return await ask_until_answered(self.caller.call, request, policy=PATIENT, learned=learned)
+
+
+class _Stopping:
+    """Ends a judge's work before all items are paid for, where something is wrong with them all."""
+
+    def __init__(self, settings: RequestSettings) -> None:
+        self._rules = (FirstItems(settings), FailuresInARow())
+
+    def note(self, outcome: Outcome) -> None:
+        """Count an item.
+
+        Raises:
+            EvaluationError: the others would fail alike.
+        """
+        for rule in self._rules:
+            if why := rule.note(outcome):
+                raise EvaluationError(f"{why} Fix the cause and run it again.")
+
+
+async def _all(work: Iterator[Any]) -> None:
+    """Do several things at once; the first error ends them all."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _settings(chosen: JudgeSettings, findings: Findings, model: str, mode: Mode) -> RequestSettings:
+    temperature = usual_temperature(mode) if chosen.temperature is None else chosen.temperature
+    return RequestSettings(
+        model,
+        mode,
+        samples=chosen.samples,
+        temperature=temperature if findings.temperature else None,
+        max_tokens=findings.room_for_replies(chosen.max_tokens),
+        length_parameter=findings.length_parameter,
+        min_coverage=chosen.min_coverage,
+        fit=findings.fit,
+    )

@@ -1,0 +1,66 @@
+"""`geval-site check FILE…`: whether a judge may rate, from files alone."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from geval.measuring.inputs import InputError
+from geval.measuring.measuring import measure
+from geval.measuring.pictures import card_of, page_of
+from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
+from geval.program import command
+
+LEVELS = ("summary", "system", "dataset")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code.
+
+    0: a judge is usable on every criterion; 1: on some criterion people must keep rating; 2: it is
+    too early to say; 3: an error.
+    """
+    options = _parser().parse_args(list(arguments))
+    try:
+        result = measure(
+            options.files,
+            human=options.human,
+            judge=options.judge,
+            criterion=options.criterion,
+            document=options.document,
+            system=options.system,
+            level=options.level,
+            sheet=options.sheet,
+            ask=ask_at_terminal,
+        )
+    except InputError as error:
+        sys.stderr.write(f"{error}\n")
+        return ERROR
+    sys.stdout.write(f"{result.to_json() if options.json else result}\n")
+    for path, write in ((options.html, page_of), (options.card, card_of)):
+        if path:
+            Path(path).write_text(write(result), encoding="utf-8")
+            sys.stderr.write(f"Written: {path}\n")
+    return result.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=command("check"),
+        description=(
+            "Whether a judge's scores may stand in for people's ratings. Ends with 0 (usable on"
+            " every criterion), 1 (not on some), 2 (too early to say) or 3 (an error)."
+        ),
+    )
+    add_files(parser)
+    parser.add_argument(
+        "--judge", action="append", metavar="COLUMN", help="a judge's scores; can be repeated"
+    )
+    parser.add_argument(
+        "--criterion", metavar="NAME", help="the column that names it, or the only one's name"
+    )
+    parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")
+    parser.add_argument("--json", action="store_true", help="as `report --format json` prints it")
+    parser.add_argument("--html", metavar="FILE", help="also write a page that needs no scripts")
+    parser.add_argument("--card", metavar="FILE", help="also write the verdicts as an SVG")
+    return parser

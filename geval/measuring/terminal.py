@@ -1,0 +1,43 @@
+"""What commands about files ask at a terminal, and the options by which somebody says it before."""
+
+import argparse
+import sys
+
+from geval.files.questions import UploadAnswer, UploadQuestion
+
+# The exit code of an error.
+ERROR = 3
+
+
+def ask_at_terminal(question: UploadQuestion) -> UploadAnswer | None:
+    """The answer that somebody at a terminal chooses; None where nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    sys.stderr.write(f"{question.text}\n")
+    for number, choice in enumerate(question.choices, start=1):
+        sys.stderr.write(f"  {number}. {choice.label}: {choice.gives}\n")
+    while True:
+        sys.stderr.write(f"1 to {len(question.choices)}: ")
+        sys.stderr.flush()
+        chosen = sys.stdin.readline().strip()
+        if chosen.isdigit() and 1 <= int(chosen) <= len(question.choices):
+            return question.choices[int(chosen) - 1]
+        if not chosen:
+            return None
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """The files that a command reads, and what their columns are."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="ratings, scores and texts: CSV, JSON Lines, Parquet, xlsx, files of other tools",
+    )
+    named = parser.add_argument_group("columns, where they are not recognised")
+    named.add_argument(
+        "--human", action="append", metavar="COLUMN", help="a person's ratings; can be repeated"
+    )
+    named.add_argument("--document", metavar="COLUMN", help="names what was written about")
+    named.add_argument("--system", metavar="COLUMN", help="names who wrote the output")
+    named.add_argument("--sheet", default="", metavar="NAME", help="of a workbook")

@@ -1,0 +1,157 @@
+"""`geval.evaluate`: a model rates the outputs of a table, and what that is worth beside people."""
+
+import asyncio
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geval
+from tests.evaluating.conftest import Evaluate, table
+from tests.processes import StandInProcess
+
+
+def test_ratings_beside_the_outputs_are_measured_at_once(evaluate: Evaluate) -> None:
+    result = evaluate(table(40), human=["ann", "bob", "cyd"])
+
+    (measured,) = result.measurement.criteria
+    assert (measured.criterion, measured.outputs, measured.raters) == ("coherence", 40, 3)
+    assert measured.judge == "offline-stand-in"
+    assert "coherence: " in str(result)
+
+
+def test_columns_are_recognised_and_can_be_named(evaluate: Evaluate) -> None:
+    other = [{"frage": row["question"], "antwort": row["answer"]} for row in table()]
+
+    recognised, named = evaluate(table()), evaluate(other, output="antwort", text="frage")
+
+    assert [each.score for each in recognised.scores] == [each.score for each in named.scores]
+    assert recognised.scores[0].document == "When does ferry 0 sail?"
+
+
+def test_outputs_that_were_written_about_nothing_stand_alone(evaluate: Evaluate) -> None:
+    result = evaluate([{"text": "A ferry sails."}, {"text": "It sails."}], output="text")
+
+    assert [each.document for each in result.scores] == ["row 1", "row 2"]
+    assert "Text:\n\n<text>\n{{Output}}" in result.template
+    assert "Source" not in result.template
+
+
+def test_a_score_has_its_distribution(evaluate: Evaluate) -> None:
+    score = evaluate(table(1), scale=(1, 4)).scores[0]
+
+    assert set(score.distribution) == {1, 2, 3, 4}
+    assert sum(score.distribution.values()) == pytest.approx(1)
+    weighted = sum(point * share for point, share in score.distribution.items())
+    assert score.score == pytest.approx(weighted)
+
+
+def test_the_scale_is_that_of_the_ratings_unless_it_is_given(evaluate: Evaluate) -> None:
+    rows = [row | {"ann": n % 2, "bob": n % 2} for n, row in enumerate(table())]
+
+    assert str(evaluate(rows, human=["ann", "bob"]).scale) == "0-1"
+    assert str(evaluate(rows, human=["ann", "bob"], scale=(0, 4)).scale) == "0-4"
+    assert str(evaluate(table()).scale) == "1-5"
+
+
+def test_own_steps_are_used_and_none_are_asked_for(evaluate: Evaluate) -> None:
+    own, none = evaluate(table(2), steps="1. Count the words."), evaluate(table(2), steps=False)
+
+    assert "1. Count the words." in own.template
+    assert (own.usage.calls, none.usage.calls, none.steps) == (2, 2, "")
+    assert "Read the whole text" in evaluate(table(2)).steps
+
+
+def test_scores_are_written_as_a_file_that_measure_reads(
+    evaluate: Evaluate, tmp_path: Path
+) -> None:
+    result = evaluate(table())
+    result.to_csv(tmp_path / "scores.csv")
+
+    written = list(csv.DictReader((tmp_path / "scores.csv").open(encoding="utf-8")))
+    assert [float(row["score"]) for row in written] == [each.score for each in result.scores]
+    assert len(json.loads(result.to_json())["scores"]) == len(result.to_records()) == 12
+
+
+def test_it_works_where_a_loop_runs_already_as_in_a_notebook(evaluate: Evaluate) -> None:
+    async def cell() -> geval.Evaluation:
+        return evaluate(table(3))  # type: ignore[no-any-return]
+
+    assert len(asyncio.run(cell()).scores) == 3
+
+
+def test_a_conversation_is_judged_by_its_turns(evaluate: Evaluate, tmp_path: Path) -> None:
+    path = tmp_path / "sessions.jsonl"
+    sessions = [
+        {"messages": [{"role": "user", "content": f"Ferry {n}?"},
+                      {"role": "assistant", "content": f"At {n}."}]}
+        for n in range(3)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, sessions)))
+
+    scores = evaluate(path).scores
+
+    assert len(scores) == 3
+    assert all(each.score is not None for each in scores)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"definition": ""}, "Say what 'coherence' means: pass definition=….*any/coherence"),
+        ({"output": "nothing"}, "There is no column 'nothing'"),
+        ({"moode": "direct"}, "There is no setting 'moode'. There are: mode"),
+        ({"mode": "quick"}, "mode: Input should be"),
+        ({"scale": (5, 1)}, "A scale needs lowest < highest"),
+        ({"base_url": "ftp://somewhere"}, "ftp"),
+        ({"base_url": "https://api.openai.com/v1"}, "set OPENAI_API_KEY, or pass api_key"),
+    ],
+)
+def test_what_cannot_be_taken_is_an_error_that_says_what_to_do(
+    evaluate: Evaluate,
+    changed: dict[str, Any],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    with pytest.raises(geval.InputError, match=message):
+        evaluate(table(2), **changed)
+
+
+def test_two_outputs_of_one_name_are_an_error(evaluate: Evaluate) -> None:
+    rows = [{"question": "Why?", "answer": answer} for answer in ("So.", "Because.")]
+
+    with pytest.raises(geval.InputError, match=r"two different outputs.*document="):
+        evaluate(rows)
+
+
+def test_an_endpoint_that_nobody_serves_is_said(evaluate: Evaluate) -> None:
+    with pytest.raises(geval.EvaluationError, match="Nothing answers at"):
+        evaluate(table(2), base_url="http://127.0.0.1:9/v1")
+
+
+def test_it_stops_where_the_first_outputs_all_fail_alike(
+    evaluate: Evaluate, start_standin: Callable[..., StandInProcess]
+) -> None:
+    mute = start_standin("--unparseable-rate", "1").base_url
+
+    with pytest.raises(geval.EvaluationError, match="Fix the cause and run it again"):
+        evaluate(table(60), base_url=mute, mode="direct", steps=False)
+
+
+def test_outputs_without_a_score_say_why(
+    evaluate: Evaluate, start_standin: Callable[..., StandInProcess]
+) -> None:
+    result = evaluate(
+        table(60), base_url=start_standin("--refusal-rate", "0.5").base_url, mode="direct",
+        steps=False,
+    )  # fmt: skip
+
+    assert 0 < len(result.failures) < 60
+    assert {each.reason for each in result.failures} == {"refusal"}
+    assert f"{len(result.failures)} without a score: " in str(result)
+    assert len(result.scores) == 60

@@ -1,0 +1,65 @@
+"""`geval.evaluate` gives the scores of a site's run, to the last digit: one engine."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import geval
+from evaluations.corpus.store import load_files
+from evaluations.judging.judges.criteria import add_presets
+from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
+from evaluations.judging.judges.probing import probe_endpoint
+from evaluations.judging.runs.starting import start_run
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import Project
+from geval.files.readers import InputFile
+from geval.llm.presets import presets_by_key
+from geval.standin import MODEL
+from tests.processes import StandInProcess
+
+PRESET = "summarisation/any/coherence"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("mode", ["logprobs", "direct"])
+@pytest.mark.parametrize("steps", [True, False])
+def test_both_send_the_same_prompts_and_read_the_same_scores(
+    project: Project,
+    start_standin: Callable[..., StandInProcess],
+    tmp_path: Path,
+    mode: str,
+    steps: bool,
+) -> None:
+    path = tmp_path / "outputs.csv"
+    path.write_text(
+        "doc_id,system_id,source,output\n"
+        + "".join(
+            f"d{n},{name},The {n}. ferry sails at {n}.,A ferry sails at {n * k}.{' Yes.' * k}\n"
+            for n in range(5)
+            for k, name in enumerate(("a", "b", "c"))
+        )
+    )
+    base_url = start_standin().base_url
+    load_files(project, [InputFile(path, path.name)])
+    add_presets(project, presets_by_key([PRESET]))
+    endpoint = endpoint_at(project, base_url)
+    probe_endpoint(endpoint, MODEL)
+    judge, _ = create_judge(
+        project,
+        JudgeDraft(name="Site", endpoint=endpoint, model=MODEL, mode=mode, use_steps=steps),
+    )
+    run = start_run(judge, list(project.criteria.all()))
+    work_on_run(run.pk, "worker")
+    site = {
+        (score.output.document.doc_id, score.output.system.name): score.value
+        for score in run.scores.select_related("output__document", "output__system")
+    }
+
+    library = geval.evaluate(
+        path, criterion=PRESET, model=MODEL, base_url=base_url, mode=mode, steps=steps,
+        kept_in=None, progress=False,
+    )  # fmt: skip
+
+    assert {(each.document, each.system): each.score for each in library.scores} == site
+    assert len(site) == 15
