@@ -95,8 +95,8 @@ def markdown() -> str:
     return f"""# Licences
 
 geval_site is under Apache-2.0. These are the packages of the container image and of
-`pip install 'geval-site[assurance,evaluators]'`. Copyleft is among them only where it ends at the
-package's own files (orjson, tqdm) or is that of a library that you can replace (psycopg);
+`pip install 'geval-site[assurance,evaluators,site]'`. Copyleft is among them only where it ends at
+the package's own files (orjson, tqdm) or is that of a library that you can replace (psycopg);
 `make lint` refuses any other.
 
 | package | licence |

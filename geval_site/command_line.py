@@ -2,9 +2,15 @@
 
 import os
 import sys
+from importlib.util import find_spec
 
-from geval.command_line import is_for
+from geval.command_line import COMMANDS, is_for
 from geval.command_line import main as without_a_site
+
+WITHOUT_A_SITE = (
+    f"Installed without what a site needs, so there are only: {', '.join(COMMANDS)} (each takes"
+    " --help). For a site: pip install 'geval-site[site]'."
+)
 
 
 def main() -> None:
@@ -12,6 +18,8 @@ def main() -> None:
     unless GEVAL_MODE says otherwise."""
     if is_for(sys.argv[1:]):
         sys.exit(without_a_site(sys.argv[1:]))
+    if find_spec("django") is None:
+        sys.exit(WITHOUT_A_SITE)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
     os.environ.setdefault("GEVAL_MODE", "local")
     try:

@@ -278,7 +278,7 @@ def _connected(endpoint: Endpoint, subject: str, wrong: Callable[[str, str], Fin
 
 def _why_unfit(requirement: Requirement) -> str:
     """Why an installed package is not what is asked for; empty if it is, or is not needed here."""
-    if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+    if requirement.marker and not requirement.marker.evaluate({"extra": "site"}):
         return ""
     try:
         found = version(requirement.name)

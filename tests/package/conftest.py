@@ -88,7 +88,7 @@ def wheel(folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(folder: Path, wheel: Path) -> Callable[[str], Path]:
-    """`pip install geval-site` with a Python; returns the folder with its programs."""
+    """`pip install 'geval-site[site]'` with a Python; returns the folder with its programs."""
 
     @cache
     def install(version: str) -> Path:
@@ -98,7 +98,8 @@ def installed(folder: Path, wheel: Path) -> Callable[[str], Path]:
         place = folder / f"python{version}"
         run(python, "-m", "venv", place, cwd=folder)
         constraints = CHECKOUT / "constraints.txt"
-        run(place / "bin" / "pip", "install", "-c", constraints, wheel, cwd=folder)
+        site = f"{wheel}[site]"
+        run(place / "bin" / "pip", "install", "-c", constraints, site, cwd=folder)
         return place / "bin"
 
     return install

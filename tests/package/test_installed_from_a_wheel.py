@@ -1,4 +1,4 @@
-"""`pip install geval-site && geval-site demo` in an empty folder, and its pages in Chromium."""
+"""`pip install 'geval-site[site]' && geval-site demo` in an empty folder; its pages in Chromium."""
 
 import os
 import re

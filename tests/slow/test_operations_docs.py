@@ -15,7 +15,7 @@ pytestmark = pytest.mark.processes
 TEXT = (CHECKOUT / "docs" / "operations.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", TEXT, re.M | re.S)
 # It would replace the checkout that is being tested.
-ELSEWHERE = ("pip install --upgrade geval-site",)
+ELSEWHERE = ("pip install --upgrade 'geval-site[site]'",)
 
 
 def run(script: str, folder: Path) -> "subprocess.CompletedProcess[str]":

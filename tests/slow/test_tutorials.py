@@ -21,7 +21,7 @@ ORDER = ("ten-minutes", "your-own-data", "vllm", "campaign", "gate")
 BLOCK = re.compile(r"^( *)```sh\n(.*?)^\1```", re.M | re.S)
 # Lines that are not run here, and why.
 ELSEWHERE = {
-    "pip install dist/geval_site-*.whl": "tests/package installs it",
+    'pip install "$(ls dist/geval_site-*.whl)[site]"': "tests/package installs it",
     "geval-site demo": "goes on until Ctrl-C: tests/slow/test_demo_command.py",
     "OPENAI_API_KEY=sk-… GEVAL_MODEL=gpt-4o-mini geval-site demo": "the README has it, too:"
     " tests/slow/test_readme_commands.py",
