@@ -168,11 +168,11 @@ def claims_of_report(
     project: "Project", criterion: "Criterion", data: "ReportData", level: str
 ) -> Iterator[Earned]:
     """What is said of the only judge of a project's numbers."""
-    from assurance.certifying.figures import figure_of
-    from assurance.certifying.requirements import Outcome as Said
-    from assurance.certifying.requirements import check, parse_requirement
     from evaluations.reports.report import criterion_result
     from geval.reports.options import ReportOptions
+    from geval.reports.required_figures import figure_of
+    from geval.reports.requirements import Outcome as Said
+    from geval.reports.requirements import check, parse_requirement
     from geval.verdicts.verdict import VERDICT_SHARE, Verdict
 
     result = criterion_result(

@@ -14,24 +14,36 @@ if TYPE_CHECKING:
     from geval.evaluating.evaluating import evaluate as evaluate
     from geval.evaluating.evaluation import Evaluation as Evaluation
     from geval.evaluating.judging import EvaluationError as EvaluationError
+    from geval.measuring.certifying import Certification as Certification
+    from geval.measuring.certifying import certify as certify
+    from geval.measuring.comparing import Comparison as Comparison
+    from geval.measuring.comparing import compare as compare
     from geval.measuring.inputs import InputError as InputError
     from geval.measuring.measurement import Measurement as Measurement
     from geval.measuring.measuring import measure as measure
+    from geval.measuring.planning import plan as plan
     from geval.measuring.reading import QuestionError as QuestionError
+    from geval.reports.plans import Plan as Plan
 
 # Where each name is: numpy and scipy are loaded once something is computed.
 _HOMES = {
     "evaluate": "geval.evaluating.evaluating",
     "Evaluation": "geval.evaluating.evaluation",
     "EvaluationError": "geval.evaluating.judging",
+    "certify": "geval.measuring.certifying",
+    "Certification": "geval.measuring.certifying",
+    "compare": "geval.measuring.comparing",
+    "Comparison": "geval.measuring.comparing",
+    "plan": "geval.measuring.planning",
+    "Plan": "geval.reports.plans",
     "measure": "geval.measuring.measuring",
     "Measurement": "geval.measuring.measurement",
     "InputError": "geval.measuring.inputs",
     "QuestionError": "geval.measuring.reading",
 }
 __all__ = [
-    "Evaluation", "EvaluationError", "InputError", "Measurement", "QuestionError", "evaluate",
-    "measure",
+    "Certification", "Comparison", "Evaluation", "EvaluationError", "InputError", "Measurement",
+    "Plan", "QuestionError", "certify", "compare", "evaluate", "measure", "plan",
 ]  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from evaluations.people.audit import note_by_site
 from evaluations.reports.data import load_data
 from geval.reports.data import ReportData
 from geval.reports.memo import digest_of
+from geval.reports.plans import Telling
 from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
 from geval.statistics.correlation import coefficients_by_document, mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
@@ -58,16 +59,6 @@ class Standing:
     @property
     def half_width(self) -> float | None:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
-
-@dataclass(frozen=True, eq=False)
-class Telling:
-    """What each document says of a goal, shape (documents,), NaN where it says nothing; how far
-    from 0 it can be; and of a goal of two judges, in how many documents each ranks anything."""
-
-    values: FloatArray
-    most: float
-    ranked: Ranked | None = None
 
 
 @dataclass(frozen=True, eq=False)

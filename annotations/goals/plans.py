@@ -1,15 +1,9 @@
-"""Before a campaign: documents, ratings, hours and money for what it is to find out, from a pilot.
+"""Before a campaign: what it takes to find out what it is to find out, with this project's seconds
+and prices."""
 
-The pilot is what is rated and scored in the project. With fewer raters for each output the human
-mean is noisier and correlations lower and more spread, which a pilot of several raters shows: some
-of its ratings are left out at random.
-"""
-
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
@@ -19,85 +13,9 @@ from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS
 from evaluations.reports.judge_costs import PER, cost_of
 from geval.reports.data import ReportData
-from geval.reports.human_scores import HumanScores
-from geval.reports.samples import about_plan
-from geval.statistics.correlation import mean_of_documents
-from geval.statistics.layout import Ratings
-from geval.statistics.planning import (
-    Needed,
-    for_any_time,
-    for_power,
-    for_width,
-)
-from geval.statistics.types import FloatArray
-from geval.thresholds import POWER
+from geval.reports.plans import Aim, Costs, Plan, plan_of
 
-MOST_RATERS = 6
 MOST_PILOTS = 50
-SEED = 20_261_123
-
-
-@dataclass(frozen=True)
-class Planned:
-    """What a campaign with so many raters for each output takes (a mean, of what is rated so far).
-
-    `once` is for one look at the end, `looking` for a campaign that closes itself, in documents to
-    be rated. Ratings, hours of people and money (of people, of the judges) are for the promised
-    number of `once`.
-    """
-
-    raters: float
-    estimate: float | None
-    once: Needed
-    looking: Needed
-    ratings: int | None = None
-    hours: float | None = None
-    people_money: Decimal | None = None
-    judge_money: Decimal | None = None
-
-    @property
-    def money(self) -> Decimal | None:
-        """Both, as far as they are known."""
-        known = [one for one in (self.people_money, self.judge_money) if one is not None]
-        return sum(known, Decimal(0)) if known else None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a campaign takes, by raters for each output; `cheapest` has the fewest ratings. `now` is
-    with the ratings as they are, which is what the pages of runs say; None where nothing is rated.
-
-    `documents` of the pilot are rated, and `counting` of them say something: in the rest all
-    ratings or scores are the same. `difference` is the one that a test is to find. `sample` says of
-    what the pilot's numbers speak, where they do not speak of all outputs.
-    """
-
-    rows: tuple[Planned, ...]
-    now: Planned | None
-    documents: int
-    counting: int
-    outputs_per_document: float
-    seconds: float | None
-    difference: float | None = None
-    power: float = POWER
-    sample: tuple[str, ...] = ()
-
-    @property
-    def cheapest(self) -> float | None:
-        """The number of raters with which the fewest ratings do."""
-        known = [row for row in self.rows if row.ratings is not None]
-        return min(known, key=lambda row: row.ratings or 0).raters if known else None
-
-    @property
-    def has_enough(self) -> bool:
-        """Whether the documents that are rated are as many as suffice in nine of ten cases."""
-        promised = self.now.once.promised if self.now else None
-        return promised is not None and promised <= self.documents
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether outputs have different numbers of ratings, so that no row of `rows` is `now`."""
-        return self.now is not None and self.now.raters not in {row.raters for row in self.rows}
 
 
 def plan(
@@ -115,134 +33,15 @@ def plan(
         difference: the smallest that matters, where two are compared; None for the pilot's own.
         price: of one rating.
     """
-    human = data.humans.get(aim.criterion_id)
+    is_width = aim.kind == GoalKind.WIDTH
     units = data.units.unweighted
-    rated = np.zeros(len(units)) if human is None else (~np.isnan(human.mean)).astype(float)
-    documents = int(units.documents_with(rated > 0).sum())
-    means = [] if human is None else [*_by_raters(human), *_as_now(human)]
-    by_raters = [
-        (raters, values_of(aim, data, units, mean), units.documents_with(~np.isnan(mean)))
-        for raters, mean in means
-    ]
-    whole = by_raters[-1][1].values if by_raters else np.empty(0)
-    counting = int((~np.isnan(whole)).sum())
-    pilot = _Pilot(
-        documents,
-        float(rated.sum() / documents) if documents else 0.0,
-        _seconds_per_rating(aim.criterion.project_id),
-        price,
-        _money_per_output(aim),
+    return plan_of(
+        Aim(aim.width or 0.0) if is_width else Aim(difference=difference),
+        data.humans.get(aim.criterion_id),
+        units,
+        lambda mean: values_of(aim, data, units, mean),
+        Costs(_seconds_per_rating(aim.criterion.project_id), price, _money_per_output(aim)),
     )
-    if aim.kind == GoalKind.WIDTH:
-        wanted = aim.width
-    else:
-        wanted = difference if difference is not None else _mean(whole)
-    rows = [
-        _row(aim.kind, abs(wanted or 0.0), pilot, raters, told.values, told.most, int(rated.sum()))
-        for raters, told, rated in by_raters
-    ]
-    now = rows.pop() if rows else None
-    shown = None if aim.kind == GoalKind.WIDTH else wanted
-    return Plan(
-        tuple(rows), now, documents, counting, pilot.outputs_per_document, pilot.seconds, shown,
-        sample=() if human is None else about_plan(human),
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Pilot:
-    """What is rated: `documents`, and of one of these so many outputs. A rating takes `seconds` and
-    costs `price`, an output's scores cost `judge_money`; None where it is not known."""
-
-    documents: int
-    outputs_per_document: float
-    seconds: float | None
-    price: Decimal | None
-    judge_money: Decimal | None
-
-
-def _row(
-    kind: str,
-    wanted: float,
-    pilot: _Pilot,
-    raters: float,
-    values: FloatArray,
-    most: float,
-    documents: int,
-) -> Planned:
-    """What a campaign with so many raters for each output takes.
-
-    Args:
-        wanted: the width, or the difference.
-        values: shape (documents,), NaN where a document says nothing; each from -most to most.
-        documents: how many have outputs with so many ratings.
-    """
-    estimate, counting = _mean(values), int((~np.isnan(values)).sum())
-    once = for_width(values, wanted) if kind == GoalKind.WIDTH else for_power(values, wanted)
-    looking = for_any_time(values, wanted, lowest=-most, highest=most) if wanted else once
-    # Documents that say nothing are rated, too.
-    times = documents / counting if counting else 1.0
-    once, looking = _of_all(once, times), _of_all(looking, times)
-    if once.promised is None:
-        return Planned(raters, estimate, once, looking)
-    outputs = int(np.ceil(once.promised * pilot.outputs_per_document))
-    ratings = int(np.ceil(outputs * raters))
-    return Planned(
-        raters,
-        estimate,
-        once,
-        looking,
-        ratings=ratings,
-        hours=None if pilot.seconds is None else ratings * pilot.seconds / 3600,
-        people_money=None if pilot.price is None else pilot.price * ratings,
-        judge_money=None if pilot.judge_money is None else pilot.judge_money * outputs,
-    )
-
-
-def _mean(values: FloatArray) -> float | None:
-    """The mean of what is there; None where nothing is."""
-    mean = mean_of_documents(values)
-    return None if np.isnan(mean) else mean
-
-
-def _of_all(needed: Needed, times: float) -> Needed:
-    """In documents to be rated, of which one in so many counts."""
-    likely, promised = (
-        None if count is None else int(np.ceil(count * times))
-        for count in (needed.likely, needed.promised)
-    )
-    return Needed(likely, promised, needed.reason)
-
-
-def _by_raters(human: HumanScores) -> list[tuple[float, FloatArray]]:
-    """The human mean of each output with one rater and more, shape (outputs,), NaN for outputs that
-    have fewer; the last is of all that there are."""
-    ratings = human.ratings
-    if not len(ratings):
-        return [(1, human.mean)] if not np.isnan(human.mean).all() else []
-    most = min(int(np.median(ratings.count[ratings.count > 0])), MOST_RATERS)
-    order = np.lexsort((np.random.default_rng(SEED).random(len(ratings)), ratings.output))
-    first = np.cumsum(ratings.count) - ratings.count
-    place = np.empty(len(ratings), dtype=np.int64)
-    place[order] = np.arange(len(ratings)) - first[ratings.output[order]]
-    by_raters: list[tuple[float, FloatArray]] = []
-    for raters in range(1, most + 1):
-        chosen = (place < raters) & (ratings.count[ratings.output] >= raters)
-        part = Ratings(
-            ratings.output[chosen], ratings.rater[chosen], ratings.value[chosen],
-            ratings.outputs, ratings.raters,
-        )  # fmt: skip
-        by_raters.append((raters, part.means()))
-    return by_raters
-
-
-def _as_now(human: HumanScores) -> list[tuple[float, FloatArray]]:
-    """The human mean of all ratings, with how many an output has on average."""
-    if np.isnan(human.mean).all():
-        return []
-    count = human.ratings.count
-    rated = count[count > 0]
-    return [(float(rated.mean()) if len(rated) else 1.0, human.mean)]
 
 
 def _seconds_per_rating(project_id: int) -> float | None:

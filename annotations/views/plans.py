@@ -9,11 +9,12 @@ from django.utils.http import urlencode
 
 from annotations.forms.goal_fields import GOAL
 from annotations.forms.plans import PlanForm
-from annotations.goals.plans import Plan, other_pilots, plan
+from annotations.goals.plans import other_pilots, plan
 from annotations.models import CampaignGoal, GoalKind
 from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.serving.live import live_data
+from geval.reports.plans import Plan
 from geval.thresholds import PROMISE_DOCUMENTS
 
 QUESTIONS = {

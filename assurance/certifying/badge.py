@@ -1,6 +1,6 @@
 """A certificate as a badge: a small SVG for a README or a dashboard."""
 
-from assurance.certifying.requirements import Outcome
+from geval.reports.requirements import Outcome
 from geval.texts.plain import for_xml
 
 # Widths of Verdana at 11 pixels are about so wide.

@@ -9,7 +9,14 @@ from django.utils import timezone
 
 from assurance.certifying.bindings import bindings_of, differences, outdated, probes_outdated
 from assurance.certifying.figures import figures_of
-from assurance.certifying.requirements import (
+from evaluations.models import Certificate, Criterion, Judge
+from evaluations.models.certificate_content import FORMAT, MOST_REQUIREMENTS
+from evaluations.models.sealing import is_signed, public_key, sign
+from evaluations.reports.data import load_data
+from evaluations.reports.searched import searches_behind
+from geval.reports.data import ReportData
+from geval.reports.options import Epsilon
+from geval.reports.requirements import (
     OF_PROBES,
     Checked,
     Figure,
@@ -20,13 +27,6 @@ from assurance.certifying.requirements import (
     overall,
     parse_requirement,
 )
-from evaluations.models import Certificate, Criterion, Judge
-from evaluations.models.certificate_content import FORMAT, MOST_REQUIREMENTS
-from evaluations.models.sealing import is_signed, public_key, sign
-from evaluations.reports.data import load_data
-from evaluations.reports.searched import searches_behind
-from geval.reports.data import ReportData
-from geval.reports.options import Epsilon
 from geval.reports.samples import about_sample
 
 SEEN_BY_SEARCH = (

@@ -1,23 +1,14 @@
 """The figures that requirements are about, from the same numbers as the report."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection
 
-from assurance.certifying.requirements import CLAIMS, Figure
-from evaluations.models import Criterion, Judge, Project
+from evaluations.models import Criterion, Judge
 from evaluations.reports.report import criterion_result
 from geval.reports.data import ReportData
 from geval.reports.options import Epsilon, ReportOptions
-from geval.reports.report import CriterionResult, JudgeResult
-from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
-from geval.statistics.results import Estimate
-from geval.thresholds import INTERVAL_DOCUMENTS
-from geval.verdicts.null_judges import NullDraw
-from geval.verdicts.verdict import Verdict, verdict_of
-
-_VERDICTS = {
-    "verdict.stands_in": (Verdict.STANDS_IN,),
-    "verdict.spot_checks": (Verdict.STANDS_IN, Verdict.SPOT_CHECKS),
-}
+from geval.reports.required_figures import InView, figures_in
+from geval.reports.requirements import Figure
+from geval.statistics.correlation import Coefficient, Level
 
 
 def figures_of(
@@ -34,156 +25,10 @@ def figures_of(
         data: the numbers of the project.
         epsilon: of the alternative annotator test.
     """
-    project, views = judge.project, {}
-    figures = {}
-    for name in names:
-        level, coefficient = _view_of(name)
-        if (level, coefficient) not in views:
-            options = ReportOptions(level, coefficient, epsilon=epsilon, judges=(judge.pk,))
-            views[level, coefficient] = _result(project, criterion, options, data)
-        figures[name] = figure_of(name, *views[level, coefficient])
-    return figures
 
+    def in_view(level: Level, coefficient: Coefficient) -> InView:
+        options = ReportOptions(level, coefficient, epsilon=epsilon, judges=(judge.pk,))
+        result = criterion_result(judge.project, criterion, options=options, data=data)
+        return result, result.judges[0] if result.judges else None
 
-def _view_of(name: str) -> tuple[Level, Coefficient]:
-    """The level and coefficient of a figure; those of the report's first view for others."""
-    first, _, rest = name.partition(".")
-    if first in COEFFICIENTS:
-        level = rest.partition(".")[0]
-        assert level in LEVELS
-        return level, first
-    return "summary", "spearman"
-
-
-def _result(
-    project: Project, criterion: Criterion, options: ReportOptions, data: ReportData
-) -> tuple[CriterionResult, JudgeResult | None]:
-    result = criterion_result(project, criterion, options=options, data=data)
-    return result, result.judges[0] if result.judges else None
-
-
-def figure_of(name: str, criterion: CriterionResult, judge: JudgeResult | None) -> Figure:
-    if judge is None:
-        return Figure(None, "the judge has no scores on this criterion")
-    if name in CLAIMS:
-        return _alt_test_passed(judge) if name == "alt_test.passed" else _verdict(
-            criterion, judge, _VERDICTS[name]
-        )  # fmt: skip
-    if name in _PLAIN:
-        return _PLAIN[name](criterion, judge)
-    return _correlation(criterion, judge, is_low=name.endswith(".low"))
-
-
-def _alt_test_passed(judge: JudgeResult) -> Figure:
-    rate = judge.alt_test.winning_rate
-    if rate.value is None:
-        return Figure(None, rate.reason)
-    reason = f"it wins against {rate.value:.0%} of annotators at epsilon {judge.alt_test.epsilon:g}"
-    return Figure(
-        float(judge.alt_test.passes), reason, nulls=_of_nulls(judge, lambda one: float(one.passes))
-    )
-
-
-def _of_nulls(
-    judge: JudgeResult, figure: Callable[[NullDraw], float | None]
-) -> dict[str, list[float | None]]:
-    """A figure of each judge that reads nothing, by its title and draw."""
-    return {null.title: [figure(draw) for draw in null.draws] for null in judge.analysis.nulls}
-
-
-def _verdict(criterion: CriterionResult, judge: JudgeResult, enough: tuple[Verdict, ...]) -> Figure:
-    evidence = criterion.evidence(judge)
-    verdict = verdict_of(evidence)
-    if verdict == Verdict.TOO_EARLY:
-        return Figure(None, evidence.missing, more=_to_the_least(judge))
-    return Figure(float(verdict in enough), f"the verdict is “{verdict.label}”")
-
-
-def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool) -> Figure:
-    evidence, documents = criterion.evidence(judge), judge.correlations.documents
-    estimate = evidence.correlation
-    if estimate.value is None or not is_low:
-        of_nulls = _of_nulls(judge, lambda one: one.correlation.value)
-        return _known(estimate, more=_to_the_least(judge), nulls=of_nulls)
-    if evidence.low is None:
-        return Figure(None, evidence.interval.reason, more=_to_the_least(judge))
-    return Figure(
-        evidence.low,
-        estimate=estimate.value,
-        units=documents,
-        nulls=_of_nulls(judge, lambda one: one.interval.low),
-    )
-
-
-def _known(
-    estimate: Estimate,
-    *,
-    more: int | None = None,
-    nulls: Mapping[str, Sequence[float | None]] | None = None,
-) -> Figure:
-    return Figure(
-        estimate.value,
-        estimate.reason,
-        more=None if estimate.value is not None else more,
-        nulls=nulls or {},
-    )
-
-
-def _to_the_least(judge: JudgeResult) -> int | None:
-    """How many more documents there must be before intervals are given; None if enough."""
-    return max(0, INTERVAL_DOCUMENTS - judge.correlations.documents) or None
-
-
-def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
-    evidence = criterion.evidence(judge)
-    if evidence.share is None:
-        return Figure(None, evidence.ceiling.reason or "one rater's own correlation is not above 0")
-    ceiling = evidence.ceiling.value or 1.0
-
-    def share(one: NullDraw) -> float | None:
-        return None if one.in_place.value is None else one.in_place.value / ceiling
-
-    return Figure(evidence.share, nulls=_of_nulls(judge, share))
-
-
-def _instruction(criterion: CriterionResult, judge: JudgeResult) -> Figure:
-    """How far an instruction moves the scores; of judges whose scores follow people's, as one that
-    reads nothing cannot be moved either."""
-    instructed, low = judge.instructed, criterion.evidence(judge).low
-    if instructed is None:
-        return Figure(None, "no text can address this judge")
-    if instructed.finding is None:
-        return Figure(None, "the judge was not probed on this criterion; start its probes")
-    if instructed.most is None:
-        return Figure(None, instructed.finding.reason)
-    if not instructed.is_whole:
-        return Figure(
-            None,
-            f"the probes have scores of {instructed.finding.outputs} of {instructed.asked} outputs"
-            " with and without an instruction; those that are missing may be moved by one",
-        )
-    if low is None or low <= 0:
-        return Figure(
-            None,
-            "its scores are not shown to follow people's ratings (the 95 % interval of its"
-            " correlation is not above 0), and what follows nothing is not moved by instructions",
-        )
-    return Figure(instructed.most, estimate=instructed.estimate, units=instructed.finding.documents)
-
-
-def _scored(criterion: CriterionResult, judge: JudgeResult) -> Figure:
-    if not criterion.rated_outputs:
-        return Figure(None, "no output is rated")
-    return Figure(judge.correlations.pairs / criterion.rated_outputs)
-
-
-_PLAIN: dict[str, Callable[[CriterionResult, JudgeResult], Figure]] = {
-    "alt_test.winning_rate": lambda _criterion, judge: _known(
-        judge.alt_test.winning_rate, nulls=_of_nulls(judge, lambda one: one.winning_rate)
-    ),
-    "one_rater.share": _one_rater,
-    "instruction.most": _instruction,
-    "scores.share": _scored,
-    "documents": lambda _criterion, judge: Figure(float(judge.correlations.documents)),
-    "raters": lambda criterion, _judge: Figure(float(len(criterion.annotators))),
-}
+    return figures_in(names, in_view)

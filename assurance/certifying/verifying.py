@@ -8,10 +8,10 @@ import orjson
 
 from assurance.certifying.bindings import differences
 from assurance.certifying.certificates import bindings_now, is_intact
-from assurance.certifying.requirements import Outcome
 from assurance.certifying.sealed import fingerprint
 from evaluations.models import Criterion, Judge, Project
 from evaluations.models.certificate_content import FORMAT, problem_of
+from geval.reports.requirements import Outcome
 
 MOST_BYTES = 2**20
 VALID, REFUSED, UNKNOWN = 0, 1, 2

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from geval.measuring.certifying import certify, exit_code_of
 from geval.measuring.inputs import InputError
 from geval.measuring.measuring import measure
 from geval.measuring.pictures import card_of, page_of
@@ -18,7 +19,8 @@ def run(arguments: Sequence[str]) -> int:
     """The exit code.
 
     0: a judge is usable on every criterion; 1: on some criterion people must keep rating; 2: it is
-    too early to say; 3: an error.
+    too early to say; 3: an error. With requirements: 0 if all are met, 1 if one is not, 2 if of
+    one nothing can be said.
     """
     options = _parser().parse_args(list(arguments))
     try:
@@ -33,15 +35,18 @@ def run(arguments: Sequence[str]) -> int:
             sheet=options.sheet,
             ask=ask_at_terminal,
         )
+        required = certify(result, options.require) if options.require else []
     except InputError as error:
         sys.stderr.write(f"{error}\n")
         return ERROR
     sys.stdout.write(f"{result.to_json() if options.json else result}\n")
+    for each in required:
+        (sys.stderr if options.json else sys.stdout).write(f"\n{each}\n")
     for path, write in ((options.html, page_of), (options.card, card_of)):
         if path:
             Path(path).write_text(write(result), encoding="utf-8")
             sys.stderr.write(f"Written: {path}\n")
-    return result.exit_code
+    return exit_code_of(required) if required else result.exit_code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,6 +65,12 @@ def _parser() -> argparse.ArgumentParser:
         "--criterion", metavar="NAME", help="the column that names it, or the only one's name"
     )
     parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")
+    parser.add_argument(
+        "--require",
+        action="append",
+        metavar="REQUIREMENT",
+        help="such as spearman.summary.low>=0.45; can be repeated; decides the exit code",
+    )
     parser.add_argument("--json", action="store_true", help="as `report --format json` prints it")
     parser.add_argument("--html", metavar="FILE", help="also write a page that needs no scripts")
     parser.add_argument("--card", metavar="FILE", help="also write the verdicts as an SVG")

@@ -7,7 +7,8 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from geval.measuring.gathering import Gathered
+from geval.measuring.gathering import Gathered, ImportedJudge
+from geval.measuring.inputs import InputError
 from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
 from geval.reports.downloads.report_json import as_json
 from geval.reports.gaps import Gaps, gaps_of
@@ -99,6 +100,33 @@ class Measurement:
     @cached_property
     def _glance(self) -> AtAGlance:
         return at_a_glance(self.report)
+
+    def criteria_named(self, name: str) -> tuple[CriterionMeasure, ...]:
+        """The criterion of a name; all of them for an empty one.
+
+        Raises:
+            InputError: there is none.
+        """
+        chosen = [
+            each for each in self.criteria if not name or each.criterion.lower() == name.lower()
+        ]
+        if not chosen:
+            names = ", ".join(each.criterion for each in self.criteria) or "none"
+            raise InputError(
+                f"There is no criterion {name!r} with ratings and scores (there are: {names})."
+            )
+        return tuple(chosen)
+
+    def judge_named(self, name: str) -> ImportedJudge:
+        """The judge of a name.
+
+        Raises:
+            InputError: there is none.
+        """
+        judges = {judge.name: judge for judge in self.gathered.judges}
+        if name not in judges:
+            raise InputError(f"There is no judge {name!r} (there are: {', '.join(judges)}).")
+        return judges[name]
 
     def disagreements(
         self, most: int = WORST, *, criterion: str | None = None, judge: str | None = None

@@ -12,10 +12,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.goals.plans import Plan, Planned, plan
+from annotations.goals.plans import plan
 from annotations.models import CampaignGoal, GoalKind, Rating
 from evaluations.models import Criterion, JudgeKind, Membership, Project, Role
 from evaluations.reports.data import load_data
+from geval.reports.plans import Plan, Planned
 from geval.statistics.correlation import coefficients_by_document
 from geval.statistics.jackknife import t_quantile
 from geval.statistics.planning import Needed

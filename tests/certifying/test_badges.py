@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assurance.certifying.badge import badge
-from assurance.certifying.requirements import Outcome
+from geval.reports.requirements import Outcome
 
 
 @given(judge=st.text(st.characters(exclude_categories=())), criterion=st.text(), fits=st.booleans())

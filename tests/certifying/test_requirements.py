@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assurance.certifying.requirements import (
+from geval.reports.requirements import (
     NUMBERS,
     Checked,
     Figure,

@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from assurance.certifying.certificates import certify, read_requirements, what_changed
-from assurance.certifying.requirements import RequirementError
 from assurance.instrument.asking import record_part
 from assurance.instrument.sensitivity import instructed_judges, sensitivity_of
 from assurance.instrument.studies import PARTS, make_study
@@ -38,6 +37,7 @@ from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report
 from geval.evaluators.perturbing import INSTRUCTED
 from geval.reports.downloads.report_json import as_json
+from geval.reports.requirements import RequirementError
 from tests.archive.test_round_trip import archived
 from tests.improving.conftest import criterion, judge, rated_project
 

@@ -80,3 +80,11 @@ def test_djangos_own_check_is_left_alone() -> None:
     assert is_for(["check", "--help"])
     for theirs in (["check"], ["check", "--deploy"], ["check", "--tag", "models"], ["migrate"], []):
         assert not is_for(theirs)
+
+
+@pytest.mark.parametrize(("required", "code"), [("raters>=3", 0), ("raters>=4", 1)])
+def test_requirements_decide_the_exit_code(
+    files: list[Path], capsys: pytest.CaptureFixture[str], required: str, code: int
+) -> None:
+    assert main(["check", *map(str, files), "--require", required]) == code
+    assert f"met: {required}" in capsys.readouterr().out

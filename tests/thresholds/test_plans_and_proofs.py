@@ -10,8 +10,6 @@ from scipy import stats
 
 from annotations.planning import selection
 from annotations.views import plans as plan_pages
-from assurance.certifying import requirements
-from assurance.certifying.requirements import Figure, Requirement, check
 from assurance.improving import looking
 from assurance.improving.arms import ImproveError
 from assurance.improving.search import check_size
@@ -23,6 +21,8 @@ from geval.evaluators.base import Corpus, Item
 from geval.evaluators.ensemble import Ensemble
 from geval.llm.item_texts import Texts
 from geval.llm.scoring import Scored
+from geval.reports import requirements
+from geval.reports.requirements import Figure, Requirement, check
 from geval.statistics.anytime import expected_half_width
 from geval.statistics.layout import Outputs
 from geval.statistics.planning import _least, for_any_time, for_power, for_width, power_of

@@ -11,10 +11,10 @@ from django.core.management.base import CommandError
 
 from assurance.certifying.badge import badge
 from assurance.certifying.certificates import certify, in_words, read_requirements
-from assurance.certifying.requirements import Outcome, RequirementError
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
 from geval.reports.options import EPSILON_HELP, WORDS
+from geval.reports.requirements import Outcome, RequirementError
 from geval.reports.words import left_out_in_words, unseen_in_words
 
 EXIT = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}

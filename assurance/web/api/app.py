@@ -3,13 +3,13 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
 
-from assurance.certifying.requirements import RequirementError
 from assurance.improving.arms import ImproveError
 from assurance.instrument.studies import StudyError
 from assurance.web.api.certificates import router as certificates
 from assurance.web.api.improving import router as improving
 from assurance.web.api.instrument import router as instrument
 from evaluations.web.api.problems import problem
+from geval.reports.requirements import RequirementError
 
 
 def add_to(api: NinjaAPI) -> None:

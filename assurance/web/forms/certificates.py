@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 
 from assurance.certifying.certificates import read_requirements
-from assurance.certifying.requirements import Requirement, RequirementError
 from evaluations.models import Criterion, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.reports.options import EPSILON_FOR
+from geval.reports.requirements import Requirement, RequirementError
 
 FOLDED = (("Requirements", ("requirements", "epsilon")),)
 USUAL = "spearman.summary.low>=0.45\nalt_test.passed"

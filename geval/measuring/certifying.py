@@ -1,0 +1,122 @@
+"""Requirements that a judge has to meet, held against files: figures as in a site's certificates.
+
+Nothing is signed: files do not say whether the judge was tuned on the same ratings. A certificate
+that says so is made on a site, from documents that were locked before.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geval.measuring.inputs import InputError
+from geval.measuring.measurement import Measurement
+from geval.reports.options import ReportOptions
+from geval.reports.report import Records, criterion_result
+from geval.reports.required_figures import InView, figures_in
+from geval.reports.requirements import (
+    OF_PROBES,
+    Checked,
+    Outcome,
+    Requirement,
+    RequirementError,
+    check,
+    overall,
+    parse_requirement,
+)
+from geval.statistics.correlation import Coefficient, Level
+
+_EXIT_CODES = {Outcome.MET: 0, Outcome.NOT_MET: 1, Outcome.CANNOT_SAY: 2}
+
+
+@dataclass(frozen=True)
+class Certification:
+    """Requirements of a judge on a criterion, each with its outcome, value and reason."""
+
+    criterion: str
+    judge: str
+    checked: tuple[Checked, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of all requirements."""
+        return overall(list(self.checked))
+
+    @property
+    def exit_code(self) -> int:
+        """0 if all are met, 1 if one is not, 2 if of one nothing can be said."""
+        return _EXIT_CODES[self.outcome]
+
+    def __str__(self) -> str:
+        head = f"{self.judge} on {self.criterion}: {self.outcome}"
+        return "\n".join([head, *(_line(each) for each in self.checked)])
+
+
+def exit_code_of(certifications: Sequence[Certification]) -> int:
+    """The exit code of all of them together."""
+    return _EXIT_CODES[overall([checked for each in certifications for checked in each.checked])]
+
+
+def certify(
+    measured: Measurement, requirements: Sequence[str], *, criterion: str = "", judge: str = ""
+) -> list[Certification]:
+    """Whether judges meet requirements, such as `spearman.summary.low>=0.45`.
+
+    Args:
+        criterion: by default all that have ratings and scores.
+        judge: by default the best one of each criterion.
+
+    Raises:
+        InputError: a requirement cannot be read, or there is no such criterion or judge.
+
+    >>> import geval
+    >>> table = [{"doc": d, "system": s, "ann": s, "bob": s, "cyd": s, "gpt": s}
+    ...          for d in range(20) for s in range(4)]
+    >>> result = geval.measure(table, human=["ann", "bob", "cyd"], judge="gpt", document="doc",
+    ...                        system="system")
+    >>> print(geval.certify(result, ["spearman.summary.value>=0.9", "raters>=5"])[0])
+    gpt on quality: not met
+      met: spearman.summary.value>=0.9 (it is 1)
+      not met: raters>=5 (it is 3)
+    """
+    wanted = [_parsed(text) for text in requirements]
+    if not wanted:
+        raise InputError("Name a requirement, such as spearman.summary.low>=0.45.")
+    return [
+        Certification(
+            each.criterion,
+            named := judge or each.judge or measured.gathered.judges[0].name,
+            tuple(_checked(measured, each.criterion, named, wanted)),
+        )
+        for each in measured.criteria_named(criterion)
+    ]
+
+
+def _parsed(text: str) -> Requirement:
+    try:
+        requirement = parse_requirement(text)
+    except RequirementError as error:
+        raise InputError(str(error)) from None
+    if requirement.figure in OF_PROBES:
+        raise InputError(f"{requirement.figure} needs probes of a judge, which a site makes.")
+    return requirement
+
+
+def _checked(
+    measured: Measurement, criterion: str, judge: str, requirements: Sequence[Requirement]
+) -> list[Checked]:
+    parts = measured.gathered
+    about = next(each for each in parts.criteria if each.name == criterion)
+    judges = [measured.judge_named(judge)]
+
+    def in_view(level: Level, coefficient: Coefficient) -> InView:
+        options = ReportOptions(level, coefficient, judges=(judges[0].pk,))
+        data = parts.data.selected(options)
+        result = criterion_result(about, judges, data, options, Records(len(parts.judges)))
+        return result, result.judges[0] if result.judges else None
+
+    figures = figures_in({each.figure for each in requirements}, in_view)
+    return [check(each, figures[each.figure]) for each in requirements]
+
+
+def _line(checked: Checked) -> str:
+    more = f"; rate {checked.more_documents} more documents" if checked.more_documents else ""
+    return f"  {checked.outcome}: {checked.requirement} ({checked.reason}{more})"

@@ -1,0 +1,102 @@
+"""Two judges on the same outputs: which of them agrees better with people, and how sure that is."""
+
+from dataclasses import dataclass
+
+from geval.measuring.inputs import InputError
+from geval.measuring.measurement import Measurement
+from geval.reports.report import CriterionResult
+from geval.thresholds import SIGNIFICANCE
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`difference` is the first judge's correlation less the second's, a mean over the same
+    documents with ties counted, and `interval` its 95 % interval. `p` is of a permutation test of
+    whole documents, `p_adjusted` by Holm over all pairs of judges and criteria. None where
+    `reason` says why nothing can be said."""
+
+    criterion: str
+    first: str
+    second: str
+    difference: float | None
+    interval: tuple[float, float] | None
+    p: float | None
+    p_adjusted: float | None
+    documents: int
+    reason: str = ""
+
+    @property
+    def better(self) -> str:
+        """The judge that is shown to agree better; empty where neither is."""
+        if self.p_adjusted is None or self.p_adjusted > SIGNIFICANCE or self.difference is None:
+            return ""
+        return self.first if self.difference > 0 else self.second
+
+    def __str__(self) -> str:
+        if self.difference is None:
+            return f"{self.criterion}: {self.first} and {self.second}: {self.reason}."
+        ends = "" if self.interval is None else " [{:+.2f}, {:+.2f}]".format(*self.interval)
+        shown = f"{self.better} agrees better" if self.better else "neither is shown to be better"
+        tested = "" if self.p_adjusted is None else f", p = {self.p_adjusted:.3f}"
+        return (
+            f"{self.criterion}: {shown}. {self.first} less {self.second}: {self.difference:+.2f}"
+            f"{ends} over {self.documents} documents{tested}."
+        )
+
+
+def compare(
+    measured: Measurement, first: str, second: str, *, criterion: str = ""
+) -> list[Comparison]:
+    """Which of two judges agrees better with people, by criterion.
+
+    Args:
+        criterion: by default all that have ratings and scores.
+
+    Raises:
+        InputError: there is no such criterion or judge.
+
+    >>> import geval
+    >>> table = [{"doc": d, "system": s, "ann": s, "bob": s, "near": s, "far": (s + d) % 4}
+    ...          for d in range(20) for s in range(4)]
+    >>> result = geval.measure(table, human=["ann", "bob"], judge=["near", "far"], document="doc",
+    ...                        system="system")
+    >>> geval.compare(result, "near", "far")[0].better
+    'near'
+    """
+    for name in (first, second):
+        measured.judge_named(name)
+    if first == second:
+        raise InputError("Name two judges.")
+    results = {result.criterion: result for result in measured.report.criteria}
+    return [
+        _compared(results[each.criterion], first, second)
+        for each in measured.criteria_named(criterion)
+    ]
+
+
+def _compared(result: CriterionResult, first: str, second: str) -> Comparison:
+    tests = result.significance
+    pair = next((each for each in tests.tests if {*each} == {first, second}), None)
+    if pair is None:
+        scored = {judge.judge for judge in result.judges}
+        missing = [name for name in (first, second) if name not in scored]
+        reason = (
+            f"{missing[0]} has no scores on this criterion"
+            if missing
+            else "judges are compared at summary level, with more than one output a document"
+        )
+        return Comparison(result.criterion, first, second, None, None, None, None, 0, reason)
+    sign = 1 if pair == (first, second) else -1
+    test, ends = tests.tests[pair], tests.intervals[pair].ends
+    turned = None if ends is None else sorted(sign * end for end in ends)
+    return Comparison(
+        result.criterion,
+        first,
+        second,
+        None if test.observed is None else sign * test.observed,
+        None if turned is None else (turned[0], turned[1]),
+        test.p,
+        tests.adjusted.get(pair),
+        tests.ranked[pair].documents if pair in tests.ranked else 0,
+        test.reason,
+    )

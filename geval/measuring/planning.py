@@ -1,0 +1,59 @@
+"""How much more people have to rate until a judge's correlation is known well enough."""
+
+from decimal import Decimal
+
+import numpy as np
+
+from geval.measuring.measurement import Measurement
+from geval.reports.plans import Aim, Costs, Plan, Telling, plan_of
+from geval.statistics.anytime import RHO
+from geval.statistics.correlation import coefficients_by_document
+from geval.statistics.types import FloatArray
+
+# As an interval of plus or minus so much is narrow enough for a verdict.
+USUAL_WIDTH = 0.05
+
+
+def plan(
+    measured: Measurement,
+    *,
+    criterion: str = "",
+    judge: str = "",
+    width: float = USUAL_WIDTH,
+    price: float | None = None,
+) -> Plan:
+    """What rating takes until a judge's mean rho within documents is known to plus or minus
+    `width`, with what is rated and scored as the pilot. Plan again at 60 documents.
+
+    Args:
+        criterion: by default the one with the strongest verdict.
+        judge: by default the best one.
+        width: half of the 95 % interval.
+        price: of one rating.
+
+    Raises:
+        InputError: there is no such criterion or judge.
+
+    >>> import geval
+    >>> table = [{"doc": d, "system": s, "ann": (s + d) % 4, "bob": s, "gpt": (s * d) % 4}
+    ...          for d in range(20) for s in range(4)]
+    >>> result = geval.measure(table, human=["ann", "bob"], judge="gpt", document="doc",
+    ...                        system="system")
+    >>> plan = geval.plan(result, width=0.2)
+    >>> plan.documents, [row.raters for row in plan.rows]
+    (20, [1, 2])
+    """
+    chosen = measured.criteria_named(criterion)[0]
+    parts = measured.gathered
+    about = next(each for each in parts.criteria if each.name == chosen.criterion)
+    named = measured.judge_named(judge or chosen.judge or parts.judges[0].name)
+    units = parts.data.units.unweighted
+    nothing: FloatArray = np.full(len(units), np.nan)
+    scores = parts.data.judges.get((about.pk, named.pk), nothing)
+
+    def tell(mean: FloatArray) -> Telling:
+        shared = np.where(np.isnan(scores), np.nan, mean)
+        return Telling(coefficients_by_document(units, shared, scores, "spearman"), RHO)
+
+    costs = Costs(price=None if price is None else Decimal(str(price)))
+    return plan_of(Aim(width), parts.data.humans.get(about.pk), units, tell, costs)

@@ -1,0 +1,119 @@
+"""`geval.compare`, `geval.plan` and `geval.certify`: what a measurement says beyond its verdict."""
+
+import doctest
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import geval
+from annotations.goals.plans import plan as plan_of_site
+from annotations.models import CampaignGoal, GoalKind
+from evaluations.corpus.store import load_files
+from evaluations.models import Project
+from evaluations.reports.data import load_data
+from evaluations.reports.report import build_report
+from geval.files.readers import InputFile
+from geval.measuring import certifying, comparing, measuring, planning
+from tests.measuring.conftest import made_up, written
+
+
+@pytest.fixture
+def measured(files: list[Path]) -> geval.Measurement:
+    return geval.measure(files)
+
+
+@pytest.mark.parametrize("module", [certifying, comparing, measuring, planning])
+def test_examples_of_docstrings_hold(module: object) -> None:
+    result = doctest.testmod(module, extraglobs={"measure": geval.measure})  # type: ignore[arg-type]
+
+    assert (result.failed, result.attempted > 0) == (0, True)
+
+
+@pytest.mark.django_db
+def test_a_comparison_is_the_test_of_the_sites_report(project: Project, files: list[Path]) -> None:
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = {result.criterion: result.significance for result in build_report(project).criteria}
+
+    for compared in geval.compare(geval.measure(files), "near", "far"):
+        significance = site[compared.criterion]
+        (pair,) = significance.tests
+        sign = 1 if pair == ("near", "far") else -1
+        assert compared.difference == sign * significance.tests[pair].observed
+        assert compared.p_adjusted == significance.adjusted[pair]
+        assert compared.better == "near"
+
+
+def test_a_comparison_turns_round_with_its_judges(measured: geval.Measurement) -> None:
+    there = geval.compare(measured, "near", "far", criterion="Coherence")
+    back = geval.compare(measured, "far", "near", criterion="coherence")
+
+    assert len(there) == len(back) == 1
+    assert there[0].difference == -(back[0].difference or 0)
+    assert there[0].interval == tuple(-end for end in reversed(back[0].interval or ()))
+    assert "near agrees better" in str(there[0])
+
+
+@pytest.mark.django_db
+def test_a_plan_is_the_sites(project: Project, files: list[Path]) -> None:
+    load_files(project, [InputFile(path, path.name) for path in files])
+    judge, criterion = project.judges.get(name="near"), project.criteria.get(name="coherence")
+    aim = CampaignGoal(kind=GoalKind.WIDTH, criterion=criterion, judge=judge, width=0.1)
+    site = plan_of_site(aim, load_data(project, [judge], [criterion]))
+
+    library = geval.plan(geval.measure(files), criterion="coherence", judge="near", width=0.1)
+
+    assert library == site
+    assert library.now is not None
+    assert library.now.once.likely is not None
+
+
+@pytest.mark.parametrize(
+    ("requirement", "code"),
+    [
+        ("raters>=3", 0),
+        ("raters>=4", 1),
+        ("spearman.summary.value>=0.2", 0),
+        ("spearman.summary.value>=0.99", 1),
+        ("alt_test.passed", 0),
+    ],
+)
+def test_requirements_are_met_or_not(
+    measured: geval.Measurement, requirement: str, code: int
+) -> None:
+    (certified,) = geval.certify(measured, [requirement], criterion="coherence", judge="near")
+
+    assert certified.exit_code == code, certified
+
+
+def test_what_is_met_by_what_reads_nothing_is_not_met(tmp_path: Path) -> None:
+    content = made_up(3)
+    content["ratings.csv"] = "\n".join(
+        line.rsplit(",", 1)[0] + ",3" if line and not line.startswith("doc_id") else line
+        for line in content["ratings.csv"].split("\n")
+    )
+    measured = geval.measure(written(tmp_path, content))
+
+    certified = geval.certify(measured, ["alt_test.winning_rate>=0"], criterion="coherence",
+                              judge="near")  # fmt: skip
+
+    assert certified[0].exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: geval.certify(m, []), "Name a requirement"),
+        (lambda m: geval.certify(m, ["rho>0.5"]), "is not a requirement"),
+        (lambda m: geval.certify(m, ["instruction.most<=0.1"]), "needs probes of a judge"),
+        (lambda m: geval.certify(m, ["raters>=3"], criterion="style"), "no criterion 'style'"),
+        (lambda m: geval.compare(m, "near", "gpt"), "There is no judge 'gpt'"),
+        (lambda m: geval.compare(m, "near", "near"), "Name two judges"),
+        (lambda m: geval.plan(m, judge="gpt"), "There is no judge 'gpt'"),
+    ],
+)
+def test_names_that_nobody_has_are_errors(
+    measured: geval.Measurement, call: Callable[[geval.Measurement], object], message: str
+) -> None:
+    with pytest.raises(geval.InputError, match=message):
+        call(measured)
