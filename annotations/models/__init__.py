@@ -19,6 +19,12 @@ from annotations.models.campaigns import (
 )
 from annotations.models.goals import CampaignGoal, GoalKind
 from annotations.models.judgements import Preference, Rating, Span
+from annotations.models.open_links import (
+    OpenLink,
+    Participant,
+    ParticipantState,
+    ScreenedFor,
+)
 from annotations.models.people import Annotator
 from annotations.models.probabilities import Inclusion, StatedProbability
 
@@ -38,8 +44,12 @@ __all__ = [
     "Inclusion",
     "ItemKind",
     "ItemOrder",
+    "OpenLink",
+    "Participant",
+    "ParticipantState",
     "Preference",
     "Rating",
+    "ScreenedFor",
     "Seat",
     "Selection",
     "Span",

@@ -161,13 +161,15 @@ class Seat(models.Model):
     """An annotator's place in a campaign.
 
     `cursor` is the last position they reserved at, so that the next claim begins there; `handed`
-    counts the ordinary items they got, which decides when a check is due.
+    counts the ordinary items they got, which decides when a check is due. `most_items` is the most
+    ordinary items that they get, practice first; without it they get what there is.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="seats")
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="seats")
     cursor = models.IntegerField(default=-1)
     handed = models.PositiveIntegerField(default=0)
+    most_items = models.PositiveIntegerField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -37,14 +37,19 @@ _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_ca
            WHERE i.campaign_id = %(campaign)s AND i.places > 0 AND i.position > %(after)s {more}
              AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
                              AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
-           ORDER BY i.position LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED"""
+           ORDER BY i.position LIMIT %(most)s FOR UPDATE OF i {locked}"""
 _ASSIGNMENTS = JoinedQuery(
     {"a": Assignment, "i": CampaignItem},
     """FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
        WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
 )
-_FIRST = _PICK.format(more="")
-_OF_DOCUMENT = _PICK.format(more="AND i.document_id = %(document)s")
+# Whether items that somebody else is reserving are left out or waited for.
+_LOCKED = {False: "SKIP LOCKED", True: ""}
+_FIRST = {waits: _PICK.format(more="", locked=locked) for waits, locked in _LOCKED.items()}
+_OF_DOCUMENT = {
+    waits: _PICK.format(more="AND i.document_id = %(document)s", locked=locked)
+    for waits, locked in _LOCKED.items()
+}
 
 
 class IdleReason(StrEnum):
@@ -90,18 +95,30 @@ def queue_of(seat: Seat) -> list[int]:
     """
     refuse_if_not_open(seat.campaign)
     reserved = _reserved(seat)
-    if len(reserved) < AHEAD:
+    # With a number of items of their own, annotators get these once practice is behind them.
+    if not reserved or (len(reserved) < AHEAD and seat.most_items is None):
         with transaction.atomic():
             _lock_for_reserving(seat)
-            if not _reserve_more(seat):
+            some = _reserve_more(seat)
+            if not some:
                 release_expired(seat.campaign_id)
-                _reserve_more(seat)
+                some = _reserve_more(seat)
+        if not some and seat.most_items is not None:
+            # Whoever ends where nothing is left is not to end because others were reserving at the
+            # same moment. In a transaction of its own, which holds no items yet while it waits for
+            # some, and takes them by position: nobody waits in a circle.
+            with transaction.atomic():
+                _lock_for_reserving(seat)
+                _reserve_more(seat, waits=True)
         reserved = _reserved(seat)
     return reserved
 
 
 def idle_reason(seat: Seat) -> IdleReason:
-    """For an annotator with an empty queue: whether all is done, or others may release items."""
+    """For an annotator with an empty queue: whether all is done, or others may release items.
+    People with a number of items of their own do not wait for others."""
+    if seat.most_items is not None:
+        return IdleReason.FINISHED
     waiting = Assignment.objects.filter(
         campaign=seat.campaign_id, state=AssignmentState.RESERVED, item__kind=ItemKind.ORDINARY
     ).exclude(annotator=seat.annotator_id)
@@ -140,10 +157,10 @@ def _lock_for_reserving(seat: Seat) -> None:
         seat.cursor, seat.handed = cursor.fetchone()
 
 
-def _reserve_more(seat: Seat) -> int:
+def _reserve_more(seat: Seat, *, waits: bool = False) -> int:
     """Reserve a pack of items for the annotator of a locked seat; returns their number."""
     practice = _pick_checks(seat, (ItemKind.PRACTICE,), None)
-    picked = practice or _pick_ordinary(seat)
+    picked = practice or _pick_ordinary(seat, waits=waits)
     if not practice and picked:
         due = checks_due(seat.handed, len(picked), seat.campaign.check_percent)
         checks = _pick_checks(seat, (ItemKind.GOLD, ItemKind.ATTENTION), due) if due else []
@@ -171,24 +188,41 @@ def _reserve_more(seat: Seat) -> int:
     return len(picked)
 
 
-def _pick_ordinary(seat: Seat) -> list[_Picked]:
+def _items_left(seat: Seat) -> int:
+    """How many more ordinary items the annotator of a locked seat may get."""
+    if seat.most_items is None:
+        return DOCUMENT_PACK
+    held = Assignment.objects.filter(
+        campaign=seat.campaign_id,
+        annotator=seat.annotator_id,
+        item__kind=ItemKind.ORDINARY,
+        state__in=[AssignmentState.RESERVED, AssignmentState.SUBMITTED],
+    )
+    return max(0, seat.most_items - held.count())
+
+
+def _pick_ordinary(seat: Seat, *, waits: bool) -> list[_Picked]:
     """Free items from the annotator's position, or from the start; possibly a whole document."""
+    left = _items_left(seat)
+    if not left:
+        return []
     in_documents = seat.campaign.order == ItemOrder.DOCUMENT
     values: dict[str, Any] = {
         "campaign": seat.campaign_id,
         "annotator": seat.annotator_id,
         "after": seat.cursor,
-        "most": 1 if in_documents else PACK,
+        "most": 1 if in_documents else min(PACK, left),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_FIRST, values)
+        cursor.execute(_FIRST[waits], values)
         rows = cursor.fetchall()
         if not rows:
-            cursor.execute(_FIRST, values | {"after": -1})
+            cursor.execute(_FIRST[waits], values | {"after": -1})
             rows = cursor.fetchall()
         if rows and in_documents:
-            more = {"document": rows[0][1], "after": rows[0][2], "most": DOCUMENT_PACK - 1}
-            cursor.execute(_OF_DOCUMENT, values | more)
+            most = min(DOCUMENT_PACK, left) - 1
+            more = {"document": rows[0][1], "after": rows[0][2], "most": most}
+            cursor.execute(_OF_DOCUMENT[waits], values | more)
             rows += cursor.fetchall()
     return [_Picked(pk, position, outputs) for pk, _document, position, outputs in rows]
 

@@ -206,7 +206,7 @@ def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
 
 # A check is right if every score is as expected, every expected winner or the requested side
 # chosen.
-_RIGHT = """CASE
+RIGHT = """CASE
     WHEN i.expected ? 'scores' THEN (a.answer -> 'scores') @> (i.expected -> 'scores')
     WHEN i.expected ? 'side' THEN NOT EXISTS (
         SELECT 1 FROM jsonb_each_text(a.answer -> 'choices') AS c(k, v)
@@ -220,7 +220,7 @@ _BY_ANNOTATOR = f"""
     WITH mine AS (
         SELECT a.*, i.kind, i.expected,
                CASE WHEN i.kind <> 'ordinary'
-                   AND a.state = 'submitted' THEN {_RIGHT} END AS is_right
+                   AND a.state = 'submitted' THEN {RIGHT} END AS is_right
         FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
         WHERE a.campaign_id = %(campaign)s
     ), patterns AS (
