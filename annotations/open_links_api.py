@@ -81,6 +81,7 @@ def put_open_link(request: HttpRequest, slug: Path[str], pk: int, data: OpenLink
         )
     saved = form.save()
     end_banned(saved)
+    saved.refresh_from_db()
     return _link_json(saved)
 
 

@@ -153,9 +153,13 @@ class Participant(models.Model):
         return f"participant {self.pk}"
 
     def answers(self) -> list[tuple[str, str, Any]]:
-        """When a question was asked, its text and the answer."""
-        return [
-            (when, text, answer)
-            for when, answers in (("before", self.before), ("after", self.after))
-            for text, answer in answers.items()
-        ]
+        """When a question was asked, its text and the answer, in the order of the questions; the
+        database keeps no order of names."""
+        answers: list[tuple[str, str, Any]] = []
+        for when in ("before", "after"):
+            given: dict[str, Any] = getattr(self, when)
+            asked = [question["text"] for question in getattr(self.link, when)]
+            texts = [text for text in asked if text in given]
+            texts += [text for text in given if text not in asked]
+            answers += [(when, text, given[text]) for text in texts]
+        return answers

@@ -177,7 +177,9 @@ def test_the_same_person_returns_to_the_same_seat(link: OpenLink) -> None:
     other_browser = Person()
     again = ASSIGNMENT.search(page(other_browser.arrive()))
 
-    assert item and again and item[1] == again[1]
+    assert item
+    assert again
+    assert item[1] == again[1]
     assert "ferries?" not in str(other_browser.arrive().redirect_chain)
     assert Participant.objects.count() == Seat.objects.count() == 1
 

@@ -517,6 +517,56 @@ TABLES = (
         is_later=True,
     ),
     Table(
+        "open_links",
+        "annotations_openlink",
+        """SELECT k.name AS campaign, t.title, t.consent, t.people, t.items_each, t.minutes,
+                  t.pass_percent, t.before, t.after, t.amount, t.amount_screened, t.bonus,
+                  t.bonus_percent
+           FROM annotations_openlink t JOIN annotations_campaign k ON k.id = t.campaign_id
+           WHERE k.project_id = %(project)s""",
+        {"campaign_id": Ref("campaigns", ("campaign",))}
+        | same("title", "consent", "people", "items_each", "minutes", "pass_percent", "before")
+        | same("after", "amount", "amount_screened", "bonus", "bonus_percent"),
+        key=("campaign",),
+        json=frozenset({"before", "after"}),
+        # The address is the original's; codes are secrets, and banned ids are personal data.
+        defaults={
+            "address": None,
+            "is_open": False,
+            "banned": "[]",
+            "done_code": "",
+            "screened_code": "",
+            "returned_code": "",
+            "done_url": "",
+            "screened_url": "",
+            "returned_url": "",
+        },
+        is_later=True,
+    ),
+    Table(
+        "participants",
+        "annotations_participant",
+        # Without the ids by which panels know people; nobody of them works in a copy.
+        """SELECT k.name AS campaign, a.name AS annotator, t.source AS panel,
+                  CASE WHEN t.state IN ('consented', 'active') THEN 'returned' ELSE t.state END
+                      AS state, t.screened_for, t.before, t.after, t.consented_at, t.started_at,
+                  t.until, t.ended_at
+           FROM annotations_participant t JOIN annotations_openlink l ON l.id = t.link_id
+           JOIN annotations_campaign k ON k.id = l.campaign_id
+           LEFT JOIN annotations_annotator a ON a.id = t.annotator_id
+           WHERE k.project_id = %(project)s""",
+        {
+            "link_id": Ref("open_links", ("campaign",)),
+            "annotator_id": Ref("annotators", ("annotator",)),
+            "source": "panel",
+        }
+        | same("state", "screened_for", "before", "after", "consented_at", "started_at", "until")
+        | same("ended_at"),
+        json=frozenset({"before", "after"}),
+        defaults={"external_id": None, "study": "", "session": ""},
+        is_later=True,
+    ),
+    Table(
         "campaign_goals",
         "annotations_campaigngoal",
         """SELECT k.name AS campaign, c.name AS criterion, t.kind, t.width, j.name AS judge,
