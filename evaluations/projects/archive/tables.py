@@ -555,11 +555,8 @@ TABLES = (
            JOIN annotations_campaign k ON k.id = l.campaign_id
            LEFT JOIN annotations_annotator a ON a.id = t.annotator_id
            WHERE k.project_id = %(project)s""",
-        {
-            "link_id": Ref("open_links", ("campaign",)),
-            "annotator_id": Ref("annotators", ("annotator",)),
-            "source": "panel",
-        }
+        {"link_id": Ref("open_links", ("campaign",))}
+        | {"annotator_id": Ref("annotators", ("annotator",)), "source": "panel"}
         | same("state", "screened_for", "before", "after", "consented_at", "started_at", "until")
         | same("ended_at"),
         json=frozenset({"before", "after"}),
