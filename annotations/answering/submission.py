@@ -227,6 +227,12 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
     return replaced if assignment.answer is None else None
 
 
+def sees_scores(assignment: Assignment) -> bool:
+    """Whether LLM scores are beside an item: if its campaign shows them, and they were not left out
+    at random."""
+    return assignment.campaign.show_scores and assignment.scores_shown is not False
+
+
 def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answer | None:
     """Insert or replace an annotator's ratings of an output; what they replace, if anything."""
     with connection.cursor() as cursor:
@@ -237,7 +243,7 @@ def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answe
                 "annotator": assignment.annotator_id,
                 "criteria": [int(key) for key in answer["scores"]],
                 "scores": list(answer["scores"].values()),
-                "in_sight": assignment.campaign.show_scores,
+                "in_sight": sees_scores(assignment),
             },
         )
         earlier = {str(criterion): score for criterion, score in cursor.fetchall()}
@@ -257,7 +263,7 @@ def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
                 "criteria": [pair.criterion or None for pair in pairs],
                 "values": [pair.value for pair in pairs],
                 "a_was_left": [pair.a_was_left for pair in pairs],
-                "in_sight": assignment.campaign.show_scores,
+                "in_sight": sees_scores(assignment),
             },
         )
         earlier = [list(row) for row in cursor.fetchall()]

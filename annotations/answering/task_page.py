@@ -10,7 +10,7 @@ from django.db import connection
 
 from annotations.answering.answers import LETTERS
 from annotations.answering.progress import TaskProgress, task_progress
-from annotations.answering.submission import criteria_of, draft_fields
+from annotations.answering.submission import criteria_of, draft_fields, sees_scores
 from annotations.models import (
     Assignment,
     AssignmentState,
@@ -126,7 +126,7 @@ def task_page(
     criteria = criteria_of(campaign)
     begun = fields if fields is not None else draft_fields(assignment)
     outputs = _outputs(assignment, criteria, show_systems=campaign.show_systems)
-    hints = _judge_scores(campaign, assignment, outputs) if campaign.show_scores else {}
+    hints = _judge_scores(campaign, assignment, outputs) if sees_scores(assignment) else {}
     return TaskPage(
         assignment=assignment,
         campaign=campaign,

@@ -19,7 +19,7 @@ User = get_user_model()
 PLAN = (
     "kind", "criteria", "selection", "sample_size", "whole_documents", "group_size", "overlap",
     "order", "seed", "check_percent",
-    "attention_checks", "gold_csv", "practice_items", "strength", *GOAL,
+    "attention_checks", "gold_csv", "practice_items", "strength", "unseen_percent", *GOAL,
 )  # fmt: skip
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
 FOLDED = (
@@ -32,7 +32,10 @@ FOLDED = (
         "Checks and practice",
         ("check_percent", "attention_checks", "practice_items", "gold_csv"),
     ),
-    ("What annotators see", ("show_systems", "show_others", "show_scores", "show_markdown")),
+    (
+        "What annotators see",
+        ("show_systems", "show_others", "show_scores", "unseen_percent", "show_markdown"),
+    ),
     (
         "Marked errors and adjudication",
         ("categories", "severities", "adjudicate_beyond"),
@@ -78,7 +81,8 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "group_size", "overlap", "order", "seed",
             "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
             "show_systems",
-            "show_others", "show_scores", "show_markdown", "strength", "adjudicate_beyond",
+            "show_others", "show_scores", "unseen_percent", "show_markdown", "strength",
+            "adjudicate_beyond",
         )  # fmt: skip
         widgets = {
             "criteria": forms.CheckboxSelectMultiple,
@@ -100,6 +104,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
+            "unseen_percent": "Leave LLM scores out at random (percent)",
             "show_markdown": "Show Markdown as formatted text",
             "strength": "Graded choices (much better / better / tie)",
             "adjudicate_beyond": "Adjudicate items whose answers differ by more than",
@@ -134,6 +139,11 @@ class CampaignForm(GoalFields, forms.ModelForm):
             ),
             "show_scores": (
                 "Ratings made while scores are visible are marked, and the report says so."
+            ),
+            "unseen_percent": (
+                "For ratings, where LLM scores are shown: with this probability an annotator does"
+                " not see them beside an item, and the campaign's page says what seeing them"
+                " changed."
             ),
             "show_markdown": (
                 "Outputs are shown with headings, lists and tables; annotators can switch to the"

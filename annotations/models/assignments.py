@@ -72,9 +72,11 @@ class AssignmentState(models.TextChoices):
 class Assignment(models.Model):
     """One item for one annotator: reserved under a lease, then submitted or skipped.
 
-    `answer` is the submitted answer, `draft` input that is not submitted yet; `version` counts
-    submissions, so that a stale window cannot overwrite a newer answer. `seconds` is active time,
-    idle time left out. `shown` has the outputs in the order in which this annotator sees them.
+    `scores_shown` says whether LLM scores are beside it, where the campaign shows them; NULL where
+    it does not. `answer` is the submitted answer, `draft` input that is not submitted yet;
+    `version` counts submissions, so that a stale window cannot overwrite a newer answer. `seconds`
+    is active time, idle time left out. `shown` has the outputs in the order in which this annotator
+    sees them.
     """
 
     campaign = models.ForeignKey(
@@ -100,6 +102,7 @@ class Assignment(models.Model):
     draft_number = models.BigIntegerField(db_default=0)
     flagged = models.BooleanField(db_default=False)
     skip_reason = models.TextField(blank=True, db_default="")
+    scores_shown = models.BooleanField(null=True)
     saw_others_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

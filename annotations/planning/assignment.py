@@ -24,7 +24,7 @@ from annotations.models import (
     ItemOrder,
     Seat,
 )
-from annotations.planning.item_plan import checks_due, shown_order
+from annotations.planning.item_plan import checks_due, shown_order, shows_scores
 from geval_site.joined_query import JoinedQuery
 
 # At least this many are reserved ahead, so that the next one is loaded after submitting; a
@@ -251,21 +251,28 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_
 
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
     seed, annotator = seat.campaign.seed, seat.annotator_id
+    unseen = seat.campaign.unseen_percent
     rows = [
-        (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
+        (
+            item.item,
+            shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator),
+            shows_scores(unseen, seed=seed, item=item.item, annotator=annotator)
+            if seat.campaign.show_scores
+            else None,
+        )
         for item in picked
     ]
     with connection.cursor() as cursor:
         # An annotator may get an item again after its lease expired; their draft is still with it.
         cursor.executemany(
             """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state,
-                shown, lease_until)
-               VALUES (%s, %s, %s, 'reserved', %s, now() + make_interval(secs => %s))
+                shown, scores_shown, lease_until)
+               VALUES (%s, %s, %s, 'reserved', %s, %s, now() + make_interval(secs => %s))
                ON CONFLICT (item_id, annotator_id) DO UPDATE
                SET state = 'reserved', lease_until = EXCLUDED.lease_until, reserved_at = now()""",
             [
-                (seat.campaign_id, item, annotator, shown, seat.campaign.lease_minutes * 60)
-                for item, shown in rows
+                (seat.campaign_id, item, annotator, shown, scores, seat.campaign.lease_minutes * 60)
+                for item, shown, scores in rows
             ],
         )
 

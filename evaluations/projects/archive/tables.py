@@ -2,8 +2,8 @@
 
 `outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads accept. Keys
 of endpoints and members are not in an archive; of campaigns it has designs and goals, without who
-annotates and which items are left. It has locks, searches and looks; ratings of locked documents
-are left out until the last look.
+annotates and which items are left, and who took part by open links, without their ids. It has
+locks, searches and looks; ratings of locked documents are left out until the last look.
 """
 
 from collections.abc import Mapping
@@ -490,19 +490,22 @@ TABLES = (
                   CASE WHEN t.state = 'open' THEN 'closed' ELSE t.state END AS state,
                   t.selection, t.sample_size, t.whole_documents, t.group_size, t.overlap, t."order",
                   t.seed, t.lease_minutes, t.deadline, t.show_systems, t.show_others, t.show_scores,
-                  t.show_markdown, t.strength, t.span_categories, t.span_severities,
+                  t.unseen_percent, t.show_markdown, t.strength, t.span_categories,
+                  t.span_severities,
                   t.adjudicate_beyond, t.created_at, t.opened_at, t.closed_at
            FROM annotations_campaign t WHERE t.project_id = %(project)s""",
         {"name": "campaign"}
         | same("kind", "state", "selection", "sample_size", "whole_documents", "group_size")
         | same("overlap", "order", "seed", "lease_minutes", "deadline", "show_systems")
-        | same("show_others", "show_scores", "show_markdown", "strength", "span_categories")
+        | same("show_others", "show_scores", "unseen_percent", "show_markdown", "strength")
+        | same("span_categories")
         | same("span_severities", "adjudicate_beyond", "created_at", "opened_at", "closed_at"),
         key=("campaign",),
         of_project=True,
         json=frozenset({"span_categories", "span_severities"}),
         # Known answers and checks name outputs and belong to the items.
         defaults={"check_percent": 0, "attention_checks": False, "gold": "[]", "practice_items": 0},
+        later={"unseen_percent": 0},
         is_later=True,
     ),
     Table(
@@ -555,8 +558,11 @@ TABLES = (
            JOIN annotations_campaign k ON k.id = l.campaign_id
            LEFT JOIN annotations_annotator a ON a.id = t.annotator_id
            WHERE k.project_id = %(project)s""",
-        {"link_id": Ref("open_links", ("campaign",))}
-        | {"annotator_id": Ref("annotators", ("annotator",)), "source": "panel"}
+        {
+            "link_id": Ref("open_links", ("campaign",)),
+            "annotator_id": Ref("annotators", ("annotator",)),
+        }
+        | {"source": "panel"}
         | same("state", "screened_for", "before", "after", "consented_at", "started_at", "until")
         | same("ended_at"),
         json=frozenset({"before", "after"}),
