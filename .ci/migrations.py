@@ -22,8 +22,6 @@ EXCEPTIONS: dict[tuple[str, str, str], str] = {
     ("evaluations", "0025_wordings", "CREATE_INDEX_EXCLUSIVE"): _FEW_ROWS,
     ("evaluations", "0033_instrument", "CREATE_INDEX"): _NEW_TABLES,
     ("evaluations", "0033_instrument", "CREATE_INDEX_EXCLUSIVE"): _NEW_TABLES,
-    ("annotations", "0020_open_links", "CREATE_INDEX"): _NEW_TABLES,
-    ("annotations", "0020_open_links", "CREATE_INDEX_EXCLUSIVE"): _NEW_TABLES,
 }
 
 

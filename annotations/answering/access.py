@@ -102,7 +102,7 @@ def _part_is_over(request: HttpRequest, address: str) -> HttpResponse:
     """The way to the page that says how it ended, for a browser or its script."""
     entry = reverse("annotations:open_entry", args=[address])
     if wants_json(request):
-        message = f"This was not submitted: your time is over, or your part has ended. Open {entry}"
+        message = f"This was not submitted: your time is up, or your part has ended. Open {entry}"
         return refusal(request, AnnotationError(message, keeps_place=False))
     match = request.resolver_match
     if "fragment" in request.GET or (match and match.url_name == "open_next"):

@@ -65,7 +65,7 @@ class OpenLinkForm(forms.ModelForm):
         required=False,
         max_length=500_000,
         widget=forms.Textarea(attrs={"rows": 3, "class": "code"}),
-        help_text="One per line. Whoever is working gives back their items at once.",
+        help_text="One per line. People who are working give back their items at once.",
     )
 
     class Meta:
@@ -86,8 +86,8 @@ class OpenLinkForm(forms.ModelForm):
             "items_each": "Items per person",
             "minutes": "Time limit (minutes)",
             "pass_percent": "Pass mark in practice (percent)",
-            "amount": "Amount for whoever is done",
-            "amount_screened": "Amount for whoever is screened out",
+            "amount": "Amount for people who are done",
+            "amount_screened": "Amount for people who are screened out",
             "bonus": "Bonus",
             "bonus_percent": "Checks to pass for the bonus (percent)",
             "done_code": "Code: done",
@@ -103,15 +103,15 @@ class OpenLinkForm(forms.ModelForm):
                 "Markdown. Say who asks, what for, what is stored and for how long, and whom to"
                 " ask. Nothing is stored of people who do not agree."
             ),
-            "is_open": "If off, people who have begun can go on.",
-            "people": "Those who are working or done; whoever leaves makes room for somebody else.",
+            "is_open": "If off, people who have begun can continue.",
+            "people": "Those who are working or done; each one who leaves makes room for another.",
             "items_each": "Without practice and checks.",
             "minutes": "After it, unfinished items go to others.",
             "pass_percent": (
-                "Whoever has fewer practice items right is screened out. Leave empty to let"
-                " everybody go on after practice."
+                "People with fewer practice items right are screened out. Leave empty to let"
+                " everybody continue after practice."
             ),
-            "bonus": "For whoever is done and passed enough checks.",
+            "bonus": "For people who are done and passed enough checks.",
             "done_url": (
                 "https only. Behind the ? you can write {id}, {study} and {session}; they become"
                 " what the panel sent."

@@ -56,13 +56,13 @@ def payments(link: OpenLink) -> list[Payment]:
         .values_list("annotator")
         .annotate(total=Sum("seconds"))
     )
-    found = []
+    paid = []
     for participant in link.participants.select_related("annotator"):
         participant.link = link
         row = rows.get(participant.annotator.name) if participant.annotator else None
         checks, passed = (row.checks, row.checks_right) if row else (0, 0)
         amount, bonus = _due(participant, checks, passed)
-        found.append(
+        paid.append(
             Payment(
                 participant,
                 row.submitted if row else 0,
@@ -73,7 +73,7 @@ def payments(link: OpenLink) -> list[Payment]:
                 bonus,
             )
         )
-    return found
+    return paid
 
 
 def _due(participant: Participant, checks: int, passed: int) -> tuple[Decimal, Decimal]:

@@ -28,8 +28,9 @@ _RATINGS = f"""
 
 @dataclass(frozen=True)
 class SeenScores:
-    """Ratings with LLM scores in sight less those without, in points of the scale: how far they are
-    from the judges' scores (below 0: seeing them draws ratings towards them), and how high."""
+    """Ratings given while LLM scores were visible less the others, in points of the scale: how far
+    they are from the judges' scores (below 0: seeing them draws ratings towards them), and how
+    high."""
 
     distance: ArmDifference
     height: ArmDifference

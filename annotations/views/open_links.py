@@ -13,6 +13,17 @@ from annotations.results.payment import payment_file, payments
 from evaluations.models import Project
 from evaluations.people.access import EDITORS, project_view
 
+# What owners append to the link in their panel, which fills in the ids.
+APPENDED = (
+    (
+        "Prolific",
+        "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+    ),
+    ("MTurk", "?workerId=…&assignmentId=…&hitId=…"),
+    ("CloudResearch", "?participantId=…&assignmentId=…&projectId=…"),
+    ("Sona", "?survey_code=%SURVEY_CODE%"),
+)
+
 
 @project_view(EDITORS)
 def open_link_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
@@ -41,6 +52,7 @@ def participant_list(request: HttpRequest, project: Project, pk: int) -> HttpRes
         "link": link,
         "address": link.address
         and request.build_absolute_uri(reverse("annotations:open_entry", args=[link.address])),
+        "panels": APPENDED,
         "rows": rows,
         "counts": [(state.label, states.count(state)) for state in ParticipantState],
     }
@@ -64,7 +76,7 @@ def open_link_switch(request: HttpRequest, project: Project, pk: int) -> HttpRes
     OpenLink.objects.filter(pk=link.pk).update(is_open=is_open)
     messages.success(
         request,
-        "New people can begin." if is_open else "Nobody new can begin; others can go on.",
+        "New people can begin." if is_open else "Nobody new can begin; others can continue.",
     )
     return redirect("annotations:participant_list", project.slug, pk)
 

@@ -1,4 +1,4 @@
-"""Short questions to people, one a line: a choice, a number or a text. Pure.
+"""Short questions to people, one per line: a choice, a number or a text. Pure.
 
     Is German your first language? | yes = 50, no = 0
     How many years have you worked as a translator? | number

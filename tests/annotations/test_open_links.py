@@ -119,7 +119,7 @@ def test_nothing_is_stored_before_somebody_agrees(link: OpenLink) -> None:
     person.arrive()
     for path in ("start", "task/", "task/next/", "finish", "leave", "end"):
         response = person.client.get(f"/c/ferries/{path}")
-        assert response.headers.get("Location") == "/c/ferries" or "is over" in page(response)
+        assert response.headers.get("Location") == "/c/ferries" or "has ended" in page(response)
     person.client.post("/c/ferries/task/1/submit/", {"score-1": "3"})
 
     assert not Participant.objects.exists()
@@ -293,9 +293,9 @@ def test_after_the_time_limit_items_go_back_and_answers_are_refused(link: OpenLi
     answer = person.client.post(f"/c/ferries/task/{held.pk}/submit/", {}, headers=accept)
 
     assert answer.status_code == 403
-    assert "your time is over" in answer.json()["message"]
+    assert "your time is up" in answer.json()["message"]
     assert sum(link.campaign.items.values_list("places", flat=True)) == 12
-    assert "Your time is over" in page(person.arrive())
+    assert "Your time is up" in page(person.arrive())
     assert "BACK1" in page(person.arrive())
 
 
@@ -372,7 +372,7 @@ def test_a_script_gets_a_piece_when_the_part_is_over(link: OpenLink) -> None:
 
     piece = person.client.get("/c/ferries/task/next/")
 
-    assert "This part is over" in page(piece)
+    assert "This part has ended" in page(piece)
     assert "data-task" in page(piece)
 
 

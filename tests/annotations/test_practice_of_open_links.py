@@ -110,7 +110,7 @@ def test_a_script_learns_it_with_its_next_item(link: OpenLink) -> None:
     person.rate("5")
     person.rate("5")
 
-    assert "This part is over" in page(person.client.get("/c/ferries/task/next/"))
+    assert "This part has ended" in page(person.client.get("/c/ferries/task/next/"))
 
 
 def test_instructions_say_how_much_has_to_be_right(link: OpenLink) -> None:
