@@ -78,7 +78,7 @@ def payments(link: OpenLink) -> list[Payment]:
 
 def _due(participant: Participant, checks: int, passed: int) -> tuple[Decimal, Decimal]:
     """The amount of how it ended, and the bonus of whoever is done and passed enough checks."""
-    link, nothing = participant.link, Decimal(0)
+    link, nothing = participant.link, Decimal("0.00")
     if participant.state == ParticipantState.SCREENED:
         return link.amount_screened, nothing
     if participant.state != ParticipantState.DONE:

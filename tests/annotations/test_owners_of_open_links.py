@@ -167,7 +167,7 @@ def test_the_payment_file_says_what_everybody_did_and_gets(
         ("2", "1.5"), ("0", "0.0"), ("0", "0.0"),
     ]  # fmt: skip
     assert [(row["amount"], row["bonus"]) for row in rows] == [
-        ("2.50", "0"), ("0.10", "0"), ("0", "0"),
+        ("2.50", "0.00"), ("0.10", "0.00"), ("0.00", "0.00"),
     ]  # fmt: skip
     assert rows[1]["reason"] == "their group is full or not wanted"
     assert (rows[0]["study"], rows[0]["session"], rows[0]["panel"]) == (
@@ -175,7 +175,7 @@ def test_the_payment_file_says_what_everybody_did_and_gets(
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("percent", "bonus"), [("50", "1.00"), ("51", "0")])
+@pytest.mark.parametrize(("percent", "bonus"), [("50", "1.00"), ("51", "0.00")])
 def test_a_bonus_is_for_enough_passed_checks(
     browser: Client, campaign: Campaign, percent: str, bonus: str
 ) -> None:
