@@ -1,6 +1,5 @@
 """Identify the sender of a request, for limits and idempotency keys."""
 
-from django.core import signing
 from django.http import HttpRequest
 
 from evaluations.models.tokens import PREFIX, ApiToken, digest_of
@@ -8,9 +7,6 @@ from geval_site.visitors import client_address, counted_address
 
 API_PREFIX = "/api/"
 SCHEME = "bearer "
-# By this cookie somebody who annotates by an open link is the same person again.
-PARTICIPANT_COOKIE = "participant"
-PARTICIPANT_SALT = "participant of an open link"
 
 
 def is_for_api(request: HttpRequest) -> bool:
@@ -26,23 +22,8 @@ def known_sender(request: HttpRequest) -> str:
 
 
 def sender_of(request: HttpRequest) -> str:
-    """The token, else the user, else the participant of an open link, else the address. Invalid
-    tokens and cookies are ignored. A class of students behind one address is many participants."""
-    return (
-        known_sender(request)
-        or _participant(request)
-        or f"address {counted_address(client_address(request))}"
-    )
-
-
-def _participant(request: HttpRequest) -> str:
-    cookie = request.COOKIES.get(PARTICIPANT_COOKIE, "")
-    if not cookie:
-        return ""
-    try:
-        return f"participant {signing.loads(cookie, salt=PARTICIPANT_SALT)}"
-    except signing.BadSignature:
-        return ""
+    """The token, else the user, else the address. Invalid tokens are ignored."""
+    return known_sender(request) or f"address {counted_address(client_address(request))}"
 
 
 def _token_id(request: HttpRequest) -> int | None:

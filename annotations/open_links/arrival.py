@@ -12,10 +12,10 @@ from django.http import HttpRequest, HttpResponse
 
 from annotations.models import OpenLink, Participant
 from geval.texts.plain import storable
-from geval_site.senders import PARTICIPANT_COOKIE, PARTICIPANT_SALT
 
 LONGEST_ID = 200
 DAYS = 30
+COOKIE, SALT = "participant", "participant of an open link"
 # The parameters of each panel: the person, the study, the session. The first that is there counts.
 PANELS = {
     "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
@@ -55,9 +55,7 @@ def own_code(code: str) -> Arrival:
 def participant_of(request: HttpRequest, address: str) -> Participant | None:
     """Who this browser is at a link, with the link, its campaign and project."""
     try:
-        pk = signing.loads(
-            request.COOKIES.get(PARTICIPANT_COOKIE, ""), salt=PARTICIPANT_SALT, max_age=DAYS * 86400
-        )
+        pk = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=DAYS * 86400)
     except signing.BadSignature:
         return None
     return joined().filter(pk=pk, link__address=address).first()
@@ -76,8 +74,8 @@ def joined() -> QuerySet[Participant]:
 def remember(response: HttpResponse, participant: Participant, path: str) -> HttpResponse:
     """Let this browser come back as the same person: a signed cookie for the link's own pages."""
     response.set_cookie(
-        PARTICIPANT_COOKIE,
-        signing.dumps(participant.pk, salt=PARTICIPANT_SALT),
+        COOKIE,
+        signing.dumps(participant.pk, salt=SALT),
         max_age=DAYS * 86400,
         path=path,
         secure=settings.SESSION_COOKIE_SECURE,

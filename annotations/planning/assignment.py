@@ -149,12 +149,23 @@ def _reserved(seat: Seat) -> list[int]:
 
 
 def _lock_for_reserving(seat: Seat) -> None:
-    """Lock the seat, so that this annotator's requests wait for each other; read its position."""
+    """Lock the seat, so that this annotator's requests wait for each other; read its position.
+
+    Raises:
+        AnnotationError: they were removed from the campaign.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT cursor, handed FROM annotations_seat WHERE id = %s FOR UPDATE", [seat.pk]
+            "SELECT cursor, handed, removed_at IS NOT NULL FROM annotations_seat WHERE id = %s"
+            " FOR UPDATE",
+            [seat.pk],
         )
-        seat.cursor, seat.handed = cursor.fetchone()
+        seat.cursor, seat.handed, is_removed = cursor.fetchone()
+    if is_removed:
+        # Since the request began; items that are given now would come back with their lease only.
+        raise AnnotationError(
+            f"You are no longer an annotator of {seat.campaign.name}.", keeps_place=False
+        )
 
 
 def _reserve_more(seat: Seat, *, waits: bool = False) -> int:

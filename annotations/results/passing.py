@@ -4,7 +4,7 @@ from django.db import connection
 
 from annotations.errors import AnnotationError
 from annotations.models import Participant, ParticipantState, ScreenedFor, Seat
-from annotations.open_links.places import end
+from annotations.open_links.places import end, end_overdue
 from annotations.planning.assignment import queue_of
 from annotations.results.progress import RIGHT
 
@@ -28,7 +28,9 @@ def items_of(participant: Participant, seat: Seat) -> list[int] | None:
         end(participant, ParticipantState.SCREENED, ScreenedFor.PRACTICE)
         return None
     try:
-        return queue_of(seat)
+        queue = queue_of(seat)
+        # Nobody ends for want of items that people hold whose time is over.
+        return queue_of(seat) if not queue and end_overdue(participant.link) else queue
     except AnnotationError:
         return []
 

@@ -299,6 +299,21 @@ def test_after_the_time_limit_items_go_back_and_answers_are_refused(link: OpenLi
     assert "BACK1" in page(person.arrive())
 
 
+def test_people_who_need_items_get_those_of_people_out_of_time(link: OpenLink) -> None:
+    Campaign.objects.update(order="random")
+    OpenLink.objects.update(items_each=6)
+    first = Person("p1").begin()
+    while first.rate():
+        pass
+    Person("p2").begin()
+    third = Person("p3").begin()
+
+    before = third.rate()
+    Participant.objects.filter(external_id="p2").update(until=timezone.now() - timedelta(seconds=1))
+
+    assert (before, third.rate()) == (False, True)
+
+
 def test_an_overdue_place_is_free_for_the_next_person(link: OpenLink) -> None:
     OpenLink.objects.update(people=1)
     Person("p1").begin()

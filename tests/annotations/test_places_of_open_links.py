@@ -10,6 +10,7 @@ import pytest
 from django.db import connection, connections
 
 from annotations.answering.submission import submit
+from annotations.errors import AnnotationError
 from annotations.models import (
     Assignment,
     Campaign,
@@ -184,3 +185,15 @@ def test_a_part_ends_once(link: OpenLink) -> None:
 
     assert sorted(ended) == [False] * 5 + [True]
     assert sum(link.campaign.items.values_list("places", flat=True)) == 24
+
+
+def test_a_request_that_comes_after_the_end_gets_no_items(link: OpenLink) -> None:
+    """It had begun before, and so has the seat."""
+    person = take_place(came(link, 0), {})
+    seat = seat_of(person)
+
+    end(person, ParticipantState.RETURNED)
+
+    with pytest.raises(AnnotationError, match="no longer an annotator"):
+        queue_of(seat)
+    assert not Assignment.objects.exists()
