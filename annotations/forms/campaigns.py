@@ -160,6 +160,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.project = project
         self.fields["criteria"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+        self.fields["unseen_percent"].required = False
         members = User._default_manager.filter(memberships__project=project).order_by("username")
         self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
         campaign = self.instance
@@ -210,6 +211,10 @@ class CampaignForm(GoalFields, forms.ModelForm):
 
     def clean_name(self) -> str:
         return free_name(self.instance, self.cleaned_data["name"])
+
+    def clean_unseen_percent(self) -> int:
+        """Nothing is 0."""
+        return self.cleaned_data["unseen_percent"] or 0
 
     def clean_categories(self) -> list[str]:
         return [
