@@ -15,6 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+from llms import write_for_models
 from reference import pages_from_code
 
 HERE = Path(__file__).resolve().parent.parent
@@ -32,6 +33,8 @@ def main() -> None:
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", site],
         cwd=HERE, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=False,
     )  # fmt: skip
+    if not done.returncode:
+        write_for_models(PAGES, HERE / "mkdocs.yml", site)
     shutil.rmtree(PAGES)
     if done.returncode:
         raise SystemExit(done.returncode)
@@ -47,7 +50,7 @@ def main() -> None:
 def stage(folder: Path) -> None:
     """All pages of the site: those of docs/, with the reference."""
     shutil.rmtree(folder, ignore_errors=True)
-    ignored = shutil.ignore_patterns("site")
+    ignored = shutil.ignore_patterns("site", "skills")
     shutil.copytree(HERE / "docs", folder, ignore=ignored)
     shutil.copytree(HERE / "docs" / "site" / "assets", folder / "assets" / "site")
     for name, text in pages_from_code().items():
