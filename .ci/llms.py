@@ -66,7 +66,7 @@ def _listed(entries: list[tuple[str, str, str]], pages: Path) -> str:
 def first_sentence(text: str) -> str:
     """What a page says first, without marks of Markdown; of a page without a paragraph nothing."""
     for part in re.split(r"\n\s*\n", text):
-        if part.lstrip().startswith(("#", "|", "```", "!", "<", "-", "1.")):
+        if re.match(r"\s*(?:#|\||```|!|<|-|\d+\. )", part):
             continue
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(part.split()))
         plain = re.sub(r"[*`_]{1,2}(\S)", r"\1", plain).replace("*", "").replace("`", "")

@@ -72,3 +72,26 @@ def test_make_targets_named_in_the_docs_exist() -> None:
     assert {"check", "bench-judge"} <= named
     targets = set(re.findall(r"^([\w-]+):", makefile, re.M)) | benchmarks
     assert [name for name in named if name not in targets] == []
+
+
+def test_links_between_pages_lead_to_headings_that_exist() -> None:
+    pages = {path.resolve(): path.read_text() for path in (CHECKOUT / "docs").rglob("*.md")}
+    anchors = {path: set(map(_anchor, HEADING.findall(text))) for path, text in pages.items()}
+    broken = [
+        f"{path.name}: {name}#{anchor}"
+        for path, text in pages.items()
+        for name, anchor in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", text)
+        if (target := (path.parent / name).resolve() if name else path) in anchors
+        and anchor not in anchors[target]
+    ]
+
+    assert not broken
+
+
+HEADING = re.compile(r"^#{1,6} +(.+)$", re.M)
+
+
+def _anchor(heading: str) -> str:
+    """As the docs' site makes it: small letters and digits, a dash for each blank."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
