@@ -271,6 +271,7 @@ class GptScore(LlmEvaluator):
     )
     paper = "Fu et al. (2023), GPTScore: Evaluate as You Desire"
     chats = False
+    endpoint = "an endpoint with echo and logprobs"
     Settings: ClassVar = GptScoreSettings
 
     @classmethod

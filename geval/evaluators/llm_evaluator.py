@@ -47,12 +47,16 @@ class LlmEvaluator(Evaluator):
     Class attributes: `chats` says whether it asks a chat model for replies, so that the judge's
     scoring mode (probabilities, samples, one reply) means something to it; `writes_steps` whether
     its prompt has evaluation steps, which the model writes first; `takes_batches` whether its
-    questions may go through the endpoint's batch API (one request each, scored by `score_again`).
+    questions may go through the endpoint's batch API (one request each, scored by `score_again`),
+    and `is_probed` whether it is found out by a chat what its model can do; `endpoint` says
+    what it needs, in words.
     """
 
     family: ClassVar = "LLM"
     per_criterion: ClassVar = True
     chats: ClassVar = True
+    is_probed: ClassVar[bool] = True
+    endpoint: ClassVar[str] = "an endpoint"
 
     @classmethod
     def why_not_with(cls, findings: Findings) -> str:

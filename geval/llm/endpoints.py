@@ -19,6 +19,7 @@ import openai
 
 from geval.llm import wire
 from geval.llm.cost import estimated_tokens
+from geval.llm.decisions import ROUTES, DecisionRequest
 from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error
 from geval.llm.network import (
     USUAL_BYTES,
@@ -165,6 +166,32 @@ class Client:
             _limits(response.headers),
         )
 
+    async def decide(self, request: DecisionRequest) -> Reply:
+        """Have a decision model answer.
+
+        Raises:
+            EndpointError: the endpoint has no such route (MODEL_NOT_FOUND), or anything else went
+                wrong.
+        """
+        body = request.body()
+        call: Awaitable[Any] = (
+            self._openai.decisions.with_raw_response.create(**body)
+            if request.protocol == "decisions"
+            else self._openai.post(ROUTES["systemone"], body=body, cast_to=httpx2.Response)
+        )
+        response = await self._ask(call, request)
+        reply = self._read(
+            lambda: wire.read_decision(
+                response.content,
+                protocol=request.protocol,
+                levels=len(request.levels),
+                request_id=response.headers.get("x-request-id", ""),
+            ),
+            response.content,
+            "a decision",
+        )
+        return _counted(reply, request, _limits(response.headers))
+
     async def list_models(self) -> list[str]:
         """The names of the models that the endpoint lists.
 
@@ -176,6 +203,8 @@ class Client:
 
     async def ask(self, request: Request) -> Reply:
         """Ask once, in whichever way the request is made."""
+        if isinstance(request, DecisionRequest):
+            return await self.decide(request)
         return await (
             self.echo(request) if isinstance(request, EchoRequest) else self.chat(request)
         )

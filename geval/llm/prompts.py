@@ -153,13 +153,18 @@ def compose_template(parts: PromptParts, *, steps: str | None, is_delimited: boo
             sections.append(f"{STEPS_HEADING}\n\n{written}")
         if parts.examples.strip():
             sections.append(f"{EXAMPLES_HEADING}\n\n{pool_block(parts.examples, parts.nearest)}")
-        inputs = parts.inputs.strip() or DEFAULT_INPUTS
-        sections.append(f"{NOTE}\n\n{delimited(inputs)}" if is_delimited else inputs)
+        sections.append(compose_inputs(parts, is_delimited=is_delimited))
         form = "\n".join(f"- {heading_of(one.criterion)}:" for one in together)
         sections.append(f"Evaluation Form (scores ONLY):\n\n{form}")
         template = "\n\n\n".join(sections)
     check_template(template)
     return template
+
+
+def compose_inputs(parts: PromptParts, *, is_delimited: bool) -> str:
+    """The part of a template that shows the texts."""
+    inputs = parts.inputs.strip() or DEFAULT_INPUTS
+    return f"{NOTE}\n\n{delimited(inputs)}" if is_delimited else inputs
 
 
 def delimited(inputs: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from geval.llm.decisions import DecisionRequest
+
 
 @dataclass(frozen=True)
 class ChatRequest:
@@ -85,7 +87,7 @@ class EchoRequest:
         return 1
 
 
-Request = ChatRequest | EchoRequest
+Request = ChatRequest | EchoRequest | DecisionRequest
 
 
 def request_key(base_url: str, *requests: Request) -> str:

@@ -16,6 +16,7 @@ import orjson
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from geval.llm.decisions import NAME, Protocol, answer_text
 from geval.llm.replies import EchoedToken, Reply, ReplyChoice, Token
 from geval.llm.thoughts import without_thoughts
 from geval.texts.plain import storable
@@ -226,6 +227,37 @@ def read_echo_answer(content: bytes) -> Reply:
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )
+
+
+def read_decision(
+    content: bytes, *, protocol: Protocol, levels: int, request_id: str = ""
+) -> Reply:
+    """The answer of a decision model, as a reply whose text is `decisions.answer_text`.
+
+    Args:
+        levels: how many were asked for; 0 for a statement.
+
+    Raises:
+        MalformedError: there is no answer, or it is not one to what was asked.
+    """
+    answer = _object(loads(content))
+    answers = answer.get("answers")
+    if protocol == "systemone":
+        listed = [answers.get(NAME)] if isinstance(answers, dict) else []
+    else:
+        listed = answers if isinstance(answers, list) else []
+    if len(listed) != 1 or not isinstance(listed[0], dict):
+        raise MalformedError("it has not one answer")
+    try:
+        text = answer_text(listed[0], protocol, levels=levels)
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    usage = answer.get("usage")
+    counted = usage if isinstance(usage, dict) else {}
+    # These protocols name tokens as the Responses API does.
+    as_chat = {"prompt_tokens": counted.get("input_tokens"),
+               "completion_tokens": counted.get("output_tokens")}  # fmt: skip
+    return _reply(answer | {"usage": as_chat}, request_id, (ReplyChoice(text),))
 
 
 def read_batch(content: bytes) -> BatchRecord:

@@ -14,6 +14,7 @@ from aiohttp import web
 from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
 from geval.standin import HONEST_NAME
 from geval.standin.batches import Batches
+from geval.standin.deciding import decision
 from geval.standin.judging import seeded
 from geval.standin.limiting import Limits
 from geval.standin.replies import (
@@ -95,6 +96,8 @@ class StandIn:
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/completions", self._completion)
+        app.router.add_post("/v1/decisions", self._decide)
+        app.router.add_post("/v1/systemone", self._decide)
         app.router.add_post("/v1/files", self._upload)
         app.router.add_get("/v1/files/{id}/content", self._file)
         app.router.add_post("/v1/batches", self._new_batch)
@@ -123,7 +126,13 @@ class StandIn:
         return _json(
             {
                 "name": HONEST_NAME,
-                "endpoints": ["/v1/models", "/v1/chat/completions", "/v1/completions"],
+                "endpoints": [
+                    "/v1/models",
+                    "/v1/chat/completions",
+                    "/v1/completions",
+                    "/v1/decisions",
+                    "/v1/systemone",
+                ],
             }
         )
 
@@ -194,6 +203,17 @@ class StandIn:
         return await self._failure(seeded("fault", self.calls).random) or _json(
             text_completion(body)
         )
+
+    async def _decide(self, request: web.Request) -> web.StreamResponse:
+        refused = self._unauthorised(request)
+        if refused:
+            return refused
+        body = _object(await request.read())
+        answered = decision(body) if body else None
+        if answered is None:
+            return _error(400, "No question could be read.", "invalid_request_error")
+        self.calls += 1
+        return await self._failure(seeded("fault", self.calls).random) or _json(answered)
 
     async def _upload(self, request: web.Request) -> web.Response:
         refused = self._unauthorised(request)

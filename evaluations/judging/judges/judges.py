@@ -341,6 +341,9 @@ def _findings_for(
     model, endpoint = draft.model.strip(), draft.endpoint
     if not model or endpoint is None:
         return None
+    evaluator = evaluators().get(draft.kind)
+    if evaluator and issubclass(evaluator, LlmEvaluator) and not evaluator.is_probed:
+        return None
     findings = known_findings(endpoint, model)
     if findings or not probe:
         return findings

@@ -54,7 +54,7 @@ def needs_of(evaluator: type[Evaluator]) -> str:
         return "an upload"
     needs: list[str] = sorted(evaluator.needs)
     if issubclass(evaluator, LlmEvaluator):
-        needs.append("an endpoint" if evaluator.chats else "an endpoint with echo and logprobs")
+        needs.append(evaluator.endpoint)
     if "model" in evaluator.Settings.model_fields:
         needs.append("a model")
     if issubclass(evaluator, LocalEvaluator) and "scores" in evaluator.looks_at:

@@ -1,0 +1,210 @@
+"""Decision models: a criterion becomes a typed question, its answer a distribution over the scale;
+odd answers are errors with a reason."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geval.evaluators.base import Item
+from geval.evaluators.decision import Decision
+from geval.llm import wire
+from geval.llm.decisions import (
+    DecisionRequest,
+    Protocol,
+    answer_text,
+    levels_of,
+    score_decision,
+    why_not_decided,
+)
+from geval.llm.item_texts import Texts
+from geval.llm.parsing import Failure, Reason
+from geval.llm.prompts import PromptError, PromptParts
+from geval.llm.request_settings import RequestSettings
+from geval.llm.scoring import Scored
+from geval.scales import Scale
+
+FIVE, PASSES = Scale(1, 5), Scale(0, 1)
+SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)
+TEXTS = Texts("When does it sail?", "At ten.")
+EVEN = [0.2] * 5
+
+
+def request_for(protocol: Protocol, scale: Scale, **parts: str) -> DecisionRequest:
+    judge = Decision({"protocol": protocol, "delimited": True})
+    template = judge.template(PromptParts("clarity", scale, definition="how clear it is", **parts))
+    question = judge.question(Item(TEXTS, "clarity", template), scale, SETTINGS)
+    assert not isinstance(question, Failure)
+    (request,) = judge.requests(question, SETTINGS)
+    assert isinstance(request, DecisionRequest)
+    return request
+
+
+def test_a_scale_becomes_a_score_with_a_level_for_each_point() -> None:
+    openai, systemone = (request_for(each, FIVE).body() for each in ("decisions", "systemone"))  # type: ignore[arg-type]
+
+    (question,) = openai["questions"]
+    assert [level["label"] for level in question["levels"]] == ["1", "2", "3", "4", "5"]
+    assert systemone["questions"]["rating"]["criteria"] == ["1", "2", "3", "4", "5"]
+    assert question["instructions"] == systemone["questions"]["rating"]["instructions"]
+    assert "clarity: how clear it is" in question["instructions"]
+    assert openai["input"] == systemone["state"]
+    assert "At ten." in openai["input"]
+    assert "how clear it is" not in openai["input"]
+
+
+def test_pass_or_fail_becomes_a_statement() -> None:
+    openai, systemone = (request_for(each, PASSES).body() for each in ("decisions", "systemone"))  # type: ignore[arg-type]
+
+    assert openai["questions"][0]["type"] == "predicate"
+    assert systemone["questions"]["rating"]["type"] == "noul"
+    assert "passes on clarity" in openai["questions"][0]["instructions"]
+
+
+def test_words_of_points_are_part_of_their_levels() -> None:
+    assert levels_of(Scale(1, 3, labels={"bad": 1.0, "good": 3.0})) == ("1: bad", "2", "3: good")
+
+
+@pytest.mark.parametrize(("highest", "is_refused"), [(9, False), (10, False), (11, True)])
+def test_a_scale_with_more_points_than_levels_is_refused(highest: int, is_refused: bool) -> None:
+    assert bool(why_not_decided(Scale(1, highest))) is is_refused
+    assert bool(Decision.why_not_on(Scale(1, highest), "")) is is_refused
+
+
+def test_a_definition_cannot_pose_as_the_input() -> None:
+    with pytest.raises(PromptError, match="word it differently"):
+        Decision().template(PromptParts("clarity", FIVE, definition="x\n\nInput:\n\n{{Summary}}"))
+
+
+def openai_answer(**changed: Any) -> dict[str, Any]:
+    levels = [{"value": at, "label": str(at + 1), "probability": p} for at, p in enumerate(EVEN)]
+    return {"type": "score", "score": 2.0, "confidence": 0.2, "probabilities": levels} | changed
+
+
+def systemone_answer(**changed: Any) -> dict[str, Any]:
+    shares = {str(at): share for at, share in enumerate(EVEN)}
+    return {"type": "score", "score": 2.0, "probabilities": shares} | changed
+
+
+def read(protocol: Protocol, answer: Any, **more: Any) -> str:
+    answers = {"rating": answer} if protocol == "systemone" else [answer]
+    content = json.dumps({"answers": answers, "model": "m-1", **more}).encode()
+    return wire.read_decision(content, protocol=protocol, levels=5).choices[0].text
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=5, max_size=5))
+def test_both_protocols_give_the_same_score_which_is_the_weighted_mean(
+    weights: list[float],
+) -> None:
+    shares = [weight / sum(weights) for weight in weights]
+    listed = [{"value": at, "label": "l", "probability": p} for at, p in enumerate(shares)]
+    by_level = {str(at): share for at, share in enumerate(shares)}
+
+    scores = [
+        score_decision(read("decisions", openai_answer(probabilities=listed)), FIVE,
+                       min_coverage=0.5),
+        score_decision(read("systemone", systemone_answer(probabilities=by_level)), FIVE,
+                       min_coverage=0.5),
+    ]  # fmt: skip
+
+    for score in scores:
+        assert isinstance(score, Scored)
+        assert math.isclose(score.value, sum((at + 1) * p for at, p in enumerate(shares)))
+        assert math.isclose(sum(score.distribution.values()), 1)
+
+
+def test_levels_in_another_order_are_those_of_their_numbers() -> None:
+    levels = [
+        {"value": 4, "probability": 1.0},
+        *({"value": n, "probability": 0.0} for n in range(4)),
+    ]
+
+    score = score_decision(read("decisions", openai_answer(probabilities=levels)), FIVE,
+                           min_coverage=0.5)  # fmt: skip
+
+    assert isinstance(score, Scored)
+    assert score.value == 5
+
+
+def test_a_refusal_is_a_failure_with_its_reason() -> None:
+    text = read("decisions", {"type": "refusal", "name": "rating"})
+
+    failure = score_decision(text, FIVE, min_coverage=0.5)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason == Reason.REFUSAL
+
+
+@pytest.mark.parametrize(("mass", "is_scored"), [(0.49, False), (0.5, True), (0.51, True)])
+def test_the_mass_of_all_labels_is_the_coverage(mass: float, is_scored: bool) -> None:
+    text = read("systemone", systemone_answer(label_mass=mass))
+
+    scored = score_decision(text, FIVE, min_coverage=0.5)
+
+    assert isinstance(scored, Scored) is is_scored
+    if isinstance(scored, Scored):
+        assert scored.coverage == mass
+    else:
+        assert scored.reason == Reason.LOW_COVERAGE
+
+
+def test_a_statement_is_scored_by_its_probability() -> None:
+    texts = [
+        answer_text({"type": "predicate", "probability": 0.3}, "decisions", levels=0),
+        answer_text({"type": "noul", "noul": 0.3}, "systemone", levels=0),
+    ]
+
+    for text in texts:
+        score = score_decision(text, PASSES, min_coverage=0.5)
+        assert isinstance(score, Scored)
+        assert score.distribution == {0.0: 0.7, 1.0: 0.3}
+
+
+# What an endpoint may send in the place of an answer; the protocols' own forms are made of each.
+ODD_PROBABILITIES: list[Any] = [
+    None, [], {}, "0.2", 5, True, [0.2] * 4, [0.2] * 6, ["0.2"] * 5, [None] * 5, [True] * 5,
+    [0.5] * 5, [0.1] * 5, [-0.5, 0.5, 0.5, 0.5, 0.0], [1.5, -0.5, 0, 0, 0], [[0.2]] * 5,
+    {"0": 1.0}, {"a": 0.2, "b": 0.2, "c": 0.2, "d": 0.2, "e": 0.2},
+    {"1": 0.2, "2": 0.2, "3": 0.2, "4": 0.2, "5": 0.2}, {str(n): None for n in range(5)},
+    {str(n): "0.2" for n in range(5)}, {"-1": 0.2, "0": 0.2, "1": 0.2, "2": 0.2, "3": 0.2},
+    {"0": 0.2, "00": 0.2, "1": 0.2, "2": 0.2, "3": 0.2}, {str(n): 1e308 for n in range(5)},
+    [{"value": 0, "probability": 0.2}] * 5, [{"probability": 0.2}] * 4, [{}] * 5,
+    [{"value": True, "probability": 0.2}] * 5, [{"value": 0.5, "probability": 0.2}] * 5,
+    [{"value": "x", "probability": 0.2}] * 5,
+]  # fmt: skip
+ODD_BODIES: list[bytes] = [
+    b"", b"null", b"[]", b"{}", b"not json", b'{"answers": null}', b'{"answers": []}',
+    b'{"answers": {}}', b'{"answers": "x"}', b'{"answers": [null]}', b'{"answers": [[]]}',
+    b'{"answers": {"other": {"type": "score"}}}', b'{"answers": {"rating": null}}',
+    b'{"answers": [{"type": "score"}, {"type": "score"}]}', b'{"answers": [{"type": "score"}]}',
+    b'{"choices": [{"message": {"content": "4"}}]}', b'{"answers": {"rating": {"type": "score"}}}',
+    b'{"answers": [{"type": "predicate", "probability": 0.5}]}', b"\xff\xfe", b'{"answers": NaN}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
+@pytest.mark.parametrize("odd", ODD_PROBABILITIES)
+def test_odd_probabilities_are_malformed_and_never_a_number(protocol: Protocol, odd: Any) -> None:
+    answer = {"type": "score", "score": 2.0, "probabilities": odd}
+
+    with pytest.raises(wire.MalformedError):
+        read(protocol, answer)
+
+
+@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
+@pytest.mark.parametrize("body", ODD_BODIES)
+def test_odd_bodies_are_malformed(protocol: Protocol, body: bytes) -> None:
+    with pytest.raises(wire.MalformedError):
+        wire.read_decision(body, protocol=protocol, levels=5)
+
+
+@pytest.mark.parametrize("value", [None, "0.5", True, 1.5, -0.5, [], float("nan")])
+@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
+def test_odd_probabilities_of_a_statement_are_malformed(protocol: Protocol, value: Any) -> None:
+    answer = {"type": "x", "probability": value, "noul": value}
+
+    with pytest.raises(ValueError, match="probability"):
+        answer_text(answer, protocol, levels=0)
