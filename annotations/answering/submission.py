@@ -15,6 +15,7 @@ from annotations.answering.answers import (
     preference_pairs,
     read_answer,
 )
+from annotations.answering.counting import count_again
 from annotations.errors import AnnotationError
 from annotations.models import (
     AnswerChange,
@@ -46,10 +47,10 @@ _STORE_RATINGS = """
         WHERE r.output_id = %(output)s AND r.annotator_id = %(annotator)s
     ), stored AS (
         INSERT INTO annotations_rating
-            (output_id, criterion_id, annotator_id, score, scores_in_sight)
-        SELECT %(output)s, criterion_id, %(annotator)s, score, %(in_sight)s FROM given
+            (output_id, criterion_id, annotator_id, score, scores_in_sight, comment)
+        SELECT %(output)s, criterion_id, %(annotator)s, score, %(in_sight)s, %(comment)s FROM given
         ON CONFLICT (output_id, criterion_id, annotator_id) DO UPDATE
-        SET score = EXCLUDED.score,
+        SET score = EXCLUDED.score, comment = EXCLUDED.comment, created_at = now(),
             scores_in_sight = annotations_rating.scores_in_sight OR EXCLUDED.scores_in_sight
     )
     SELECT criterion_id, score FROM earlier
@@ -70,12 +71,13 @@ _STORE_PREFERENCES = """
     ), stored AS (
         INSERT INTO annotations_preference
             (output_a_id, output_b_id, criterion_id, annotator_id, value, a_was_left,
-             scores_in_sight)
+             scores_in_sight, comment)
         SELECT output_a_id, output_b_id, criterion_id, %(annotator)s, value, a_was_left,
-               %(in_sight)s
+               %(in_sight)s, %(comment)s
         FROM given
         ON CONFLICT (output_a_id, output_b_id, criterion_id, annotator_id) DO UPDATE
         SET value = EXCLUDED.value, a_was_left = EXCLUDED.a_was_left,
+            comment = EXCLUDED.comment, created_at = now(),
             scores_in_sight = annotations_preference.scores_in_sight OR EXCLUDED.scores_in_sight
     )
     SELECT * FROM earlier
@@ -153,9 +155,15 @@ def submit(
                 "window. Reload the page to see and change that answer; your input here is kept as "
                 "a draft."
             )
+    elif assignment.state == AssignmentState.REJECTED:
+        raise AnnotationError(
+            "The campaign's owner rejected this answer, so it cannot be changed. Continue with the"
+            " next item.",
+            keeps_place=False,
+        )
     elif assignment.state != AssignmentState.RESERVED:
         take_back(assignment)
-    replaced = _store(assignment, answer)
+    replaced = _store(assignment, answer) if before is None else None
     if before is not None or replaced:
         AnswerChange.objects.create(
             assignment=assignment,
@@ -173,7 +181,12 @@ def submit(
     if seconds is not None and seconds >= 0:
         assignment.seconds = min(seconds, (now - assignment.reserved_at).total_seconds())
     _save(assignment)
-    if assignment.item.kind == ItemKind.ORDINARY:
+    if assignment.item.kind != ItemKind.ORDINARY:
+        return Submitted(assignment, repeated=False)
+    if before is not None:
+        # A newer answer to the same, in another campaign, may be the one that counts.
+        count_again(assignment.annotator_id, assignment.shown, project=seat.campaign.project_id)
+    else:
         note_change(
             seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None]
         )
@@ -224,7 +237,7 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
                 for span in answer.get("spans", ())
             )
         replaced = _store_ratings(assignment, output, answer)
-    return replaced if assignment.answer is None else None
+    return replaced
 
 
 def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answer | None:
@@ -238,6 +251,7 @@ def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answe
                 "criteria": [int(key) for key in answer["scores"]],
                 "scores": list(answer["scores"].values()),
                 "in_sight": assignment.campaign.show_scores,
+                "comment": answer["comment"],
             },
         )
         earlier = {str(criterion): score for criterion, score in cursor.fetchall()}
@@ -258,6 +272,7 @@ def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
                 "values": [pair.value for pair in pairs],
                 "a_was_left": [pair.a_was_left for pair in pairs],
                 "in_sight": assignment.campaign.show_scores,
+                "comment": answer["comment"],
             },
         )
         earlier = [list(row) for row in cursor.fetchall()]

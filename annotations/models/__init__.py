@@ -7,6 +7,8 @@ from annotations.models.assignments import (
     CampaignItem,
     Decision,
     ItemKind,
+    Review,
+    ReviewAction,
 )
 from annotations.models.campaigns import (
     ACTIVE,
@@ -19,7 +21,7 @@ from annotations.models.campaigns import (
 )
 from annotations.models.goals import CampaignGoal, GoalKind
 from annotations.models.judgements import Preference, Rating, Span
-from annotations.models.people import Annotator
+from annotations.models.people import Annotator, Exclusion
 from annotations.models.probabilities import Inclusion, StatedProbability
 
 __all__ = [
@@ -34,12 +36,15 @@ __all__ = [
     "CampaignKind",
     "CampaignState",
     "Decision",
+    "Exclusion",
     "GoalKind",
     "Inclusion",
     "ItemKind",
     "ItemOrder",
     "Preference",
     "Rating",
+    "Review",
+    "ReviewAction",
     "Seat",
     "Selection",
     "Span",

@@ -298,7 +298,7 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
     """
     assignment = locked_assignment(seat, assignment_id)
     refuse_if_not_open(seat.campaign)
-    if assignment.state == AssignmentState.SUBMITTED:
+    if assignment.state in (AssignmentState.SUBMITTED, AssignmentState.REJECTED):
         raise AnnotationError(
             "This item was already submitted; change your answer instead of skipping it."
         )

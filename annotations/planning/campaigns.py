@@ -17,6 +17,7 @@ from annotations.models import (
     CampaignItem,
     CampaignKind,
     CampaignState,
+    Exclusion,
     ItemKind,
     ItemOrder,
     Seat,
@@ -123,8 +124,11 @@ def reopen_campaign(campaign: Campaign) -> None:
 
 @transaction.atomic
 def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
-    """Make exactly these members annotators; removed ones keep their work and get no new items."""
-    wanted = {user.pk: user for user in users}
+    """Make exactly these members annotators, but for those who are excluded; removed ones keep
+    their work and get no new items."""
+    excluded = Exclusion.objects.filter(annotator__project=campaign.project_id, lifted_at=None)
+    out = set(excluded.values_list("annotator__user", flat=True))
+    wanted = {user.pk: user for user in users if user.pk not in out}
     for user in wanted.values():
         Seat.objects.update_or_create(
             campaign=campaign,

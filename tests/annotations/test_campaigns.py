@@ -475,7 +475,7 @@ def test_who_may_open_what(
     assert statuses == PAGES[path]
 
 
-def test_progress_and_adjudication_read_the_ratings_that_reports_read(
+def test_progress_and_adjudication_read_what_was_answered_in_the_campaign(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],
     seat_of: Callable[..., Seat],
@@ -486,9 +486,9 @@ def test_progress_and_adjudication_read_the_ratings_that_reports_read(
         answer_all(seat_of(campaign, user), ratings_for(campaign, score))
     assert {row.spread for row in disputed_items(campaign)} == {3.0}
 
-    # As an upload, or another campaign, replaces what somebody gave.
+    # As another campaign replaces what somebody gave: both rounds stay.
     Rating.objects.filter(annotator__user=annotators[1]).update(score=2)
 
-    assert disputed_items(campaign) == []
+    assert {row.spread for row in disputed_items(campaign)} == {3.0}
     rows = {row.annotator: row for row in campaign_progress(campaign).annotators}
-    assert rows["ann1"].distance == 0.0
+    assert rows["ann1"].distance == 3.0
