@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotations.views import adjudication, campaigns, files, plans, tasks
+from annotations.views import adjudication, answers, campaigns, files, plans, tasks
 
 app_name = "annotations"
 ANNOTATE = "p/<slug:slug>/annotate/"
@@ -19,6 +19,14 @@ urlpatterns = [
     path(CAMPAIGN + "open/", campaigns.campaign_open, name="campaign_open"),
     path(CAMPAIGN + "close/", campaigns.campaign_close, name="campaign_close"),
     path(CAMPAIGN + "progress/", campaigns.campaign_progress_piece, name="campaign_progress"),
+    path(CAMPAIGN + "answers/", answers.answer_list, name="answer_list"),
+    path(CAMPAIGN + "answers/hand-out/", answers.answer_hand_out, name="answer_hand_out"),
+    path(CAMPAIGN + "answers/<int:answer>/review/", answers.answer_review, name="answer_review"),
+    path(
+        CAMPAIGN + "annotators/<int:annotator>/exclude/",
+        answers.annotator_exclude,
+        name="annotator_exclude",
+    ),
     path(CAMPAIGN + "adjudicate/", adjudication.adjudication_list, name="adjudication_list"),
     path(
         CAMPAIGN + "adjudicate/<int:item>/",

@@ -15,6 +15,7 @@ from annotations.answering.answers import (
     preference_pairs,
     read_answer,
 )
+from annotations.answering.checks import is_as_expected
 from annotations.answering.counting import count_again
 from annotations.errors import AnnotationError
 from annotations.models import (
@@ -175,6 +176,14 @@ def submit(
     assignment.answer, assignment.draft = answer, None
     assignment.state = AssignmentState.SUBMITTED
     assignment.version += 1
+    if before is None and assignment.item.kind != ItemKind.ORDINARY and assignment.passed is None:
+        # The first answer counts: later ones may follow from what the page showed.
+        assignment.passed = is_as_expected(
+            answer,
+            assignment.item.expected or {},
+            assignment.shown,
+            tolerance=seat.campaign.check_tolerance,
+        )
     assignment.draft_number = max(assignment.draft_number, draft_number)
     assignment.flagged = answer["flagged"]
     assignment.submitted_at = assignment.submitted_at or now
@@ -198,13 +207,15 @@ def _save(assignment: Assignment) -> None:
         cursor.execute(
             """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s,
                 version = %s, flagged = %s,
-                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s
+                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s,
+                      passed = %s
                           WHERE id = %s""",
             [
                 json.dumps(assignment.answer), assignment.state, assignment.version,
                 assignment.flagged,
                 assignment.submitted_at, assignment.seconds, assignment.lease_until,
                 assignment.draft_number,
+                assignment.passed,
                 assignment.pk,
             ],
         )  # fmt: skip

@@ -102,6 +102,9 @@ class Assignment(models.Model):
     draft_number = models.BigIntegerField(db_default=0)
     flagged = models.BooleanField(db_default=False)
     skip_reason = models.TextField(blank=True, db_default="")
+    passed = models.BooleanField(
+        null=True, blank=True, help_text="Of a check: whether the first answer was as expected."
+    )
     saw_others_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -287,12 +287,12 @@ def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignIte
             document_id=model.document_id,
             outputs=model.outputs,
             kind=ItemKind.ATTENTION,
-            expected=_wanted_answer(campaign, criteria, chance),
+            expected=_wanted_answer(campaign, criteria, chance, outputs=len(model.outputs)),
         )
 
 
 def _wanted_answer(
-    campaign: Campaign, criteria: Sequence[Criterion], chance: random.Random
+    campaign: Campaign, criteria: Sequence[Criterion], chance: random.Random, *, outputs: int
 ) -> dict[str, Any]:
     if campaign.is_rating:
         return {
@@ -300,4 +300,7 @@ def _wanted_answer(
                 str(criterion.pk): chance.choice(criterion.scale.points) for criterion in criteria
             }
         }
-    return {"side": chance.choice(["left", "right"])}
+    if campaign.kind == CampaignKind.PAIRWISE:
+        return {"side": chance.choice(["left", "right"])}
+    best, worst = chance.sample(range(outputs), 2)
+    return {"places": {"best": best, "worst": worst}}

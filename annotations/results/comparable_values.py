@@ -1,8 +1,9 @@
 """SQL for what annotators gave to a campaign's ordinary items, as numbers that can be compared.
 
 One row per question that an annotator has answered in this campaign, from the answers themselves,
-as the same person may have answered the same in another one: scores as they are, choices in the order of the outputs' ids. Rankings and best-worst
-choices have no such number. `hidden` holds the ids of documents that are left out.
+as the same person may have answered the same in another one: scores as they are, choices in the
+order of the outputs' ids. Rankings and best-worst choices have no such number. `hidden` holds the
+ids of documents that are left out.
 """
 
 COMPARABLE = """

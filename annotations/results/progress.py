@@ -25,8 +25,10 @@ class AnnotatorProgress:
     of the others' on the same items, None if nobody else has answered them; `warnings` are in
     words."""
 
+    pk: int
     annotator: str
     removed: bool
+    is_excluded: bool
     submitted: int
     skipped: int
     flagged: int
@@ -159,7 +161,8 @@ def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgres
 
 def _named(row: tuple[Any, ...]) -> dict[str, Any]:
     names = (
-        "pk", "annotator", "removed", "submitted", "skipped", "flagged", "holding", "lately",
+        "pk", "annotator", "removed", "is_excluded",
+        "submitted", "skipped", "flagged", "holding", "lately",
         "hours", "seconds",
         "checks", "checks_right", "last", "most_same", "answers",
     )  # fmt: skip
@@ -172,8 +175,10 @@ def _annotator(
     distance, compared = distances.get(row["pk"], (None, 0))
     hours = row["hours"] and float(row["hours"])
     return AnnotatorProgress(
+        pk=row["pk"],
         annotator=row["annotator"],
         removed=row["removed"],
+        is_excluded=row["is_excluded"],
         submitted=row["submitted"],
         skipped=row["skipped"],
         flagged=row["flagged"],
@@ -204,23 +209,10 @@ def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
     return warnings
 
 
-# A check is right if every score is as expected, every expected winner or the requested side
-# chosen.
-_RIGHT = """CASE
-    WHEN i.expected ? 'scores' THEN (a.answer -> 'scores') @> (i.expected -> 'scores')
-    WHEN i.expected ? 'side' THEN NOT EXISTS (
-        SELECT 1 FROM jsonb_each_text(a.answer -> 'choices') AS c(k, v)
-        WHERE sign(c.v::int) <> CASE i.expected ->> 'side' WHEN 'left' THEN 1 ELSE -1 END)
-    ELSE NOT EXISTS (
-        SELECT 1 FROM jsonb_each_text(i.expected -> 'winners') AS w(k, v)
-        WHERE w.v::bigint <> CASE sign((a.answer -> 'choices' ->> w.k)::int)
-            WHEN 1 THEN a.shown[1] WHEN -1 THEN a.shown[2] ELSE 0 END)
-    END"""
-_BY_ANNOTATOR = f"""
+_BY_ANNOTATOR = """
     WITH mine AS (
-        SELECT a.*, i.kind, i.expected,
-               CASE WHEN i.kind <> 'ordinary'
-                   AND a.state = 'submitted' THEN {_RIGHT} END AS is_right
+        SELECT a.*, i.kind,
+               CASE WHEN a.state = 'submitted' THEN a.passed END AS is_right
         FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
         WHERE a.campaign_id = %(campaign)s
     ), patterns AS (
@@ -232,6 +224,8 @@ _BY_ANNOTATOR = f"""
             GROUP BY 1, 2) AS p GROUP BY 1
     )
     SELECT n.id, n.name, s.removed_at IS NOT NULL,
+           EXISTS (SELECT FROM annotations_exclusion e
+               WHERE e.annotator_id = n.id AND e.lifted_at IS NULL),
            count(m.id) FILTER (WHERE m.state = 'submitted' AND m.kind = 'ordinary'),
            count(m.id) FILTER (WHERE m.state = 'skipped'), count(m.id) FILTER (WHERE m.flagged),
            count(m.id) FILTER (WHERE m.state = 'reserved' AND m.lease_until > now()),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotations.answering.counting import count_again
@@ -24,8 +25,18 @@ from annotations.models import (
     Seat,
 )
 from annotations.planning.assignment import release_expired
+from evaluations.models.improving import withheld_documents
 
 REASON_LIMIT = 2000
+
+
+def answers_of(campaign: Campaign) -> QuerySet[Assignment]:
+    """What was answered or skipped, without what is withheld; the newest first."""
+    rows = Assignment.objects.filter(campaign=campaign).exclude(
+        state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED)
+    )
+    hidden = withheld_documents(campaign.project_id)
+    return rows.exclude(item__document__in=hidden).order_by("-submitted_at", "-pk")
 
 
 @transaction.atomic

@@ -61,8 +61,10 @@ class PreferenceStage:
         if not self.table.count:
             return
         with connection.cursor() as cursor:
-            cursor.execute(f"""INSERT INTO annotations_preference ({KEYS}, value, a_was_left, comment)
-                    SELECT {KEYS}, value, a_was_left, comment FROM ({RESOLVED}) AS r ORDER BY file, line
+            cursor.execute(f"""INSERT INTO annotations_preference
+                        ({KEYS}, value, a_was_left, comment)
+                    SELECT {KEYS}, value, a_was_left, comment FROM ({RESOLVED}) AS r
+                    ORDER BY file, line
                     ON CONFLICT ({KEYS}) DO NOTHING""")
             tally.created = cursor.rowcount
         tally.unchanged = self.table.count - tally.created

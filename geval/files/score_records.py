@@ -1,5 +1,6 @@
 """Read ratings and judges' scores from records: one per row, or one per criterion column."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,8 @@ from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow,
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."
 PROBABILITY = "probability"
+# Comments by person, of an output that several rated in one record.
+COMMENTS = "comments"
 COMMENT = "comment"
 # What a rating may say besides its score.
 BESIDE = (PROBABILITY, COMMENT)
@@ -72,9 +75,7 @@ def wide_scores(
     by_judge = bool(record.get("judge")) and not record.get("annotator")
     who = str(record.get("judge" if by_judge else "annotator") or "").strip()
     place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
-    comment = ""
-    if "annotator" in record:
-        comment = place.limited(_text_of(record.get(COMMENT)), COMMENT_LIMIT, COMMENT)
+    comments = _comments(record, place)
     row_number = 0
     for column, given, value in _cells(record, by_judge=by_judge):
         cell = given
@@ -94,7 +95,25 @@ def wide_scores(
             place.error(column, f"expected a number, found {shown(value)}")
         elif place.sound:
             names = (place.line, doc_id, system, name, rater, score, column, source)
-            yield JudgeScoreRow(*names) if cell.by_judge else RatingRow(*names, comment=comment)
+            yield (
+                JudgeScoreRow(*names)
+                if cell.by_judge
+                else RatingRow(*names, comment=comments[rater])
+            )
+
+
+def _comments(record: Mapping[str, Any], place: Place) -> defaultdict[str, str]:
+    """What each rater wrote: by name in `comments`, or in `comment` of a record of one rater."""
+    by_rater = record.get(COMMENTS)
+    if isinstance(by_rater, dict):
+        comments: defaultdict[str, str] = defaultdict(str)
+        for rater, text in by_rater.items():
+            name = f"{COMMENTS}.{rater}"
+            comments[str(rater)] = place.limited(_text_of(text), COMMENT_LIMIT, name)
+        return comments
+    of_record = record.get(COMMENT) if "annotator" in record else None
+    comment = place.limited(_text_of(of_record), COMMENT_LIMIT, COMMENT)
+    return defaultdict(lambda: comment)
 
 
 def _text_of(value: Any) -> str:

@@ -394,7 +394,7 @@ def test_a_form_with_an_error_says_which(
         "criteria": [str(c.pk) for c in small_project.criteria.all()],
         "selection": "all", "group_size": "3", "overlap": "1", "order": "document", "seed": "0",
         "lease_minutes": "60",
-        "check_percent": "0", "practice_items": "0",
+        "check_percent": "0", "practice_items": "0", "check_tolerance": "0", "practice_pass": "0",
     }  # fmt: skip
 
     answer = as_role("owner").post("/p/small/annotate/new/", good | change)
@@ -413,7 +413,7 @@ def test_an_owner_makes_opens_closes_and_opens_again(
         "criteria": [str(c.pk) for c in small_project.criteria.all()],
         "selection": "all", "group_size": "3", "overlap": "2", "order": "document", "seed": "0",
         "lease_minutes": "60",
-        "check_percent": "0", "practice_items": "0",
+        "check_percent": "0", "practice_items": "0", "check_tolerance": "0", "practice_pass": "0",
         "annotators": [str(user.pk) for user in annotators],
     }  # fmt: skip
 
