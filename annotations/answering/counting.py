@@ -80,10 +80,10 @@ def _add(counting: _Counting, assignment: Assignment, criteria: set[int]) -> Non
     for pair in preference_pairs(answer, assignment.shown):
         if pair.criterion and pair.criterion not in criteria:
             continue
-        about = (pair.output_a, pair.output_b, pair.criterion)
-        counting.asked_preferences.add(about)
+        pair_key = (pair.output_a, pair.output_b, pair.criterion)
+        counting.asked_preferences.add(pair_key)
         if counts:
-            counting.preferences[about] = Preference(
+            counting.preferences[pair_key] = Preference(
                 output_a_id=pair.output_a, output_b_id=pair.output_b,
                 criterion_id=pair.criterion or None, annotator_id=annotator, value=pair.value,
                 a_was_left=pair.a_was_left, scores_in_sight=in_sight, comment=comment,

@@ -305,7 +305,7 @@ def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
         return [
             ("2", "A", "much better", "1"),
             ("1", "A", "better", "2"),
-            ("0", "tie", "", "0"),
+            ("0", "tie", "", "3"),
             ("-1", "B", "better", "4"),
             ("-2", "B", "much better", "5"),
         ]

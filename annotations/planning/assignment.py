@@ -52,6 +52,7 @@ class IdleReason(StrEnum):
 
     FINISHED = "finished"
     OTHERS_HOLD = "others hold the rest"
+    NOT_PASSED = "practice not passed"
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,8 @@ def queue_of(seat: Seat) -> list[int]:
 
 def idle_reason(seat: Seat) -> IdleReason:
     """For an annotator with an empty queue: whether all is done, or others may release items."""
+    if not has_passed_practice(seat):
+        return IdleReason.NOT_PASSED
     waiting = Assignment.objects.filter(
         campaign=seat.campaign_id, state=AssignmentState.RESERVED, item__kind=ItemKind.ORDINARY
     ).exclude(annotator=seat.annotator_id)
@@ -143,6 +146,8 @@ def _lock_for_reserving(seat: Seat) -> None:
 def _reserve_more(seat: Seat) -> int:
     """Reserve a pack of items for the annotator of a locked seat; returns their number."""
     practice = _pick_checks(seat, (ItemKind.PRACTICE,), None)
+    if not practice and not has_passed_practice(seat):
+        return 0
     picked = practice or _pick_ordinary(seat)
     if not practice and picked:
         due = checks_due(seat.handed, len(picked), seat.campaign.check_percent)
@@ -169,6 +174,21 @@ def _reserve_more(seat: Seat) -> int:
     if picked:
         _assign(seat, picked)
     return len(picked)
+
+
+def has_passed_practice(seat: Seat) -> bool:
+    """Whether enough of somebody's first answers to practice items were as expected; without a pass
+    mark, or before everything is practised, they have."""
+    mark = seat.campaign.practice_pass
+    if not mark:
+        return True
+    practised = Assignment.objects.filter(
+        campaign=seat.campaign_id, annotator=seat.annotator_id, item__kind=ItemKind.PRACTICE
+    ).exclude(state=AssignmentState.EXPIRED)
+    states = list(practised.values_list("state", "passed"))
+    if any(state == AssignmentState.RESERVED for state, _ in states):
+        return False
+    return 100 * sum(bool(passed) for _, passed in states) >= mark * len(states)
 
 
 def _pick_ordinary(seat: Seat) -> list[_Picked]:

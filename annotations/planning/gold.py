@@ -5,10 +5,11 @@ import io
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotations.answering.answers import LETTERS
 from annotations.models import CampaignKind
 from evaluations.models import CandidateOutput, Criterion, Project
 
+# Of a group, as many as have letters.
+MOST_OUTPUTS = 9
 COLUMNS = {
     CampaignKind.RATING: ("doc_id", "system_id", "criterion", "score"),
     CampaignKind.PAIRWISE: ("doc_id", "system_a", "system_b", "winner"),
@@ -147,7 +148,7 @@ def _take_of_group(
         gold.outputs.append(pk)
     about = str(criterion.pk) if criterion else "0"
     if kind == CampaignKind.RANKING:
-        if not row["rank"].isdecimal() or not 1 <= int(row["rank"]) <= len(LETTERS):
+        if not row["rank"].isdecimal() or not 1 <= int(row["rank"]) <= MOST_OUTPUTS:
             raise GoldError(f"rank {row['rank'][:40]!r} is not a whole number from 1.")
         ranks = gold.expected.setdefault("ranks", {}).setdefault(about, {})
         ranks[str(pk)] = int(row["rank"])
@@ -161,8 +162,8 @@ def _take_of_group(
 
 def _problem_of_group(gold: _Gold, kind: str) -> str:
     """Why a group cannot be an item; empty if it can."""
-    if not 2 <= len(gold.outputs) <= len(LETTERS):
-        return f"list 2 to {len(LETTERS)} outputs, each in a line of its own."
+    if not 2 <= len(gold.outputs) <= MOST_OUTPUTS:
+        return f"list 2 to {MOST_OUTPUTS} outputs, each in a line of its own."
     if kind == CampaignKind.BEST_WORST:
         ends = [gold.expected.get(end, {}) for end in ("best", "worst")]
         if not ends[0] or ends[0].keys() != ends[1].keys():

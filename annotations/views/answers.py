@@ -24,6 +24,7 @@ from annotations.results.reviewing import (
     reject,
     restore,
 )
+from annotations.results.rounds import retest
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, project_view
@@ -63,6 +64,7 @@ def answer_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse
         "campaign": campaign,
         "person": person,
         "exclusions": Exclusion.objects.filter(annotator=person) if person else (),
+        "retest": retest(person) if person else None,
         "show": show,
         "kinds": [(name, title, counts[name]) for name, (title, _) in SHOWN.items()],
         "questions": questions_of(campaign),

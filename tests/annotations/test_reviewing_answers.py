@@ -31,6 +31,7 @@ from annotations.results.reviewing import (
     reject,
     restore,
 )
+from annotations.results.rounds import retest
 from evaluations.models import CandidateOutput, Project
 from evaluations.reports.data import load_data
 
@@ -256,3 +257,28 @@ def test_a_change_of_an_older_round_does_not_replace_the_newer_answer(
     assert set(own_ratings().filter(output__in=outputs).values_list("score", flat=True)) == {5.0}
     older.refresh_from_db()
     assert set(older.answer["scores"].values()) == {1.0}
+
+
+def test_both_rounds_stay_and_say_how_far_a_person_repeats_answers(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
+    ratings_for: Callable[..., dict[str, str]],
+) -> None:  # fmt: skip
+    for points in ("2345", "2344"):
+        seat = seat_of(make_campaign(order="random"), annotators[0])
+        rows = Assignment.objects.filter(pk__in=queue_of(seat)).order_by("shown")
+        for row, point in zip(rows[:4], points, strict=True):
+            fields = ratings_for(seat.campaign, point)
+            submit(seat, row.pk, fields, user=annotators[0], version=0, seconds=1)
+    person = seat.annotator
+    criteria = seat.campaign.criteria.count()
+
+    found = retest(person)
+
+    assert found is not None
+    assert (found.answers, found.same) == (4 * criteria, 3 * criteria)
+    assert found.kappa.value is not None
+    assert 0.5 < found.kappa.value < 1
+    kept = Assignment.objects.filter(annotator=person, state="submitted")
+    assert sorted({answer["scores"].popitem()[1] for answer in kept.values_list("answer", flat=True)
+                   }) == [2, 3, 4, 5]  # fmt: skip
+    assert own_ratings().count() == 4 * criteria

@@ -60,7 +60,7 @@ class WrongValueError(ValueError):
 def checks_of(table: Table) -> dict[str, Check]:
     """A check for each field of a table's rows, except references."""
     fields = {field.column: field for field in _model_of(table)._meta.concrete_fields}
-    checks = {}
+    checks: dict[str, Check] = {}
     for column, of in table.columns.items():
         if isinstance(of, Refs):
             checks[of.field] = _systems

@@ -76,6 +76,11 @@ ARCHIVED_PROBABILITIES = "archived_probability"
 ARCHIVED_ANNOTATORS = "archived_annotator"
 
 
+def named(*names: str) -> Columns:
+    """Columns with answers of the same names."""
+    return {name: NamedAnswer(name) for name in names}
+
+
 def same(*names: str) -> Columns:
     """Columns with the same names as in the database."""
     return {name: name for name in names}
@@ -98,6 +103,17 @@ _OF_ANNOTATOR = Ref("annotators", ("annotator",))
 _SYSTEMS = """(SELECT array_agg(y.name ORDER BY u.place) FROM unnest({0}) WITH ORDINALITY
                 AS u(id, place) JOIN evaluations_candidateoutput p ON p.id = u.id
                 JOIN evaluations_system y ON y.id = p.system_id)"""
+_OF_ITEM: Columns = {
+    "campaign_id": _OF_CAMPAIGN,
+    "document_id": Ref("documents", ("doc_id",)),
+    "outputs": Refs(),
+}
+_OF_ASSIGNMENT: Columns = {
+    "campaign_id": _OF_CAMPAIGN,
+    "item_id": Ref("campaign_items", ("campaign", "position")),
+    "annotator_id": _OF_ANNOTATOR,
+    "shown": Refs(),
+}
 _OF_ANSWER = """JOIN annotations_assignment b ON b.id = t.assignment_id
             JOIN annotations_campaignitem i ON i.id = b.item_id
             JOIN evaluations_document d ON d.id = i.document_id"""
@@ -610,13 +626,7 @@ TABLES = (
             FROM annotations_campaignitem t JOIN annotations_campaign k ON k.id = t.campaign_id
             JOIN evaluations_document d ON d.id = t.document_id
             WHERE k.project_id = %(project)s""",
-        {
-            "campaign_id": _OF_CAMPAIGN,
-            "document_id": Ref("documents", ("doc_id",)),
-            "outputs": Refs(),
-            "expected": NamedAnswer("expected"),
-        }
-        | same("position", "kind", "places"),
+        _OF_ITEM | named("expected") | same("position", "kind", "places"),
         key=("campaign", "position"),
         is_later=True,
     ),
@@ -637,13 +647,8 @@ TABLES = (
             JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.annotator_id
             WHERE k.project_id = %(project)s AND (t.state IN ('submitted', 'skipped', 'rejected')
                 OR EXISTS (SELECT FROM annotations_review w WHERE w.assignment_id = t.id))""",
-        {
-            "campaign_id": _OF_CAMPAIGN,
-            "item_id": Ref("campaign_items", ("campaign", "position")),
-            "annotator_id": _OF_ANNOTATOR,
-            "shown": Refs(),
-            "answer": NamedAnswer("answer"),
-        }
+        _OF_ASSIGNMENT
+        | named("answer")
         | same("state", "reserved_at", "lease_until", "submitted_at", "seconds", "version")
         | same("flagged", "skip_reason", "saw_others_at", "passed"),
         key=("answer_id",),
@@ -656,12 +661,7 @@ TABLES = (
             {_SYSTEMS.format("b.shown")} AS systems, t.at, t.before, t.after
             FROM annotations_answerchange t {_OF_ANSWER} WHERE d.project_id = %(project)s
                 AND {_SHOWN}""",
-        {
-            "assignment_id": Ref("answers", ("answer_id",)),
-            "before": NamedAnswer("before"),
-            "after": NamedAnswer("after"),
-            "at": "at",
-        },
+        {"assignment_id": Ref("answers", ("answer_id",))} | named("before", "after") | same("at"),
         is_later=True,
     ),
     Table(
@@ -672,10 +672,8 @@ TABLES = (
             t.answer, CASE WHEN %(pseudonyms)s THEN '' ELSE t.by_name END AS by_name
             FROM annotations_review t {_OF_ANSWER} WHERE d.project_id = %(project)s
                 AND {_SHOWN}""",
-        {
-            "assignment_id": Ref("answers", ("answer_id",)),
-            "answer": NamedAnswer("answer"),
-        }
+        {"assignment_id": Ref("answers", ("answer_id",))}
+        | named("answer")
         | same("at", "action", "reason", "skip_reason", "by_name"),
         is_later=True,
     ),
@@ -691,10 +689,8 @@ TABLES = (
             JOIN evaluations_document d ON d.id = i.document_id
             LEFT JOIN auth_user u ON u.id = t.user_id
             WHERE d.project_id = %(project)s AND {_SHOWN}""",
-        {
-            "item_id": Ref("campaign_items", ("campaign", "position")),
-            "answer": NamedAnswer("answer"),
-        }
+        {"item_id": Ref("campaign_items", ("campaign", "position"))}
+        | named("answer")
         | same("note", "at", "by_name"),
         is_later=True,
     ),

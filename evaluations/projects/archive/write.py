@@ -137,7 +137,7 @@ def _stage_annotators(project_id: int, *, pseudonyms: bool) -> None:
 
 
 def _write_rows(
-    file: IO[bytes], table: Table, about: dict[str, object], criteria: Mapping[int, str]
+    file: IO[bytes], table: Table, about: dict[str, Any], criteria: Mapping[int, str]
 ) -> int:
     named = [column.field for column in table.columns.values() if isinstance(column, NamedAnswer)]
     count = 0
