@@ -1,5 +1,5 @@
-"""Campaigns are copied, deleted until somebody answered, and get more annotators per item while open;
-practice has a pass mark, and checks count by their first answer, within a tolerance."""
+"""Campaigns are copied, are deleted until somebody answered, and get more annotators per item;
+practice has a pass mark; checks count by their first answer, within a tolerance."""
 
 from collections.abc import Callable
 
