@@ -145,8 +145,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
                 " check counts."
             ),
             "practice_pass": (
-                "Whoever gets fewer practice items right does not get the others. 0: everybody"
-                " goes on."
+                "Anyone who gets fewer practice items right gets no other items. 0: no pass mark."
             ),
             "show_systems": "If off, annotators do not see which system wrote a text.",
             "show_others": (

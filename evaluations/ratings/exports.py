@@ -86,7 +86,7 @@ def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
 
 
 def _cell(value: Any) -> Any:
-    """What is no number or text is JSON in a cell; nothing where there is nothing."""
+    """Lists and objects as JSON in a cell; nothing where they are empty."""
     return (orjson.dumps(value).decode() if value else "") if isinstance(value, _NESTED) else value
 
 

@@ -108,13 +108,13 @@ def _test(answers: FloatArray, rater: int, counted: np.ndarray, rng: np.random.G
     items = np.flatnonzero(shared.any(axis=1))
     if len(items) < 2:
         return _Test(len(items))
-    mine = _standard(np.where(shared, answers[rater], np.nan)[items])
+    own = _standard(np.where(shared, answers[rater], np.nan)[items])
     mean = _standard(np.where(shared, total / np.maximum(count, 1), np.nan)[items])
-    size = float(np.sqrt((mine**2).sum() * (mean**2).sum()))
-    product = float((mine * mean).sum())
+    size = float(np.sqrt((own**2).sum() * (mean**2).sum()))
+    product = float((own * mean).sum())
     orders = rng.permuted(np.tile(np.arange(len(items)), (PERMUTATIONS, 1)), axis=1)
     # By pairs of items, so that no array of permutations, items and questions is made.
-    blind = (mine @ mean.T)[orders, np.arange(len(items))].sum(axis=1)
+    blind = (own @ mean.T)[orders, np.arange(len(items))].sum(axis=1)
     # The observed order counts as one of the permutations; rounding is not agreement.
     p = float((1 + (blind >= product - 1e-9).sum()) / (1 + PERMUTATIONS))
     if not size:
@@ -125,10 +125,10 @@ def _test(answers: FloatArray, rater: int, counted: np.ndarray, rng: np.random.G
 def _standard(values: FloatArray) -> FloatArray:
     """Each question's values around its mean, in its standard deviations; 0 where there are none or
     all are the same."""
-    known = ~np.isnan(values)
-    count = np.maximum(known.sum(axis=0), 1)
-    filled = np.where(known, values, 0.0)
-    centred = np.where(known, filled - filled.sum(axis=0) / count, 0.0)
+    is_given = ~np.isnan(values)
+    count = np.maximum(is_given.sum(axis=0), 1)
+    filled = np.where(is_given, values, 0.0)
+    centred = np.where(is_given, filled - filled.sum(axis=0) / count, 0.0)
     deviation = np.sqrt((centred**2).sum(axis=0) / count)
     scaled: FloatArray = np.where(deviation > 1e-9, centred / np.maximum(deviation, 1e-9), 0.0)
     return scaled
@@ -169,7 +169,7 @@ def _is_copy(pair: Copy, pairs: Sequence[Copy]) -> bool:
 
 
 def _shared(answers: FloatArray, first: int, second: int) -> Copy:
-    both = ~np.isnan(answers[first]) & ~np.isnan(answers[second])
-    at = both.any(axis=1)
-    is_same = ((answers[first] == answers[second]) | ~both)[at].all(axis=1)
+    in_common = ~np.isnan(answers[first]) & ~np.isnan(answers[second])
+    at = in_common.any(axis=1)
+    is_same = ((answers[first] == answers[second]) | ~in_common)[at].all(axis=1)
     return Copy(first, second, int(is_same.sum()), int(at.sum()))
