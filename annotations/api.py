@@ -37,6 +37,7 @@ from annotations.results.reviewing import (
     reject,
     restore,
 )
+from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
 from evaluations.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
@@ -44,13 +45,14 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
 from geval.reports.downloads.json_values import ranked_json
+from geval.statistics.arms import ArmDifference
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 DESIGN = (
     "name", "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order",
     "seed", "lease_minutes", "deadline", "show_systems", "show_others", "show_scores",
-    "show_markdown", "strength",
+    "show_markdown", "strength", "unseen_percent",
 )  # fmt: skip
 GOAL = ("kind", "criterion", *ASKED)
 
@@ -94,6 +96,7 @@ class CampaignIn(In):
     show_scores: bool = False
     show_markdown: bool = False
     strength: bool = False
+    unseen_percent: int = 0
     goal: GoalIn | None = None
 
 
@@ -139,6 +142,11 @@ def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     campaign = _campaign(request, slug, pk)
     items, complete = campaign.item_counts()
     found = campaign_json(campaign) | {"items": items, "complete": complete}
+    if (seen := seen_scores(campaign)) is not None:
+        found["seen_scores"] = {
+            "distance": _arms_json(seen.distance),
+            "height": _arms_json(seen.height),
+        }
     goal = _goal(campaign)
     if goal is not None and items and goal.reached_at is None:
         found["standing"] = _standing_json(standing(goal, live_data(campaign.project)))
@@ -260,6 +268,17 @@ def _goal_json(goal: CampaignGoal) -> dict[str, Any]:
     return {
         name: goal.serializable_value(name)
         for name in (*GOAL, "reached_at", "documents", "low", "high")
+    }
+
+
+def _arms_json(difference: ArmDifference) -> dict[str, Any]:
+    return {
+        "difference": difference.value,
+        "low": difference.interval.low,
+        "high": difference.interval.high,
+        "reason": difference.interval.reason,
+        "with_scores": difference.treated,
+        "without_scores": difference.others,
     }
 
 

@@ -1,12 +1,23 @@
-"""URLs of annotation pages, below a project's URL."""
+"""URLs of annotation pages, below a project's URL, and of open links, which have their own."""
 
 from django.urls import path
 
-from annotations.views import adjudication, answers, campaigns, files, plans, tasks
+from annotations.views import (
+    adjudication,
+    answers,
+    campaigns,
+    files,
+    open_links,
+    participants,
+    plans,
+    tasks,
+)
 
 app_name = "annotations"
 ANNOTATE = "p/<slug:slug>/annotate/"
 CAMPAIGN = ANNOTATE + "<int:pk>/"
+OPEN = "c/<slug:address>"
+OPEN_TASK = OPEN + "/task/"
 
 urlpatterns = [
     path(ANNOTATE, campaigns.campaign_list, name="campaign_list"),
@@ -45,4 +56,31 @@ urlpatterns = [
     path(CAMPAIGN + "task/<int:assignment>/draft/", tasks.task_draft, name="task_draft"),
     path(CAMPAIGN + "task/<int:assignment>/skip/", tasks.task_skip, name="task_skip"),
     path(CAMPAIGN + "task/<int:assignment>/compare/", tasks.task_compare, name="task_compare"),
+    path(CAMPAIGN + "link/", open_links.open_link_edit, name="open_link_edit"),
+    path(CAMPAIGN + "link/switch/", open_links.open_link_switch, name="open_link_switch"),
+    path(CAMPAIGN + "participants/", open_links.participant_list, name="participant_list"),
+    path(CAMPAIGN + "participants/payments.csv", open_links.payment_csv, name="payment_csv"),
+    path(
+        CAMPAIGN + "participants/<int:participant>/return/",
+        open_links.participant_return,
+        name="participant_return",
+    ),
+    path(
+        CAMPAIGN + "participants/<int:participant>/forget/",
+        open_links.participant_forget,
+        name="participant_forget",
+    ),
+    path(OPEN, participants.open_entry, name="open_entry"),
+    path(OPEN + "/start", participants.open_start, name="open_start"),
+    path(OPEN + "/finish", participants.open_finish, name="open_finish"),
+    path(OPEN + "/leave", participants.open_leave, name="open_leave"),
+    path(OPEN + "/end", participants.open_end, name="open_end"),
+    path(OPEN_TASK, tasks.task_current, name="open_task"),
+    path(OPEN_TASK + "next/", tasks.task_next, name="open_next"),
+    path(OPEN_TASK + "back/", tasks.task_back, name="open_back"),
+    path(OPEN_TASK + "mine/", tasks.task_list, name="open_list"),
+    path(OPEN_TASK + "<int:assignment>/", tasks.task_detail, name="open_detail"),
+    path(OPEN_TASK + "<int:assignment>/submit/", tasks.task_submit, name="open_submit"),
+    path(OPEN_TASK + "<int:assignment>/draft/", tasks.task_draft, name="open_draft"),
+    path(OPEN_TASK + "<int:assignment>/skip/", tasks.task_skip, name="open_skip"),
 ]

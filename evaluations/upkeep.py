@@ -22,6 +22,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotations.goals.goals import close_reached_campaigns
+from annotations.open_links.places import end_all_overdue
 from annotations.planning.campaigns import announce_answered_campaigns
 from evaluations.corpus.uploads.leftovers import clear_leftovers
 from evaluations.corpus.uploads.loading import neglected_uploads
@@ -118,6 +119,7 @@ JOBS = (
     _waking("errands", MINUTE, neglected_errands, lambda errand: wake_for_errand(*errand)),
     _waking("reports", MINUTE, neglected_reports, wake_for_report),
     Job("answered campaigns", BEAT, Lane.COMPUTE, announce_answered_campaigns, of_project=True),
+    Job("participants out of time", MINUTE, Lane.COMPUTE, end_all_overdue, of_project=True),
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),
     Job("goals of runs", BEAT, Lane.COMPUTE, end_runs_at_goals, of_project=True),
     Job("counts of requests", HOUR, Lane.REMOVE, _remove_counts),

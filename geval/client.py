@@ -20,6 +20,7 @@ import contextlib
 import http.client
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -28,7 +29,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
 from geval.outbox import NotNowError, Outbox, RefusedError
@@ -70,6 +71,12 @@ class ApiError(Exception):
             for choice in question["choices"]
         ]
         super().__init__("\n".join([f"{status} {self.title}: {self.detail}", *lines]))
+
+
+class Pushed(Protocol):
+    """What `push` takes: rows of uploads, by their kind."""
+
+    def to_tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
 
 
 @dataclass(frozen=True)
@@ -306,6 +313,21 @@ class Project:
         score`."""
         return self._upload("scores", rows, judge=judge, criterion=criterion)
 
+    def push(self, evaluation: Pushed) -> dict[str, dict[str, Any]]:
+        """Load what `geval.evaluate` judged: outputs, people's ratings, and the judge's scores.
+
+        What the project has already is not loaded twice.
+
+        Raises:
+            ApiError: the site refused; what came before is loaded.
+            ValueError: the outputs are turns of conversations; upload their file instead.
+        """
+        loaded = {}
+        for name, rows in evaluation.to_tables().items():
+            if rows:
+                loaded[name] = self._upload(name, rows)
+        return loaded
+
     def documents(self, words: str = "") -> Iterator[dict[str, Any]]:
         """Documents, optionally only those that contain some words."""
         return self.client.pages(f"{self.path}/documents", q=words)
@@ -395,6 +417,21 @@ class Project:
             judge = max(named, key=lambda one: one["version"])["id"]
         made = self.client.call("POST", f"{self.path}/runs", {"judge": judge, **fields})
         return Run(self, made["id"])
+
+    def download(self, path: str | Path, name: str = "argilla.json") -> Path:
+        """Write outputs with their ratings and each judge's newest scores into a file, which
+        `geval.measure` and uploads read.
+
+        Args:
+            name: of the form: `argilla.json`, `label-studio.json` or `hugging-face.zip`.
+        """
+        target = Path(path)
+        with (
+            self.client._open("GET", f"{self.path}/exports/{name}", None, "") as response,
+            target.open("wb") as file,
+        ):
+            shutil.copyfileobj(response, file)
+        return target
 
     def report(self, **options: str) -> dict[str, Any]:
         """The whole report; `level`, `coefficient`, `over`, `documents`.

@@ -1,4 +1,5 @@
-"""Who may annotate: people with a seat in the campaign who are still members of the project."""
+"""Who may annotate: people with a seat in the campaign who are still members of the project, and
+participants of an open link who have a place."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,10 +7,14 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
 
 from annotations.errors import AnnotationError
-from annotations.models import Campaign, Seat
+from annotations.models import Campaign, ParticipantState, Seat
+from annotations.open_links.arrival import participant_of
+from annotations.open_links.places import end, seat_of
 from evaluations.models import Project
 from geval_site.joined_query import JoinedQuery
 
@@ -31,10 +36,25 @@ def wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "") == "application/json"
 
 
-def seat_view(view: View) -> View:
-    """Give a view the seat of the user in the campaign `pk`; refusals are a page or JSON, with
-    their reason."""
+class PartIsOverError(Exception):
+    """A participant's part has ended, so that there is nothing to annotate."""
 
+
+def seat_view(view: View) -> View:
+    """Give a view the seat of the user in the campaign `pk`, or that of the participant of an open
+    link, by its `address`; refusals are a page or JSON, with their reason.
+
+    All addresses of an annotator's tasks begin with the request's `task_base`."""
+    of_member, of_participant = _member_view(view), _participant_view(view)
+
+    @wraps(view)
+    def guarded(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        return (of_participant if "address" in kwargs else of_member)(request, **kwargs)
+
+    return guarded
+
+
+def _member_view(view: View) -> View:
     @login_required
     @wraps(view)
     def guarded(
@@ -44,11 +64,51 @@ def seat_view(view: View) -> View:
         try:
             _check(seat, role, request, slug)
             request.role = role  # type: ignore[attr-defined]
+            request.task_base = reverse("annotations:task_current", args=[slug, pk])  # type: ignore[attr-defined]
             return view(request, seat, *args, **kwargs)
         except AnnotationError as error:
             return refusal(request, error)
 
     return guarded
+
+
+def _participant_view(view: View) -> View:
+    @wraps(view)
+    def guarded(request: HttpRequest, address: str, **kwargs: Any) -> HttpResponse:
+        request.task_base = reverse("annotations:open_task", args=[address])  # type: ignore[attr-defined]
+        request.is_open_link = True  # type: ignore[attr-defined]
+        participant = participant_of(request, address)
+        if participant and participant.until and participant.until < timezone.now():
+            end(participant, ParticipantState.TIMED_OUT)
+        if participant is None or participant.state != ParticipantState.ACTIVE:
+            return _part_is_over(request, address)
+        request.participant = participant  # type: ignore[attr-defined]
+        seat = seat_of(participant)
+        # Participants know the campaign by the title that its link has, and see nothing of others
+        # nor of systems, whatever members see. Nothing of this is saved.
+        seat.campaign.name = participant.link.title
+        seat.campaign.show_systems = seat.campaign.show_others = False
+        try:
+            return view(request, seat, **kwargs)
+        except PartIsOverError:
+            return _part_is_over(request, address)
+        except AnnotationError as error:
+            return refusal(request, error)
+
+    return guarded
+
+
+def _part_is_over(request: HttpRequest, address: str) -> HttpResponse:
+    """The way to the page that says how it ended, for a browser or its script."""
+    entry = reverse("annotations:open_entry", args=[address])
+    if wants_json(request):
+        message = f"This was not submitted: your time is up, or your part has ended. Open {entry}"
+        return refusal(request, AnnotationError(message, keeps_place=False))
+    match = request.resolver_match
+    if "fragment" in request.GET or (match and match.url_name == "open_next"):
+        context = {"standing": "over", "entry": entry}
+        return render(request, "annotations/task_piece.html", context)
+    return redirect(entry)
 
 
 def _seat(slug: str, campaign: int, user: int | None) -> tuple[Seat | None, str | None]:

@@ -65,7 +65,7 @@ def count_again(annotator: int, outputs: Collection[int], *, project: int) -> No
 def _add(counting: _Counting, assignment: Assignment, criteria: set[int]) -> None:
     """Add an answer, which replaces older ones."""
     answer, counts = assignment.answer or {}, assignment.state == AssignmentState.SUBMITTED
-    annotator, in_sight = assignment.annotator_id, assignment.campaign.show_scores
+    annotator, in_sight = assignment.annotator_id, assignment.sees_scores
     comment, at = answer.get("comment", ""), assignment.submitted_at
     for key, score in answer.get("scores", {}).items():
         about = (assignment.shown[0], int(key))

@@ -56,7 +56,7 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     """Where an annotator is at one of their items.
 
     What is left is shared: with as many places for each item as annotators everybody gets every
-    item, otherwise the free places are divided evenly.
+    item, otherwise the free places are divided evenly. A seat may have its own number of items.
     """
     about = {"annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk}
     with connection.cursor() as cursor:
@@ -66,7 +66,9 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
         timed, seconds = cursor.fetchone()
     items, places, seats = _places(seat.campaign_id)
     unseen = max(0, items - mine)
-    if seat.campaign.overlap < seats:
+    if seat.most_items is not None:
+        unseen = min(unseen, max(0, seat.most_items - seat.handed))
+    elif seat.campaign.overlap < seats:
         unseen = min(unseen, math.ceil(places / max(1, seats)))
     left = reserved + unseen
     done = submitted if assignment.state == "submitted" else submitted + before

@@ -261,7 +261,7 @@ def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answe
                 "annotator": assignment.annotator_id,
                 "criteria": [int(key) for key in answer["scores"]],
                 "scores": list(answer["scores"].values()),
-                "in_sight": assignment.campaign.show_scores,
+                "in_sight": assignment.sees_scores,
                 "comment": answer["comment"],
             },
         )
@@ -282,7 +282,7 @@ def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
                 "criteria": [pair.criterion or None for pair in pairs],
                 "values": [pair.value for pair in pairs],
                 "a_was_left": [pair.a_was_left for pair in pairs],
-                "in_sight": assignment.campaign.show_scores,
+                "in_sight": assignment.sees_scores,
                 "comment": answer["comment"],
             },
         )

@@ -127,7 +127,7 @@ def task_page(
     criteria = criteria_of(campaign)
     begun = fields if fields is not None else draft_fields(assignment)
     outputs = _outputs(assignment, criteria, show_systems=campaign.show_systems)
-    hints = _judge_scores(campaign, assignment, outputs) if campaign.show_scores else {}
+    hints = _judge_scores(campaign, assignment, outputs) if assignment.sees_scores else {}
     return TaskPage(
         assignment=assignment,
         campaign=campaign,

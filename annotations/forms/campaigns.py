@@ -20,7 +20,7 @@ PLAN = (
     "kind", "criteria", "selection", "sample_size", "whole_documents", "group_size", "overlap",
     "order", "seed", "check_percent",
     "attention_checks", "gold_csv", "practice_items", "practice_pass", "check_tolerance",
-    "strength", *GOAL,
+    "strength", "unseen_percent", *GOAL,
 )  # fmt: skip
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
 FOLDED = (
@@ -40,7 +40,10 @@ FOLDED = (
             "gold_csv",
         ),
     ),
-    ("What annotators see", ("show_systems", "show_others", "show_scores", "show_markdown")),
+    (
+        "What annotators see",
+        ("show_systems", "show_others", "show_scores", "unseen_percent", "show_markdown"),
+    ),
     (
         "Marked errors and adjudication",
         ("categories", "severities", "adjudicate_beyond"),
@@ -88,7 +91,8 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "group_size", "overlap", "order", "seed",
             "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
             "check_tolerance", "practice_pass", "show_systems",
-            "show_others", "show_scores", "show_markdown", "strength", "adjudicate_beyond",
+            "show_others", "show_scores", "unseen_percent", "show_markdown", "strength",
+            "adjudicate_beyond",
         )  # fmt: skip
         widgets = {
             "criteria": forms.CheckboxSelectMultiple,
@@ -112,6 +116,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
+            "unseen_percent": "Leave LLM scores out at random (percent)",
             "show_markdown": "Show Markdown as formatted text",
             "strength": "Graded choices (much better / better / tie)",
             "adjudicate_beyond": "Adjudicate items whose answers differ by more than",
@@ -145,7 +150,8 @@ class CampaignForm(GoalFields, forms.ModelForm):
                 " check counts."
             ),
             "practice_pass": (
-                "Anyone who gets fewer practice items right gets no other items. 0: no pass mark."
+                "Anyone who gets fewer practice items right gets no other items; an open link"
+                " screens them out. 0: no pass mark."
             ),
             "show_systems": "If off, annotators do not see which system wrote a text.",
             "show_others": (
@@ -153,6 +159,11 @@ class CampaignForm(GoalFields, forms.ModelForm):
             ),
             "show_scores": (
                 "Ratings made while scores are visible are marked, and the report says so."
+            ),
+            "unseen_percent": (
+                "For ratings, where LLM scores are shown: with this probability an annotator does"
+                " not see them beside an item, and the campaign's page says what seeing them"
+                " changed."
             ),
             "show_markdown": (
                 "Outputs are shown with headings, lists and tables; annotators can switch to the"
@@ -169,6 +180,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.project = project
         self.fields["criteria"].queryset = project.criteria.all()  # type: ignore[attr-defined]
+        self.fields["unseen_percent"].required = False
         members = User._default_manager.filter(memberships__project=project).order_by("username")
         self.fields["annotators"].queryset = members  # type: ignore[attr-defined]
         campaign = self.instance
@@ -219,6 +231,10 @@ class CampaignForm(GoalFields, forms.ModelForm):
 
     def clean_name(self) -> str:
         return free_name(self.instance, self.cleaned_data["name"])
+
+    def clean_unseen_percent(self) -> int:
+        """Nothing is 0."""
+        return self.cleaned_data["unseen_percent"] or 0
 
     def clean_categories(self) -> list[str]:
         return [

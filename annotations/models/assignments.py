@@ -74,9 +74,11 @@ class Assignment(models.Model):
     """One item for one annotator: reserved under a lease, then submitted or skipped. An owner may
     reject what was submitted: it stays, and counts nowhere.
 
-    `answer` is the submitted answer, `draft` input that is not submitted yet; `version` counts
-    submissions, so that a stale window cannot overwrite a newer answer. `seconds` is active time,
-    idle time left out. `shown` has the outputs in the order in which this annotator sees them.
+    `scores_shown` says whether LLM scores are beside it, where the campaign shows them; NULL where
+    it does not. `answer` is the submitted answer, `draft` input that is not submitted yet;
+    `version` counts submissions, so that a stale window cannot overwrite a newer answer. `seconds`
+    is active time, idle time left out. `shown` has the outputs in the order in which this annotator
+    sees them.
     """
 
     campaign = models.ForeignKey(
@@ -105,6 +107,7 @@ class Assignment(models.Model):
     passed = models.BooleanField(
         null=True, blank=True, help_text="Of a check: whether the first answer was as expected."
     )
+    scores_shown = models.BooleanField(null=True)
     saw_others_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -123,6 +126,12 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator}: {self.item}"
+
+    @property
+    def sees_scores(self) -> bool:
+        """Whether LLM scores are beside it: if its campaign shows them, and they were not left out
+        at random."""
+        return self.campaign.show_scores and self.scores_shown is not False
 
 
 class AnswerChange(models.Model):

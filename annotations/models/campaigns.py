@@ -97,6 +97,9 @@ class Campaign(models.Model):
     show_systems = models.BooleanField(default=False)
     show_others = models.BooleanField(default=False)
     show_scores = models.BooleanField(default=False)
+    unseen_percent = models.PositiveIntegerField(
+        default=0, db_default=0, validators=[MaxValueValidator(90)]
+    )
     show_markdown = models.BooleanField(default=False, db_default=False)
     strength = models.BooleanField(default=False)
     span_categories = models.JSONField(default=list, blank=True)
@@ -167,13 +170,15 @@ class Seat(models.Model):
     """An annotator's place in a campaign.
 
     `cursor` is the last position they reserved at, so that the next claim begins there; `handed`
-    counts the ordinary items they got, which decides when a check is due.
+    counts the ordinary items they got, which decides when a check is due. `most_items` is the most
+    ordinary items that they get, practice first; without it they get what there is.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="seats")
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="seats")
     cursor = models.IntegerField(default=-1)
     handed = models.PositiveIntegerField(default=0)
+    most_items = models.PositiveIntegerField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

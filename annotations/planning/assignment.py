@@ -24,7 +24,7 @@ from annotations.models import (
     ItemOrder,
     Seat,
 )
-from annotations.planning.item_plan import checks_due, shown_order
+from annotations.planning.item_plan import checks_due, shown_order, shows_scores
 from geval_site.joined_query import JoinedQuery
 
 # At least this many are reserved ahead, so that the next one is loaded after submitting; a
@@ -37,14 +37,19 @@ _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_ca
            WHERE i.campaign_id = %(campaign)s AND i.places > 0 AND i.position > %(after)s {more}
              AND NOT EXISTS (SELECT 1 FROM annotations_assignment a WHERE a.item_id = i.id
                              AND a.annotator_id = %(annotator)s AND a.state <> 'expired')
-           ORDER BY i.position LIMIT %(most)s FOR UPDATE OF i SKIP LOCKED"""
+           ORDER BY i.position LIMIT %(most)s FOR UPDATE OF i {locked}"""
 _ASSIGNMENTS = JoinedQuery(
     {"a": Assignment, "i": CampaignItem},
     """FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
        WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
 )
-_FIRST = _PICK.format(more="")
-_OF_DOCUMENT = _PICK.format(more="AND i.document_id = %(document)s")
+# Whether items that somebody else is reserving are left out or waited for.
+_LOCKED = {False: "SKIP LOCKED", True: ""}
+_FIRST = {waits: _PICK.format(more="", locked=locked) for waits, locked in _LOCKED.items()}
+_OF_DOCUMENT = {
+    waits: _PICK.format(more="AND i.document_id = %(document)s", locked=locked)
+    for waits, locked in _LOCKED.items()
+}
 
 
 class IdleReason(StrEnum):
@@ -91,20 +96,32 @@ def queue_of(seat: Seat) -> list[int]:
     """
     refuse_if_not_open(seat.campaign)
     reserved = _reserved(seat)
-    if len(reserved) < AHEAD:
+    # With a number of items of their own, annotators get these once practice is behind them.
+    if not reserved or (len(reserved) < AHEAD and seat.most_items is None):
         with transaction.atomic():
             _lock_for_reserving(seat)
-            if not _reserve_more(seat):
+            some = _reserve_more(seat)
+            if not some:
                 release_expired(seat.campaign_id)
-                _reserve_more(seat)
+                some = _reserve_more(seat)
+        if not some and seat.most_items is not None:
+            # Whoever ends where nothing is left is not to end because others were reserving at the
+            # same moment. In a transaction of its own, which holds no items yet while it waits for
+            # some, and takes them by position: nobody waits in a circle.
+            with transaction.atomic():
+                _lock_for_reserving(seat)
+                _reserve_more(seat, waits=True)
         reserved = _reserved(seat)
     return reserved
 
 
 def idle_reason(seat: Seat) -> IdleReason:
-    """For an annotator with an empty queue: whether all is done, or others may release items."""
-    if not has_passed_practice(seat):
+    """For an annotator with an empty queue: whether all is done, or others may release items.
+    People with a number of items of their own do not wait for others."""
+    if not practice_outcome(seat):
         return IdleReason.NOT_PASSED
+    if seat.most_items is not None:
+        return IdleReason.FINISHED
     waiting = Assignment.objects.filter(
         campaign=seat.campaign_id, state=AssignmentState.RESERVED, item__kind=ItemKind.ORDINARY
     ).exclude(annotator=seat.annotator_id)
@@ -135,20 +152,31 @@ def _reserved(seat: Seat) -> list[int]:
 
 
 def _lock_for_reserving(seat: Seat) -> None:
-    """Lock the seat, so that this annotator's requests wait for each other; read its position."""
+    """Lock the seat, so that this annotator's requests wait for each other; read its position.
+
+    Raises:
+        AnnotationError: they were removed from the campaign.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT cursor, handed FROM annotations_seat WHERE id = %s FOR UPDATE", [seat.pk]
+            "SELECT cursor, handed, removed_at IS NOT NULL FROM annotations_seat WHERE id = %s"
+            " FOR UPDATE",
+            [seat.pk],
         )
-        seat.cursor, seat.handed = cursor.fetchone()
+        seat.cursor, seat.handed, is_removed = cursor.fetchone()
+    if is_removed:
+        # Since the request began; items that are given now would come back with their lease only.
+        raise AnnotationError(
+            f"You are no longer an annotator of {seat.campaign.name}.", keeps_place=False
+        )
 
 
-def _reserve_more(seat: Seat) -> int:
+def _reserve_more(seat: Seat, *, waits: bool = False) -> int:
     """Reserve a pack of items for the annotator of a locked seat; returns their number."""
     practice = _pick_checks(seat, (ItemKind.PRACTICE,), None)
-    if not practice and not has_passed_practice(seat):
+    if not practice and not practice_outcome(seat):
         return 0
-    picked = practice or _pick_ordinary(seat)
+    picked = practice or _pick_ordinary(seat, waits=waits)
     if not practice and picked:
         due = checks_due(seat.handed, len(picked), seat.campaign.check_percent)
         checks = _pick_checks(seat, (ItemKind.GOLD, ItemKind.ATTENTION), due) if due else []
@@ -176,39 +204,57 @@ def _reserve_more(seat: Seat) -> int:
     return len(picked)
 
 
-def has_passed_practice(seat: Seat) -> bool:
-    """Whether enough of somebody's first answers to practice items were as expected; without a pass
-    mark, or before everything is practised, they have."""
+def practice_outcome(seat: Seat) -> bool | None:
+    """Whether enough of somebody's first answers to practice items were as expected; what they
+    skipped was not. None while some are left. Without a pass mark they have passed."""
     mark = seat.campaign.practice_pass
     if not mark:
         return True
-    practised = Assignment.objects.filter(
-        campaign=seat.campaign_id, annotator=seat.annotator_id, item__kind=ItemKind.PRACTICE
-    ).exclude(state=AssignmentState.EXPIRED)
-    states = list(practised.values_list("state", "passed"))
-    if any(state == AssignmentState.RESERVED for state, _ in states):
-        return False
+    states = list(
+        Assignment.objects.filter(
+            campaign=seat.campaign_id, annotator=seat.annotator_id, item__kind=ItemKind.PRACTICE
+        ).values_list("state", "passed")
+    )
+    if any(state in (AssignmentState.RESERVED, AssignmentState.EXPIRED) for state, _ in states):
+        return None
     return 100 * sum(bool(passed) for _, passed in states) >= mark * len(states)
 
 
-def _pick_ordinary(seat: Seat) -> list[_Picked]:
+def _items_left(seat: Seat) -> int:
+    """How many more ordinary items the annotator of a locked seat may get."""
+    if seat.most_items is None:
+        return DOCUMENT_PACK
+    held = Assignment.objects.filter(
+        campaign=seat.campaign_id,
+        annotator=seat.annotator_id,
+        item__kind=ItemKind.ORDINARY,
+        state__in=[AssignmentState.RESERVED, AssignmentState.SUBMITTED],
+    )
+    return max(0, seat.most_items - held.count())
+
+
+def _pick_ordinary(seat: Seat, *, waits: bool) -> list[_Picked]:
     """Free items from the annotator's position, or from the start; possibly a whole document."""
+    left = _items_left(seat)
+    if not left:
+        return []
     in_documents = seat.campaign.order == ItemOrder.DOCUMENT
     values: dict[str, Any] = {
         "campaign": seat.campaign_id,
         "annotator": seat.annotator_id,
         "after": seat.cursor,
-        "most": 1 if in_documents else PACK,
+        "most": 1 if in_documents else min(PACK, left),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_FIRST, values)
+        cursor.execute(_FIRST[waits], values)
         rows = cursor.fetchall()
         if not rows:
-            cursor.execute(_FIRST, values | {"after": -1})
+            cursor.execute(_FIRST[waits], values | {"after": -1})
             rows = cursor.fetchall()
         if rows and in_documents:
-            more = {"document": rows[0][1], "after": rows[0][2], "most": DOCUMENT_PACK - 1}
-            cursor.execute(_OF_DOCUMENT, values | more)
+            most = min(DOCUMENT_PACK, left) - 1
+            more = {"document": rows[0][1], "after": rows[0][2], "most": most}
+            cursor.execute(_OF_DOCUMENT[waits], values | more)
             rows += cursor.fetchall()
     return [_Picked(pk, position, outputs) for pk, _document, position, outputs in rows]
 
@@ -237,21 +283,28 @@ def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_
 
 def _assign(seat: Seat, picked: list[_Picked]) -> None:
     seed, annotator = seat.campaign.seed, seat.annotator_id
+    unseen = seat.campaign.unseen_percent
     rows = [
-        (item.item, shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator))
+        (
+            item.item,
+            shown_order(item.outputs, seed=seed, item=item.item, annotator=annotator),
+            shows_scores(unseen, seed=seed, item=item.item, annotator=annotator)
+            if seat.campaign.show_scores
+            else None,
+        )
         for item in picked
     ]
     with connection.cursor() as cursor:
         # An annotator may get an item again after its lease expired; their draft is still with it.
         cursor.executemany(
             """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state,
-                shown, lease_until)
-               VALUES (%s, %s, %s, 'reserved', %s, now() + make_interval(secs => %s))
+                shown, scores_shown, lease_until)
+               VALUES (%s, %s, %s, 'reserved', %s, %s, now() + make_interval(secs => %s))
                ON CONFLICT (item_id, annotator_id) DO UPDATE
                SET state = 'reserved', lease_until = EXCLUDED.lease_until, reserved_at = now()""",
             [
-                (seat.campaign_id, item, annotator, shown, seat.campaign.lease_minutes * 60)
-                for item, shown in rows
+                (seat.campaign_id, item, annotator, shown, scores, seat.campaign.lease_minutes * 60)
+                for item, shown, scores in rows
             ],
         )
 

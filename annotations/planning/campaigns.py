@@ -23,6 +23,7 @@ from annotations.models import (
     Exclusion,
     ItemKind,
     ItemOrder,
+    OpenLink,
     Seat,
     Selection,
 )
@@ -55,11 +56,11 @@ def open_campaign(campaign: Campaign) -> int:
     if campaign.is_rating and not campaign.criteria.exists():
         raise AnnotationError("Choose at least one criterion; outputs are rated on criteria.")
     seats = campaign.seats.filter(removed_at=None).count()
-    if seats < campaign.overlap:
+    if seats < campaign.overlap and not OpenLink.objects.filter(campaign=campaign).exists():
         raise AnnotationError(
             f"Each item needs {campaign.overlap} annotator{'s' * (campaign.overlap > 1)}, but the"
-            f" campaign has {seats}. Edit the campaign to choose annotators, or invite people"
-            " first."
+            f" campaign has {seats}. Edit the campaign to choose annotators, invite people first,"
+            " or open it to everybody with a link."
         )
     rng = np.random.default_rng(campaign.seed)
     drawn = _drawn(campaign, rng)

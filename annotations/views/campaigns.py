@@ -21,6 +21,7 @@ from annotations.planning.campaigns import (
     seat_annotators,
 )
 from annotations.results.progress import campaign_progress, own_progress
+from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
@@ -120,6 +121,7 @@ def _context(project: Project, campaign: Campaign) -> dict[str, object]:
         "tab": "annotate",
         "campaign": campaign,
         "progress": campaign_progress(campaign),
+        "seen_scores": seen_scores(campaign),
         **_goal_context(campaign),
     }
 

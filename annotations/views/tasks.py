@@ -4,11 +4,10 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from annotations.answering.access import refusal, seat_view, wants_json
+from annotations.answering.access import PartIsOverError, refusal, seat_view, wants_json
 from annotations.answering.submission import questions_of, submit
 from annotations.answering.task_page import own_assignment, task_page
 from annotations.errors import AnnotationError
@@ -21,6 +20,7 @@ from annotations.planning.assignment import (
     skip,
 )
 from annotations.results.comparison import others_of, own_answers, own_of
+from annotations.results.passing import items_of
 from geval.texts.formatting.markdown import as_html
 from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
@@ -33,7 +33,7 @@ BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")
 @seat_view
 def task_current(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The page of the next item."""
-    queue = queue_of(seat)
+    queue = _queue(request, seat)
     assignment = _own(seat, queue[0]) if queue else None
     return _page(request, seat, assignment)
 
@@ -43,7 +43,7 @@ def task_current(request: HttpRequest, seat: Seat) -> HttpResponse:
 def task_next(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The next item as a page fragment, for a browser that has already loaded some (`have`)."""
     have = {whole_number(word, default=0) for word in request.GET.get("have", "").split(",")}
-    waiting = [pk for pk in queue_of(seat) if pk not in have]
+    waiting = [pk for pk in _queue(request, seat) if pk not in have]
     return _fragment(request, seat, _own(seat, waiting[0]) if waiting else None)
 
 
@@ -70,12 +70,7 @@ def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
             if previous
             else HttpResponse(status=204)
         )
-    route = ("annotations:task_detail", seat.campaign.project.slug, seat.campaign_id)
-    return (
-        redirect(*route, previous.pk)
-        if previous
-        else redirect("annotations:task_current", *route[1:])
-    )
+    return redirect(f"{_base(request)}{previous.pk}/" if previous else _base(request))
 
 
 @require_POST
@@ -88,7 +83,7 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
             seat,
             assignment,
             fields,
-            user=request.user,
+            user=request.user if request.user.is_authenticated else None,
             version=whole_number(version, default=0),
             seconds=_seconds(request),
             draft_number=_draft_number(request),
@@ -104,10 +99,8 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
     if wants_json(request):
         return JsonResponse({"version": found.version, "repeated": done.repeated})
     if found.item.kind == "practice":
-        return redirect(
-            "annotations:task_detail", seat.campaign.project.slug, seat.campaign_id, found.pk
-        )
-    return redirect("annotations:task_current", seat.campaign.project.slug, seat.campaign_id)
+        return redirect(f"{_base(request)}{found.pk}/")
+    return redirect(_base(request))
 
 
 @require_POST
@@ -128,7 +121,7 @@ def task_skip(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse
     skip(seat, assignment, storable(request.POST.get("reason", "")))
     if wants_json(request):
         return JsonResponse({})
-    return redirect("annotations:task_current", seat.campaign.project.slug, seat.campaign_id)
+    return redirect(_base(request))
 
 
 @require_GET
@@ -145,6 +138,7 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
         "project": seat.campaign.project,
         "campaign": seat.campaign,
         "tab": "annotate",
+        "base": _base(request),
     }
     context |= {
         "questions": questions_of(seat.campaign),
@@ -165,8 +159,9 @@ def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespo
     Assignment.objects.filter(pk=own_answer.pk, saw_others_at=None).update(
         saw_others_at=timezone.now()
     )
-    context = {"project": seat.campaign.project, "tab": "annotate", "campaign": seat.campaign}
+    context: dict[str, Any] = {"tab": "annotate", "campaign": seat.campaign, "base": _base(request)}
     context |= {
+        "project": seat.campaign.project,
         "page": task_page(seat, own_answer),
         "questions": questions_of(seat.campaign),
         "own": own_of(own_answer),
@@ -179,6 +174,27 @@ def wants_fragment(request: HttpRequest) -> bool:
     return "fragment" in request.GET
 
 
+def _base(request: HttpRequest) -> str:
+    """What the addresses of the annotator's tasks begin with."""
+    base: str = request.task_base  # type: ignore[attr-defined]
+    return base
+
+
+def _queue(request: HttpRequest, seat: Seat) -> list[int]:
+    """Ids of the annotator's next assignments.
+
+    Raises:
+        PartIsOverError: they are a participant below the pass mark after practice.
+    """
+    participant = getattr(request, "participant", None)
+    if participant is None:
+        return queue_of(seat)
+    queue = items_of(participant, seat)
+    if queue is None:
+        raise PartIsOverError
+    return queue
+
+
 def _own(seat: Seat, pk: int) -> Assignment:
     found = own_assignment(seat, pk)
     if found is None:
@@ -187,9 +203,8 @@ def _own(seat: Seat, pk: int) -> Assignment:
 
 
 def _context(
-    seat: Seat, assignment: Assignment | None, fields: dict[str, str] | None = None
+    base: str, seat: Seat, assignment: Assignment | None, fields: dict[str, str] | None = None
 ) -> dict[str, Any]:
-    base = reverse("annotations:task_current", args=[seat.campaign.project.slug, seat.campaign_id])
     context: dict[str, Any] = {
         "campaign": seat.campaign,
         "project": seat.campaign.project,
@@ -202,7 +217,8 @@ def _context(
 
 
 def _fragment(request: HttpRequest, seat: Seat, assignment: Assignment | None) -> HttpResponse:
-    return render(request, "annotations/task_piece.html", _context(seat, assignment))
+    context = _context(_base(request), seat, assignment)
+    return render(request, "annotations/task_piece.html", context)
 
 
 def _page(
@@ -213,7 +229,7 @@ def _page(
     fields: dict[str, str] | None = None,
     error: AnnotationError | None = None,
 ) -> HttpResponse:
-    context = _context(seat, assignment, fields)
+    context = _context(_base(request), seat, assignment, fields)
     context |= {
         "tab": "annotate",
         "error": error,

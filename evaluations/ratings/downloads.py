@@ -8,6 +8,7 @@ from evaluations.models import Project
 from evaluations.ratings.exported import exported_outputs
 from evaluations.ratings.exports import as_csv, as_jsonl
 from evaluations.ratings.hugging_face import write_zip
+from evaluations.ratings.participants import participants_as_csv, participants_as_jsonl
 from evaluations.ratings.tool_forms import argilla_record, as_json_list, label_studio_task
 
 CSV, LINES, JSON = "text/csv; charset=utf-8", "application/x-ndjson", "application/json"
@@ -48,6 +49,8 @@ DOWNLOADS = {
     "answers.jsonl": Download(LINES, lambda project: as_jsonl(project, "answers")),
     "decisions.csv": Download(CSV, lambda project: as_csv(project, "decisions")),
     "decisions.jsonl": Download(LINES, lambda project: as_jsonl(project, "decisions")),
+    "participants.csv": Download(CSV, participants_as_csv),
+    "participants.jsonl": Download(LINES, participants_as_jsonl),
     "label-studio.json": Download(JSON, _label_studio),
     "argilla.json": Download(JSON, _argilla),
     "hugging-face.zip": Download("application/zip", _hugging_face),

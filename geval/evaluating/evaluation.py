@@ -13,7 +13,7 @@ from typing import Any
 
 from geval.evaluating.judging import Judged, Outcome
 from geval.evaluating.outputs import JudgedOutput
-from geval.files.rows import JudgeScoreRow, RatingRow, Row
+from geval.files.rows import JudgeScoreRow, OutputRow, RatingRow, Row, ScoreRow
 from geval.llm.advice import advise
 from geval.llm.parsing import Failure, Reason
 from geval.llm.prompts import PromptParts
@@ -113,7 +113,7 @@ class Evaluation:
             coefficient=coefficient,
         )
 
-    def _score_rows(self) -> list[Row]:
+    def _score_rows(self) -> list[JudgeScoreRow]:
         return [
             JudgeScoreRow(0, score.document, score.system, self.criterion, self.judge, score.score)
             for score in self.scores
@@ -157,6 +157,33 @@ class Evaluation:
                 for each in self.scores
                 if each.score is not None
             )
+
+    def to_tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Outputs, people's ratings and the judge's scores as rows of uploads.
+
+        Raises:
+            ValueError: outputs are turns of conversations, whose file can be uploaded as it is.
+        """
+        outputs = [row for row in self.rows if isinstance(row, OutputRow)]
+        if any(row.conversation or row.turns for row in outputs):
+            raise ValueError("These are conversations: upload their file, then push nothing else.")
+        return {
+            "outputs": [
+                {
+                    "doc_id": row.doc_id or row.source,
+                    "system_id": row.system_id,
+                    "source": row.source,
+                    "output": row.output,
+                    **({"context": row.context} if row.context else {}),
+                    **({"references": list(row.references)} if row.references else {}),
+                }
+                for row in outputs
+            ],
+            "ratings": [
+                _score_record(row, "annotator") for row in self.rows if isinstance(row, RatingRow)
+            ],
+            "scores": [_score_record(row, "judge") for row in self._score_rows()],
+        }
 
     @property
     def summary(self) -> str:
@@ -219,6 +246,16 @@ def _score_of(judge: str, criterion: str, output: JudgedOutput, outcome: Outcome
     return OutputScore(
         *about, outcome.value, dict(outcome.distribution), outcome.coverage, entropy, outcome.note
     )
+
+
+def _score_record(row: ScoreRow, whose: str) -> dict[str, Any]:
+    return {
+        "doc_id": row.doc_id or row.source,
+        "system_id": row.system_id,
+        "criterion": row.criterion,
+        whose: row.rater,
+        "score": row.score,
+    }
 
 
 def _advice(judged: Judged) -> list[str]:

@@ -114,6 +114,7 @@ def _others(rows: Rows) -> Rows:
                 "version": 1,
                 "flagged": False,
                 "skip_reason": "",
+                "scores_shown": None,
                 "saw_others_at": None,
                 "answer": scores,
                 "passed": None,

@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotations.models import Annotator, Assignment, Campaign, CampaignItem
+from annotations.models import Annotator, Assignment, Campaign, CampaignItem, OpenLink
 from assurance.certifying.certificates import certify, read_requirements
 from evaluations.models import (
     ApiToken,
@@ -58,7 +58,11 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
     criterion = project.criteria.order_by("pk")[0]
     for version in (1, 2):
         criterion.steps.create(version=version, text="1. Read.", written_by="hand")
-    campaign = Campaign.objects.create(project=project, name="Ratings")
+    campaign = Campaign.objects.create(project=project, name="Ratings", state="open")
+    link = OpenLink.objects.create(
+        campaign=campaign, address="open-to-all", title="Ratings", consent="Do you agree?"
+    )
+    participant = link.participants.create(source="id", external_id="somebody")
     output = project.documents.order_by("pk")[0].outputs.first()
     item = CampaignItem.objects.create(
         campaign=campaign, document=output.document, position=0, places=1, outputs=[output.pk]
@@ -117,6 +121,10 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
         "adjudication": campaign.pk,
         "answer": campaign.pk,
         "annotator": campaign.pk,
+        "open": campaign.pk,
+        "participant": campaign.pk,
+        "payment": campaign.pk,
+        "person": participant.pk,
         "task": campaign.pk,
         "member": 0,
         "probe": run.judge.endpoint.probes.create(model="m").pk,
@@ -158,6 +166,7 @@ def address(route: str, place: dict[str, Any], member: int = 0, **other: Any) ->
             .replace("{pk}", str(place[kind]))
             .replace("{probe}", str(place["probe"]))
             .replace("{answer}", str(place["campaign_answer"]))
+            .replace("{participant}", str(place["person"]))
         )
     short = route.rsplit(":", maxsplit=1)[-1]
     first = short.split("_")[0]
@@ -184,6 +193,8 @@ def address(route: str, place: dict[str, Any], member: int = 0, **other: Any) ->
         "assignment": 1,
         "answer": place["campaign_answer"],
         "annotator": place["campaign_annotator"],
+        "address": "open-to-all",
+        "participant": place.get("person", 0),
         "page": "method/",
         "uidb64": "MQ",
     } | other

@@ -15,7 +15,7 @@ from django.utils.dateparse import parse_datetime
 from pydantic import BaseModel, TypeAdapter
 from pydantic import ValidationError as ShapeError
 
-from annotations.models import CampaignState, GoalKind
+from annotations.models import CampaignState, GoalKind, ParticipantState
 from evaluations.models import Judge
 from evaluations.models.certificate_content import first_problem
 from evaluations.models.improving import (
@@ -250,6 +250,11 @@ def _campaign(row: Mapping[str, Any]) -> None:
         raise WrongValueError("state is 'open'; campaigns of an archive are drafts or closed")
 
 
+def _participant(row: Mapping[str, Any]) -> None:
+    if row["state"] in (ParticipantState.CONSENTED, ParticipantState.ACTIVE):
+        raise WrongValueError(f"state is {row['state']!r}; nobody works in a copy")
+
+
 def _goal(row: Mapping[str, Any]) -> None:
     for name in _ASKED_BY_GOALS[row["kind"]]:
         if row[name] is None:
@@ -325,6 +330,7 @@ _RECORDS: dict[str, Callable[[Mapping[str, Any]], None]] = {
     "runs": _run,
     "items": _item,
     "campaigns": _campaign,
+    "participants": _participant,
     "campaign_goals": _goal,
     "study_items": _study_item,
     "study_parts": _study_part,

@@ -57,6 +57,15 @@ class StoredTurn(_Shape):
     number: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
 
+class StoredQuestion(_Shape):
+    """A short question to people (geval/texts/short_questions.py)."""
+
+    text: Text
+    kind: Literal["choice", "number", "text"]
+    options: Entries[Text]
+    quotas: dict[Text, Count]
+
+
 class StoredChoice(_Shape):
     """One reply (llm/reply_json.py)."""
 
@@ -212,6 +221,10 @@ SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
     ("study_items", "scores"): TypeAdapter(Entries[Number | None]),
     ("campaigns", "span_categories"): TypeAdapter(Entries[Text]),
     ("campaigns", "span_severities"): TypeAdapter(Entries[Text]),
+    ("open_links", "before"): TypeAdapter(Entries[StoredQuestion]),
+    ("open_links", "after"): TypeAdapter(Entries[StoredQuestion]),
+    ("participants", "before"): TypeAdapter(dict[Text, Text | Number]),
+    ("participants", "after"): TypeAdapter(dict[Text, Text | Number]),
     ("locks", "exceptions"): TypeAdapter(dict[Text, bool]),
     ("lock_events", "content"): TypeAdapter(StoredEvent),
     ("searches", "changes"): TypeAdapter(Entries[Change]),

@@ -2,8 +2,8 @@
 
 `outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads accept. Keys
 of endpoints and members are not in an archive; of campaigns it has designs, goals, items, answers
-with their history, and decisions. It has locks, searches and looks; ratings of locked documents are
-left out until the last look.
+with their history, decisions, and who took part by open links, without their ids. It has locks,
+searches and looks; ratings of locked documents are left out until the last look.
 """
 
 from collections.abc import Mapping
@@ -534,17 +534,18 @@ TABLES = (
                   CASE WHEN t.state = 'open' THEN 'closed' ELSE t.state END AS state,
                   t.selection, t.sample_size, t.whole_documents, t.group_size, t.overlap, t."order",
                   t.seed, t.lease_minutes, t.deadline, t.show_systems, t.show_others, t.show_scores,
-                  t.show_markdown, t.strength, t.span_categories, t.span_severities,
-                  t.adjudicate_beyond, t.created_at, t.opened_at, t.closed_at, t.check_percent,
-                  t.check_tolerance, t.attention_checks, t.practice_items, t.practice_pass
+                  t.unseen_percent, t.show_markdown, t.strength, t.span_categories,
+                  t.span_severities, t.adjudicate_beyond, t.created_at, t.opened_at, t.closed_at,
+                  t.check_percent, t.check_tolerance, t.attention_checks, t.practice_items,
+                  t.practice_pass
            FROM annotations_campaign t WHERE t.project_id = %(project)s""",
         {"name": "campaign"}
         | same("kind", "state", "selection", "sample_size", "whole_documents", "group_size")
         | same("overlap", "order", "seed", "lease_minutes", "deadline", "show_systems")
-        | same("show_others", "show_scores", "show_markdown", "strength", "span_categories")
-        | same("span_severities", "adjudicate_beyond", "created_at", "opened_at", "closed_at")
-        | same("check_percent", "check_tolerance", "attention_checks", "practice_items")
-        | same("practice_pass"),
+        | same("show_others", "show_scores", "unseen_percent", "show_markdown", "strength")
+        | same("span_categories", "span_severities", "adjudicate_beyond", "created_at")
+        | same("opened_at", "closed_at", "check_percent", "check_tolerance", "attention_checks")
+        | same("practice_items", "practice_pass"),
         key=("campaign",),
         of_project=True,
         json=frozenset({"span_categories", "span_severities"}),
@@ -556,6 +557,7 @@ TABLES = (
             "attention_checks": False,
             "practice_items": 0,
             "practice_pass": 0,
+            "unseen_percent": 0,
         },
         is_later=True,
     ),
@@ -568,6 +570,56 @@ TABLES = (
            JOIN evaluations_criterion c ON c.id = t.criterion_id
            WHERE k.project_id = %(project)s""",
         {"campaign_id": _OF_CAMPAIGN, "criterion_id": _OF_CRITERION},
+        is_later=True,
+    ),
+    Table(
+        "open_links",
+        "annotations_openlink",
+        """SELECT k.name AS campaign, t.title, t.consent, t.people, t.items_each, t.minutes,
+                  t.before, t.after, t.amount, t.amount_screened, t.bonus,
+                  t.bonus_percent
+           FROM annotations_openlink t JOIN annotations_campaign k ON k.id = t.campaign_id
+           WHERE k.project_id = %(project)s""",
+        {"campaign_id": Ref("campaigns", ("campaign",))}
+        | same("title", "consent", "people", "items_each", "minutes", "before")
+        | same("after", "amount", "amount_screened", "bonus", "bonus_percent"),
+        key=("campaign",),
+        json=frozenset({"before", "after"}),
+        # The address is the original's; codes are secrets, and banned ids are personal data.
+        defaults={
+            "address": None,
+            "is_open": False,
+            "banned": "[]",
+            "done_code": "",
+            "screened_code": "",
+            "returned_code": "",
+            "done_url": "",
+            "screened_url": "",
+            "returned_url": "",
+        },
+        is_later=True,
+    ),
+    Table(
+        "participants",
+        "annotations_participant",
+        # Without the ids by which panels know people; nobody of them works in a copy.
+        """SELECT k.name AS campaign, a.name AS annotator, t.source AS panel,
+                  CASE WHEN t.state IN ('consented', 'active') THEN 'returned' ELSE t.state END
+                      AS state, t.screened_for, t.before, t.after, t.consented_at, t.started_at,
+                  t.until, t.ended_at
+           FROM annotations_participant t JOIN annotations_openlink l ON l.id = t.link_id
+           JOIN annotations_campaign k ON k.id = l.campaign_id
+           LEFT JOIN annotations_annotator a ON a.id = t.annotator_id
+           WHERE k.project_id = %(project)s""",
+        {
+            "link_id": Ref("open_links", ("campaign",)),
+            "annotator_id": Ref("annotators", ("annotator",)),
+        }
+        | {"source": "panel"}
+        | same("state", "screened_for", "before", "after", "consented_at", "started_at", "until")
+        | same("ended_at"),
+        json=frozenset({"before", "after"}),
+        defaults={"external_id": None, "study": "", "session": ""},
         is_later=True,
     ),
     Table(
@@ -638,7 +690,8 @@ TABLES = (
             CASE WHEN t.state IN ('reserved', 'expired') THEN 'expired' ELSE t.state END AS state,
             t.shown AS outputs, {_SYSTEMS.format("t.shown")} AS systems, t.reserved_at,
             t.lease_until, t.submitted_at, t.seconds, t.version, t.flagged AND {_SHOWN} AS flagged,
-            CASE WHEN {_SHOWN} THEN t.skip_reason ELSE '' END AS skip_reason, t.saw_others_at,
+            CASE WHEN {_SHOWN} THEN t.skip_reason ELSE '' END AS skip_reason, t.scores_shown,
+            t.saw_others_at,
             CASE WHEN {_SHOWN} THEN t.answer END AS answer,
             CASE WHEN {_SHOWN} THEN t.passed END AS passed
             FROM annotations_assignment t JOIN annotations_campaign k ON k.id = t.campaign_id
@@ -650,7 +703,7 @@ TABLES = (
         _OF_ASSIGNMENT
         | named("answer")
         | same("state", "reserved_at", "lease_until", "submitted_at", "seconds", "version")
-        | same("flagged", "skip_reason", "saw_others_at", "passed"),
+        | same("flagged", "skip_reason", "scores_shown", "saw_others_at", "passed"),
         key=("answer_id",),
         is_later=True,
     ),

@@ -9,6 +9,7 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
 
 from annotations.api import router as campaigns
+from annotations.open_links_api import router as open_links
 from evaluations.corpus.recognised import UnclearColumnsError
 from evaluations.corpus.removing import StillInUseError
 from evaluations.judging.judges.judges import ProbeNeededError
@@ -34,6 +35,7 @@ api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
 api.add_router("/projects/{slug}", campaigns, tags=["campaigns"])
+api.add_router("/projects/{slug}", open_links, tags=["open campaigns"])
 for _extension in extensions():
     import_module(_extension.api).add_to(api)
 

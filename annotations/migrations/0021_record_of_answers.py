@@ -34,7 +34,7 @@ PASSED = """
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotations', '0007_designs_and_goals'),
+        ('annotations', '0020_open_links'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,217 @@
+"""Forms of open links: what their owners set, and what their participants answer."""
+
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from annotations.models import Campaign, OpenLink
+from annotations.open_links.arrival import LONGEST_ID
+from annotations.open_links.outcomes import why_not_a_way_back
+from evaluations.web.field_groups import FieldGroup, field_groups
+from geval.texts.short_questions import (
+    CHOICE,
+    NUMBER,
+    ShortQuestion,
+    ShortQuestionError,
+    question_of,
+    read_questions,
+    shown_number,
+)
+
+WAYS_BACK = ("done_url", "screened_url", "returned_url")
+MOST_BANNED = 10_000
+BASICS = (
+    "address", "title", "consent", "people", "items_each", "minutes", "before_lines", "after_lines",
+    "is_open",
+)  # fmt: skip
+FOLDED = (
+    (
+        "Codes and ways back",
+        (
+            "done_code", "done_url", "screened_code", "screened_url", "returned_code",
+            "returned_url",
+        ),
+    ),
+    ("Payment", ("amount", "amount_screened", "bonus", "bonus_percent")),
+    ("Bans", ("banned_ids",)),
+)  # fmt: skip
+_QUESTIONS_HELP = (
+    "One per line: the question, then | and “text”, “number” or the choices, separated by commas."
+)
+
+
+class OpenLinkForm(forms.ModelForm):
+    before_lines = forms.CharField(
+        label="Questions before",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "code"}),
+        help_text=(
+            f"{_QUESTIONS_HELP} “yes = 50, no = 0” wants 50 people who answer yes and none who"
+            " answers no."
+        ),
+    )
+    after_lines = forms.CharField(
+        label="Questions after",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "code"}),
+        help_text=_QUESTIONS_HELP,
+    )
+    banned_ids = forms.CharField(
+        label="Banned ids",
+        required=False,
+        max_length=500_000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "code"}),
+        help_text="One per line. People who are working give back their items at once.",
+    )
+
+    class Meta:
+        model = OpenLink
+        fields = (
+            "address", "title", "consent", "is_open", "people", "items_each", "minutes",
+            "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
+            "screened_code", "returned_code", "done_url", "screened_url", "returned_url",
+        )  # fmt: skip
+        widgets = {"consent": forms.Textarea(attrs={"rows": 8})}
+        field_classes = dict.fromkeys(WAYS_BACK, partial(forms.URLField, assume_scheme="https"))
+        labels = {
+            "address": "Name in the address",
+            "title": "Title that participants see",
+            "consent": "Consent",
+            "is_open": "Let new people begin",
+            "people": "People in all",
+            "items_each": "Items per person",
+            "minutes": "Time limit (minutes)",
+            "amount": "Amount for people who are done",
+            "amount_screened": "Amount for people who are screened out",
+            "bonus": "Bonus",
+            "bonus_percent": "Checks to pass for the bonus (percent)",
+            "done_code": "Code: done",
+            "screened_code": "Code: screened out",
+            "returned_code": "Code: returned or out of time",
+            "done_url": "Way back: done",
+            "screened_url": "Way back: screened out",
+            "returned_url": "Way back: returned or out of time",
+        }
+        help_texts = {
+            "address": "Letters, digits, - and _; the link ends with it.",
+            "consent": (
+                "Markdown. Say who asks, what for, what is stored and for how long, and whom to"
+                " ask. Nothing is stored of people who do not agree."
+            ),
+            "is_open": "If off, people who have begun can continue.",
+            "people": "Those who are working or done; each one who leaves makes room for another.",
+            "items_each": "Without practice and checks.",
+            "minutes": "After it, unfinished items go to others.",
+            "bonus": "For people who are done and passed enough checks.",
+            "done_url": (
+                "https only. Behind the ? you can write {id}, {study} and {session}; they become"
+                " what the panel sent."
+            ),
+        }
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["address"].required = True
+        link = self.instance
+        if link.pk:
+            self.initial["before_lines"] = lines_of(link.before)
+            self.initial["after_lines"] = lines_of(link.after)
+            self.initial["banned_ids"] = "\n".join(link.banned)
+        else:
+            link.campaign = campaign
+            self.initial["title"] = campaign.name
+
+    def groups(self) -> list[FieldGroup]:
+        return field_groups(self, BASICS, FOLDED)
+
+    def clean_before_lines(self) -> list[dict[str, Any]]:
+        return _questions(self.cleaned_data["before_lines"])
+
+    def clean_after_lines(self) -> list[dict[str, Any]]:
+        questions = _questions(self.cleaned_data["after_lines"])
+        if any(question["quotas"] for question in questions):
+            raise ValidationError("Only questions before can say how many people are wanted.")
+        return questions
+
+    def clean_banned_ids(self) -> list[str]:
+        ids = [line.strip()[:LONGEST_ID] for line in self.cleaned_data["banned_ids"].splitlines()]
+        banned = list(dict.fromkeys(filter(None, ids)))
+        if len(banned) > MOST_BANNED:
+            raise ValidationError(f"Ban at most {MOST_BANNED:,} ids.")
+        return banned
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in WAYS_BACK:
+            if data.get(name) and (reason := why_not_a_way_back(data[name])):
+                self.add_error(name, reason)
+        return data
+
+    def save(self, commit: bool = True) -> OpenLink:
+        for name in ("before", "after"):
+            setattr(self.instance, name, self.cleaned_data[f"{name}_lines"])
+        self.instance.banned = self.cleaned_data["banned_ids"]
+        saved: OpenLink = super().save(commit)
+        return saved
+
+
+class OwnCodeForm(forms.Form):
+    code = forms.CharField(
+        label="A code that you make up",
+        min_length=4,
+        max_length=LONGEST_ID,
+        help_text=(
+            "At least four characters, not your name. With the same code you come back to your"
+            " place on another device."
+        ),
+    )
+
+
+class ShortQuestionsForm(forms.Form):
+    """The short questions of a link; `answers` are by the text of the question."""
+
+    def __init__(self, stored: list[dict[str, Any]], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.questions = [question_of(question) for question in stored]
+        for number, question in enumerate(self.questions):
+            self.fields[f"q{number}"] = _field(question)
+
+    def answers(self) -> dict[str, Any]:
+        answers = {}
+        for number, question in enumerate(self.questions):
+            value = self.cleaned_data[f"q{number}"]
+            answers[question.text] = shown_number(value) if question.kind == NUMBER else value
+        return answers
+
+
+def lines_of(stored: list[dict[str, Any]]) -> str:
+    """Questions as their owner wrote them."""
+    return "\n".join(question_of(question).line for question in stored)
+
+
+def _questions(lines: str) -> list[dict[str, Any]]:
+    try:
+        return [question.as_json() for question in read_questions(lines)]
+    except ShortQuestionError as error:
+        raise ValidationError(str(error)) from None
+
+
+def _field(question: ShortQuestion) -> forms.Field:
+    if question.kind == CHOICE:
+        return forms.ChoiceField(
+            label=question.text,
+            choices=[(option, option) for option in question.options],
+            widget=forms.RadioSelect,
+        )
+    if question.kind == NUMBER:
+        return forms.FloatField(label=question.text, min_value=-1e12, max_value=1e12)
+    return forms.CharField(
+        label=question.text,
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )

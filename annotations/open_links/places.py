@@ -1,0 +1,254 @@
+"""Places of an open link: taken within its quotas, and given up.
+
+Quotas count rows of participants, which no constraint of the database can limit. So whoever takes a
+place holds the link's row for as long as it takes to count and to note the place: all who come at
+once to the same link are counted one after the other, those of other links never wait.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from annotations.models import (
+    Annotator,
+    Assignment,
+    AssignmentState,
+    CampaignState,
+    OpenLink,
+    Participant,
+    ParticipantState,
+    ScreenedFor,
+    Seat,
+)
+from annotations.open_links.arrival import Arrival, joined, participant_by
+from evaluations.models.row_by_row import for_each
+from geval.texts.short_questions import question_of
+
+
+def is_taking_people(link: OpenLink) -> bool:
+    """Whether somebody new may begin; their place is sure only once they have it (`take_place`)."""
+    campaign = link.campaign
+    return (
+        link.is_open
+        and campaign.state == CampaignState.OPEN
+        and campaign.project.archived_at is None
+        and (campaign.deadline is None or campaign.deadline > timezone.now())
+        and link.participants.in_places().count() < link.people
+    )
+
+
+def is_banned(link: OpenLink, external_id: str | None) -> bool:
+    return external_id in link.banned
+
+
+def agree(link: OpenLink, arrival: Arrival) -> Participant:
+    """The participant that this person is from now on; the same one if they agreed before."""
+    try:
+        with transaction.atomic():
+            Participant.objects.create(
+                link=link,
+                source=arrival.source,
+                external_id=arrival.external_id,
+                study=arrival.study,
+                session=arrival.session,
+            )
+    except IntegrityError:
+        pass  # they agreed before, perhaps in another window a moment ago
+    participant = participant_by(link, arrival)
+    assert participant
+    return participant
+
+
+def take_place(participant: Participant, before: dict[str, Any]) -> Participant:
+    """Give somebody who agreed a place, or screen them out; what they are then.
+
+    Args:
+        before: their answers to the link's first questions.
+    """
+    end_overdue(participant.link)
+    with transaction.atomic():
+        # NO KEY UPDATE: new participants, whose rows refer to the link, need not wait.
+        link = OpenLink.objects.select_for_update(no_key=True).get(pk=participant.link_id)
+        held = Participant.objects.get(pk=participant.pk)
+        if held.state == ParticipantState.CONSENTED:
+            now = timezone.now()
+            held.before = before
+            held.screened_for = _why_not(link, before)
+            if held.screened_for:
+                held.state, held.ended_at = ParticipantState.SCREENED, now
+            else:
+                held.state, held.started_at = ParticipantState.ACTIVE, now
+                held.until = now + timedelta(minutes=link.minutes)
+            held.save()
+    return joined().get(pk=participant.pk)
+
+
+def _why_not(link: OpenLink, before: dict[str, Any]) -> str:
+    """Why there is no place; empty if there is one. The link's row is locked."""
+    placed = link.participants.in_places()
+    if placed.count() >= link.people:
+        return ScreenedFor.FULL
+    for question in map(question_of, link.before):
+        option = before.get(question.text)
+        wanted = question.quotas.get(str(option))
+        if wanted is not None and (
+            not wanted or placed.filter(before__contains={question.text: option}).count() >= wanted
+        ):
+            return ScreenedFor.GROUP
+    return ""
+
+
+def seat_of(participant: Participant) -> Seat:
+    """The seat of somebody who has a place, made at first; with its campaign and project."""
+    link = participant.link
+    campaign = link.campaign
+    if participant.annotator_id is None:
+        with transaction.atomic():
+            held = Participant.objects.select_for_update().get(pk=participant.pk)
+            if held.annotator_id is None:
+                held.annotator = Annotator.objects.create(
+                    project=campaign.project, name=_free_name(participant)
+                )
+                held.save(update_fields=["annotator"])
+                Seat.objects.create(
+                    campaign=campaign, annotator=held.annotator, most_items=link.items_each
+                )
+            participant.annotator = held.annotator
+    seat = Seat.objects.get(campaign=campaign, annotator=participant.annotator)
+    seat.campaign = campaign
+    return seat
+
+
+def _free_name(participant: Participant) -> str:
+    """A file may have named a rater in the same way."""
+    name = participant.name
+    while Annotator.objects.filter(project=participant.link.campaign.project, name=name).exists():
+        name += "*"
+    return name
+
+
+def finish(participant: Participant, after: dict[str, Any]) -> bool:
+    """Note that somebody did all that there is for them; whether they were working until now.
+
+    Args:
+        after: their answers to the link's last questions.
+    """
+    answered = Assignment.objects.filter(
+        campaign=participant.link.campaign_id,
+        annotator=participant.annotator_id,
+        state=AssignmentState.SUBMITTED,
+        item__kind="ordinary",
+    )
+    if not answered.exists():
+        return end(participant, ParticipantState.SCREENED, ScreenedFor.ITEMS)
+    return end(participant, ParticipantState.DONE, after=after)
+
+
+def end(
+    participant: Participant,
+    state: ParticipantState,
+    screened_for: str = "",
+    *,
+    after: dict[str, Any] | None = None,
+) -> bool:
+    """End somebody's part, once: their unfinished items go back at once, their answers stay.
+
+    Returns:
+        Whether it had not ended before.
+    """
+    with transaction.atomic():
+        # The seat first, as everything that annotators do locks it first: an answer that is on its
+        # way is stored, or finds the seat given up.
+        seat = None
+        if participant.annotator_id:
+            seat = (
+                Seat.objects.select_for_update(no_key=True)
+                .filter(campaign=participant.link.campaign_id, annotator=participant.annotator_id)
+                .first()
+            )
+        ended = Participant.objects.filter(
+            pk=participant.pk, state__in=[ParticipantState.CONSENTED, ParticipantState.ACTIVE]
+        ).update(
+            state=state,
+            screened_for=screened_for,
+            ended_at=timezone.now(),
+            **({} if after is None else {"after": after}),
+        )
+        if ended and seat:
+            _give_back(seat)
+            if state != ParticipantState.DONE:
+                Seat.objects.filter(pk=seat.pk).update(removed_at=timezone.now())
+    if ended:
+        participant.state, participant.screened_for = state, screened_for
+    return bool(ended)
+
+
+def _give_back(seat: Seat) -> None:
+    """Release the places of a locked seat's unfinished items.
+
+    Others may be reserving these items now. Waiting for them keeps the promise that items come back
+    at once; they are locked in the order of positions, as in `planning.assignment`, so that two who
+    end at once never wait for each other in a circle.
+    """
+    whose = {"campaign": seat.campaign_id, "annotator": seat.annotator_id}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT i.id FROM annotations_campaignitem i JOIN annotations_assignment a
+                   ON a.item_id = i.id
+               WHERE a.campaign_id = %(campaign)s AND a.annotator_id = %(annotator)s
+                   AND a.state = 'reserved'
+               ORDER BY i.position FOR NO KEY UPDATE OF i""",
+            whose,
+        )
+        cursor.execute(
+            """WITH gone AS (
+                   UPDATE annotations_assignment a SET state = 'expired'
+                   WHERE a.campaign_id = %(campaign)s AND a.annotator_id = %(annotator)s
+                       AND a.state = 'reserved'
+                   RETURNING item_id)
+               UPDATE annotations_campaignitem i SET places = places + 1 FROM gone
+               WHERE i.id = gone.item_id AND i.kind = 'ordinary'""",
+            whose,
+        )
+
+
+def end_overdue(link: OpenLink) -> int:
+    """End the part of everybody whose time is over; how many."""
+    overdue = joined().filter(link=link).overdue()  # type: ignore[attr-defined]
+    return sum(end(participant, ParticipantState.TIMED_OUT) for participant in overdue)
+
+
+def end_all_overdue() -> None:
+    """The same on the whole site, so that items come back although nobody asks for them."""
+    overdue = joined().overdue()  # type: ignore[attr-defined]
+    for_each(
+        overdue,
+        lambda participant: end(participant, ParticipantState.TIMED_OUT),
+        job="participants whose time is over",
+    )
+
+
+def end_banned(link: OpenLink) -> int:
+    """End the part of people whose ids were banned after they began."""
+    banned = joined().filter(link=link, external_id__in=link.banned)
+    return sum(end(participant, ParticipantState.BANNED) for participant in banned)
+
+
+def remove_personal_data(participants: Iterable[Participant]) -> int:
+    """Remove ids and answers about the person for good; ratings stay under the annotator's name.
+    Whoever is not done ends as returned, as nobody could tell them from others any more.
+
+    Returns:
+        Of how many people.
+    """
+    removed = 0
+    for participant in participants:
+        with transaction.atomic():
+            end(participant, ParticipantState.RETURNED)
+            removed += Participant.objects.filter(pk=participant.pk).update(
+                external_id=None, study="", session="", before={}, after={}
+            )
+    return removed

@@ -1,0 +1,193 @@
+"""Pages of people who follow an open link: consent, instructions, the end, leaving.
+
+They show the link's own texts and the task, and nothing else of the project.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotations.forms.open_links import OwnCodeForm, ShortQuestionsForm
+from annotations.models import (
+    CampaignState,
+    ItemKind,
+    OpenLink,
+    Participant,
+    ParticipantState,
+)
+from annotations.open_links.arrival import (
+    Arrival,
+    arrival_of,
+    own_code,
+    participant_by,
+    participant_of,
+    remember,
+)
+from annotations.open_links.outcomes import outcome_of
+from annotations.open_links.places import (
+    agree,
+    end,
+    end_overdue,
+    finish,
+    is_banned,
+    is_taking_people,
+    seat_of,
+    take_place,
+)
+from annotations.results.passing import items_of
+from geval.texts.formatting.markdown import as_html
+
+View = Callable[..., HttpResponse]
+
+
+def _open_page(view: View) -> View:
+    """Give a view the link at an address; pages of a link are kept by no browser."""
+
+    @never_cache
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @wraps(view)
+    def guarded(request: HttpRequest, address: str) -> HttpResponse:
+        links = OpenLink.objects.select_related("campaign__project").exclude(
+            campaign__state=CampaignState.DRAFT
+        )
+        link = get_object_or_404(links, address=address)
+        request.is_open_link = True  # type: ignore[attr-defined]
+        return view(request, link)
+
+    return guarded
+
+
+def _participant_page(view: View) -> View:
+    """Give a view the participant whom the browser's cookie names; others begin at the link."""
+
+    @_open_page
+    @wraps(view)
+    def guarded(request: HttpRequest, link: OpenLink) -> HttpResponse:
+        participant = participant_of(request, str(link.address))
+        if participant is None:
+            return redirect(_at(link, "open_entry"))
+        if participant.state == ParticipantState.ACTIVE and end_overdue(link):
+            participant.refresh_from_db(fields=["state"])
+        return view(request, participant)
+
+    return guarded
+
+
+@_open_page
+def open_entry(request: HttpRequest, link: OpenLink) -> HttpResponse:
+    """The link itself: consent for new people, the way to their place for others."""
+    arrival = arrival_of(request.GET)
+    participant = participant_by(link, arrival) if arrival else None
+    if arrival is None:
+        participant = participant_of(request, str(link.address))
+    if participant:
+        return _entered(participant)
+    if arrival and is_banned(link, arrival.external_id):
+        return _nothing_to_do(request, link)
+    end_overdue(link)
+    if not is_taking_people(link):
+        return _nothing_to_do(request, link)
+    form = None if arrival else OwnCodeForm(request.POST or None)
+    if request.method == "POST":
+        if form is not None and form.is_valid():
+            arrival = own_code(form.cleaned_data["code"])
+        if arrival:
+            return _agreed(request, link, arrival)
+    return _page(
+        request, link, "consent", form=form, arrival=arrival, consent=as_html(link.consent)
+    )
+
+
+def _agreed(request: HttpRequest, link: OpenLink, arrival: Arrival) -> HttpResponse:
+    if is_banned(link, arrival.external_id):
+        return _nothing_to_do(request, link)
+    return _entered(agree(link, arrival))
+
+
+def _entered(participant: Participant) -> HttpResponse:
+    """On to where somebody is, remembered by their browser; ids are in no address from here on."""
+    link = participant.link
+    names = {ParticipantState.CONSENTED: "open_start", ParticipantState.ACTIVE: "open_task"}
+    state = ParticipantState(participant.state)
+    response = redirect(_at(link, names.get(state, "open_end")))
+    return remember(response, participant, _at(link, "open_entry"))
+
+
+@_participant_page
+def open_start(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Instructions and the questions before; then a place, within the quotas."""
+    link = participant.link
+    if participant.state != ParticipantState.CONSENTED:
+        return _entered(participant)
+    form = ShortQuestionsForm(link.before, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        return _entered(take_place(participant, form.answers()))
+    campaign = link.campaign
+    return _page(
+        request,
+        link,
+        "start",
+        form=form,
+        guidelines=as_html(campaign.project.guidelines),
+        criteria_guidelines=[
+            (criterion, as_html(criterion.guidelines)) for criterion in campaign.criteria.all()
+        ],
+        practice=campaign.items.filter(kind=ItemKind.PRACTICE).count(),
+    )
+
+
+@_participant_page
+def open_finish(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """The questions after, once there is nothing left for somebody to annotate."""
+    link = participant.link
+    if participant.state != ParticipantState.ACTIVE:
+        return _entered(participant)
+    queue = items_of(participant, seat_of(participant))
+    if queue is None or queue:
+        return redirect(_at(link, "open_end" if queue is None else "open_task"))
+    form = ShortQuestionsForm(link.after, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        finish(participant, form.answers())
+        return redirect(_at(link, "open_end"))
+    return _page(request, link, "finish", form=form)
+
+
+@_participant_page
+def open_leave(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """Leave before the end: unfinished items go to others at once."""
+    link = participant.link
+    if request.method == "POST":
+        end(participant, ParticipantState.RETURNED)
+    if request.method == "POST" or participant.is_over:
+        return redirect(_at(link, "open_end"))
+    return _page(request, link, "leave")
+
+
+@_participant_page
+def open_end(request: HttpRequest, participant: Participant) -> HttpResponse:
+    """How it ended, with the code and the way back for that."""
+    if not participant.is_over:
+        return _entered(participant)
+    outcome = outcome_of(participant)
+    return _page(request, participant.link, "end", participant=participant, outcome=outcome)
+
+
+def _nothing_to_do(request: HttpRequest, link: OpenLink) -> HttpResponse:
+    """There is no place for this person; nothing of them is stored."""
+    return _page(request, link, "no_place", status=403)
+
+
+def _at(link: OpenLink, name: str) -> str:
+    return reverse(f"annotations:{name}", args=[link.address])
+
+
+def _page(
+    request: HttpRequest, link: OpenLink, name: str, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    return render(request, f"annotations/open/{name}.html", {"link": link, **more}, status=status)

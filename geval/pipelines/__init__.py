@@ -1,0 +1,1 @@
+"""Verdicts in a pipeline: what a pull request changes, in one comment that is renewed."""

@@ -1,0 +1,248 @@
+"""`python -m geval.pipelines.github`: what the GitHub Action runs. Measures files, or asks a site
+for a report; compares with the base branch; says so in a comment, annotations and a summary.
+
+Everything is read from the environment (`INPUT_…` are the action's inputs): nothing that a pull
+request names reaches a shell.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geval.client import ApiError, Client
+from geval.measuring.certifying import Certification, certify, exit_code_of
+from geval.measuring.inputs import InputError
+from geval.measuring.measurement import Measurement
+from geval.measuring.measuring import measure
+from geval.pipelines.verdict_table import MARK, VerdictLine, comment, verdict_lines
+
+ERROR = 3
+TITLE = "May the judge rate?"
+SECONDS = 30.0
+# Comments of a pull request that are looked through, a hundred a page.
+MOST_PAGES = 30
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check came to: verdicts, requirements in lines, an exit code, and where to read
+    more."""
+
+    lines: list[VerdictLine]
+    required: list[str]
+    code: int
+    link: str = ""
+
+
+def main(variables: Mapping[str, str] = os.environ) -> int:
+    """Run a check; the exit code: 0, 1, 2 as `geval-site check`, 3 for an error."""
+    inputs = {
+        name.removeprefix("INPUT_").replace("-", "_").lower(): value.strip()
+        for name, value in variables.items()
+        if name.startswith("INPUT_")
+    }
+    try:
+        checked = _of_site(inputs) if inputs.get("site") else _of_files(inputs)
+        before = None if inputs.get("site") else _of_base(inputs, variables)
+    except (InputError, ApiError, OSError) as error:
+        _annotate("error", str(error))
+        return ERROR
+    name = inputs.get("name") or "verdicts"
+    text = comment(
+        inputs.get("title") or TITLE,
+        checked.lines,
+        before,
+        required=checked.required,
+        link=checked.link or _run_link(variables),
+        name=name,
+    )
+    _append(variables.get("GITHUB_STEP_SUMMARY", ""), f"{text}\n")
+    _append(variables.get("GITHUB_OUTPUT", ""), f"exit-code={checked.code}\n")
+    _annotate_all(checked)
+    try:
+        _comment(text, MARK.format(name=name), variables, inputs.get("token", ""))
+    except OSError as error:
+        # The verdict stands whether or not it could be written under the pull request.
+        _annotate("warning", f"The comment could not be written: {error}")
+    sys.stdout.write(f"{text}\n")
+    return checked.code
+
+
+def _listed(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _options(inputs: Mapping[str, str]) -> dict[str, Any]:
+    named = {
+        "human": _listed(inputs.get("human", "")),
+        "judge": _listed(inputs.get("judge", "")),
+        "criterion": inputs.get("criterion"),
+        "document": inputs.get("document"),
+        "system": inputs.get("system"),
+    }
+    return {name: value for name, value in named.items() if value}
+
+
+def _of_files(inputs: Mapping[str, str]) -> Checked:
+    files = shlex.split(inputs.get("files", ""))
+    if not files:
+        raise InputError("Name files with ratings and scores (files), or a site and a project.")
+    measured = measure(files, **_options(inputs))
+    certified = _certified(measured, _listed(inputs.get("require", "")))
+    return Checked(
+        verdict_lines(measured.to_dict()),
+        [line for each in certified for line in str(each).splitlines()],
+        exit_code_of(certified) if certified else measured.exit_code,
+    )
+
+
+def _certified(measured: Measurement, requirements: Sequence[str]) -> list[Certification]:
+    return certify(measured, requirements) if requirements else []
+
+
+def _of_site(inputs: Mapping[str, str]) -> Checked:
+    """The report of a site; with requirements, a certificate for the judge and criterion that are
+    named."""
+    address, slug = inputs["site"].rstrip("/"), inputs.get("project", "")
+    if not slug or not inputs.get("site_token"):
+        raise InputError("A site needs its project (project) and a token (site-token).")
+    project = Client(address, inputs["site_token"]).project(slug)
+    lines = verdict_lines(project.report())
+    requirements = _listed(inputs.get("require", ""))
+    link = f"{address}/p/{slug}/report/"
+    if not requirements:
+        usable = [line.is_usable for line in lines]
+        is_early = any(line.verdict == "Too early to say" for line in lines)
+        return Checked(lines, [], 0 if usable and all(usable) else 2 if is_early else 1, link)
+    if not inputs.get("judge") or not inputs.get("criterion"):
+        raise InputError("Requirements of a site need one judge (judge) and a criterion.")
+    criteria = project.client.call("GET", f"{project.path}/criteria")
+    body = {
+        "judge": _id_of(inputs["judge"], project.judges(), "judge"),
+        "criterion": _id_of(inputs["criterion"], criteria, "criterion"),
+        "require": requirements,
+    }
+    made = project.client.call("POST", f"{project.path}/certificates", body)
+    codes = {"met": 0, "not met": 1}
+    outcome = [f"{inputs['judge']} on {inputs['criterion']}: {made['outcome']}"]
+    return Checked(lines, outcome, codes.get(made["outcome"], 2), link)
+
+
+def _id_of(name: str, listed: Sequence[Mapping[str, Any]], kind: str) -> int:
+    """The id of what has a name; of a judge's versions the newest."""
+    ids = [int(each["id"]) for each in listed if each["name"].lower() == name.lower()]
+    if not ids:
+        names = ", ".join(sorted({each["name"] for each in listed})) or "none"
+        raise InputError(f"The site has no {kind} {name!r} (there are: {names}).")
+    return max(ids)
+
+
+def _of_base(inputs: Mapping[str, str], variables: Mapping[str, str]) -> list[VerdictLine] | None:
+    """The verdicts of the same files on the base branch; None where there is none."""
+    base = variables.get("GITHUB_BASE_REF", "")
+    if not base:
+        return None
+    with tempfile.TemporaryDirectory(prefix="geval-") as folder:
+        files = []
+        for number, name in enumerate(shlex.split(inputs.get("files", ""))):
+            shown = subprocess.run(
+                ["git", "show", f"origin/{base}:./{name}"],
+                capture_output=True,
+                check=False,
+            )
+            if shown.returncode:
+                return None
+            # Names of files say what they are; those of two folders may be the same.
+            path = Path(folder) / str(number) / Path(name).name
+            path.parent.mkdir()
+            path.write_bytes(shown.stdout)
+            files.append(str(path))
+        try:
+            return verdict_lines(measure(files, **_options(inputs)).to_dict())
+        except InputError:
+            return None
+
+
+def _annotate_all(checked: Checked) -> None:
+    level = {0: "notice", 1: "error", 2: "warning"}[checked.code]
+    for requirement in checked.required:
+        _annotate(level, requirement)
+    for line in checked.lines:
+        named = f" ({line.judge})" if line.judge else ""
+        _annotate("notice" if line.is_usable else level, f"{line.criterion}: {line.verdict}{named}")
+
+
+def _annotate(level: str, message: str) -> None:
+    """A line that the runner shows beside the check; signs that would end it are written out."""
+    escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    sys.stdout.write(f"::{level} title=geval-site::{escaped}\n")
+
+
+def _append(path: str, text: str) -> None:
+    if path:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _run_link(variables: Mapping[str, str]) -> str:
+    parts = [variables.get(f"GITHUB_{name}") for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")]
+    return f"{parts[0]}/{parts[1]}/actions/runs/{parts[2]}" if all(parts) else ""
+
+
+def _comment(text: str, mark: str, variables: Mapping[str, str], token: str) -> None:
+    """Renew the comment of the pull request, or write the first one."""
+    number = _pull_request(variables)
+    if not token or number is None:
+        return
+    issues = f"{variables['GITHUB_API_URL']}/repos/{variables['GITHUB_REPOSITORY']}/issues"
+    for page in range(1, MOST_PAGES + 1):
+        address = f"{issues}/{number}/comments?per_page=100&page={page}"
+        comments = _call("GET", address, token)
+        for each in comments:
+            # People may quote the mark, and what they wrote is theirs.
+            if each["body"].rstrip().endswith(mark) and each["user"]["type"] == "Bot":
+                _call("PATCH", f"{issues}/comments/{each['id']}", token, {"body": text})
+                return
+        if len(comments) < 100:
+            break
+    _call("POST", f"{issues}/{number}/comments", token, {"body": text})
+
+
+def _pull_request(variables: Mapping[str, str]) -> int | None:
+    path = variables.get("GITHUB_EVENT_PATH", "")
+    if not path:
+        return None
+    event = json.loads(Path(path).read_text(encoding="utf-8"))
+    number: int | None = event.get("pull_request", {}).get("number")
+    return number
+
+
+def _call(method: str, address: str, token: str, body: Any = None) -> Any:
+    request = urllib.request.Request(  # noqa: S310 (the runner's own address)
+        address,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": f"Bearer {token}",
+            "Accept": "application/vnd.github+json",
+            "Content-Type": "application/json",
+        },
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        raise OSError(f"{error.code} {error.reason}") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

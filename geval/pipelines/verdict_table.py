@@ -1,0 +1,123 @@
+"""Verdicts of two reports beside each other, in Markdown. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# Stands at the end of the comment, by which a later run finds it.
+MARK = "<!-- geval-site: {name} -->"
+HEAD = "| criterion | verdict | judge | rho | one rater | changed |\n|---|---|---|---|---|---|"
+
+
+@dataclass(frozen=True)
+class VerdictLine:
+    """A criterion of a report: its verdict, the best judge, and the judge's correlation beside one
+    rater's; None where there is none."""
+
+    criterion: str
+    verdict: str
+    judge: str
+    rho: float | None
+    interval: tuple[float, float] | None
+    one_rater: float | None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether a judge may rate, alone or with spot checks."""
+        return self.verdict in ("Stands in for a rater", "Use with spot checks")
+
+
+def verdict_lines(report: Mapping[str, Any]) -> list[VerdictLine]:
+    """The verdicts of a report's JSON (`report --format json`), in its order."""
+    view = report["view"]
+    return [
+        _line(name, content, view["coefficient"], view["level"])
+        for name, content in report["criteria"].items()
+    ]
+
+
+def _line(name: str, content: Mapping[str, Any], coefficient: str, level: str) -> VerdictLine:
+    verdict = content["verdict"]
+    judge = verdict.get("judge") or ""
+    numbers = content["judges"].get(judge, {})
+    ends = numbers.get("view_interval")
+    return VerdictLine(
+        name,
+        verdict["label"],
+        judge,
+        numbers.get(coefficient, {}).get(level, {}).get("value"),
+        None if ends is None else (ends[0], ends[1]),
+        (verdict.get("one_rater") or {}).get("value"),
+    )
+
+
+def comment(
+    title: str,
+    lines: Sequence[VerdictLine],
+    before: Sequence[VerdictLine] | None,
+    *,
+    required: Sequence[str] = (),
+    link: str = "",
+    name: str = "verdicts",
+) -> str:
+    """The comment of a pull request.
+
+    Args:
+        before: of the base branch; None where it has none.
+        required: what became of requirements, in lines.
+        link: of the report or the run.
+        name: tells comments of several checks apart.
+    """
+    earlier = {line.criterion: line for line in before or ()}
+    rows = [_row(line, earlier.get(line.criterion), before is not None) for line in lines]
+    gone = [name for name in earlier if name not in {line.criterion for line in lines}]
+    parts = [f"### {_cell(title)}", "", HEAD, *rows]
+    if gone:
+        parts += ["", f"No longer measured: {', '.join(map(_cell, gone))}."]
+    if required:
+        parts += ["", *(f"- {_cell(line)}" for line in required)]
+    if link:
+        parts += ["", f"[All numbers]({link})"]
+    return "\n".join([*parts, "", MARK.format(name=name)])
+
+
+def _row(line: VerdictLine, before: VerdictLine | None, has_base: bool) -> str:
+    ends = "" if line.interval is None else " [{:.2f}, {:.2f}]".format(*line.interval)
+    cells = (
+        line.criterion,
+        line.verdict,
+        line.judge or "–",
+        f"{_number(line.rho)}{ends}",
+        _number(line.one_rater),
+        _change(line, before) if has_base else "–",
+    )
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _change(line: VerdictLine, before: VerdictLine | None) -> str:
+    if before is None:
+        return "new"
+    changes = []
+    if line.verdict != before.verdict:
+        changes.append(f"was “{before.verdict}”")
+    if line.judge != before.judge:
+        changes.append(f"was {before.judge or 'no judge'}")
+    if line.rho is not None and before.rho is not None:
+        difference = round(line.rho - before.rho, 2)
+        changes += [f"rho {difference:+.2f}"] if difference else []
+    return ", ".join(changes) or "no"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _cell(text: str) -> str:
+    """A text that cannot end a cell, mention anybody or begin an element: names come from files."""
+    plain = " ".join(text.split())
+    for sign, written in (
+        ("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("@", "@\u200b"), ("`", "ˋ"),
+        ("[", "\\["), ("](", "]\\("),
+    ):  # fmt: skip
+        plain = plain.replace(sign, written)
+    return plain

@@ -1,0 +1,52 @@
+"""What a treatment that was drawn at random changed: the difference of two means."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.jackknife import no_interval, t_interval
+from geval.statistics.resampling import Interval
+from geval.statistics.types import FloatArray, IntArray
+from geval.thresholds import INTERVAL_DOCUMENTS
+
+
+@dataclass(frozen=True)
+class ArmDifference:
+    """The mean of the treated less that of the others, and how many values each has; None where one
+    of the two has none."""
+
+    value: float | None
+    interval: Interval
+    treated: int
+    others: int
+
+
+def difference_of_arms(
+    values: FloatArray, is_treated: np.ndarray, cluster: IntArray
+) -> ArmDifference:
+    """What being treated changed on average, where chance alone decided who was.
+
+    Use it where each value was treated with the same probability, whatever it is a value of. Do not
+    use it where people chose for themselves. Values of a cluster may be alike: the interval is that
+    of the difference of two ratio means over clusters, linearised (Cochran 1977, section 6), with
+    Student's t on as many degrees of freedom as there are clusters, less one.
+
+    Args:
+        values: shape (values,).
+        is_treated: bool, shape (values,).
+        cluster: shape (values,); equal for values that may be alike, such as those of a document.
+    """
+    treated, others = int(is_treated.sum()), int((~is_treated).sum())
+    if not treated or not others:
+        return ArmDifference(None, no_interval("one of the two has no values"), treated, others)
+    means = values[is_treated].mean(), values[~is_treated].mean()
+    value = float(means[0] - means[1])
+    _, number = np.unique(cluster, return_inverse=True)
+    count = int(number.max()) + 1
+    if count < INTERVAL_DOCUMENTS:
+        interval = no_interval(f"fewer than {INTERVAL_DOCUMENTS} documents")
+        return ArmDifference(value, interval, treated, others)
+    pull = np.where(is_treated, (values - means[0]) / treated, -(values - means[1]) / others)
+    by_cluster = np.bincount(number, pull)
+    variance = float(count / (count - 1) * (by_cluster**2).sum())
+    return ArmDifference(value, t_interval(value, variance, count - 1), treated, others)

@@ -1,0 +1,108 @@
+"""Short questions to people, one per line: a choice, a number or a text. Pure.
+
+    Is German your first language? | yes = 50, no = 0
+    How many years have you worked as a translator? | number
+    Is there anything else that we should know? | text
+
+A number after a choice says how many people with that answer are wanted. Choices and numbers have
+to be answered, texts may be left empty.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+CHOICE, NUMBER, TEXT = "choice", "number", "text"
+MOST_QUESTIONS, MOST_OPTIONS, LONGEST = 30, 50, 300
+MOST_PEOPLE = 1_000_000
+
+
+class ShortQuestionError(ValueError):
+    """A line is no question; the message says which, and how it has to look."""
+
+
+@dataclass(frozen=True)
+class ShortQuestion:
+    """A question; `quotas` has the number of people wanted for options that state one."""
+
+    text: str
+    kind: str
+    options: tuple[str, ...] = ()
+    quotas: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """The line that it is read from."""
+        options = ", ".join(
+            f"{option} = {self.quotas[option]}" if option in self.quotas else option
+            for option in self.options
+        )
+        return f"{self.text} | {options or self.kind}"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "kind": self.kind,
+            "options": list(self.options),
+            "quotas": self.quotas,
+        }
+
+
+def question_of(stored: dict[str, Any]) -> ShortQuestion:
+    """A question from its JSON."""
+    return ShortQuestion(
+        stored["text"], stored["kind"], tuple(stored["options"]), dict(stored["quotas"])
+    )
+
+
+def read_questions(lines: str) -> list[ShortQuestion]:
+    """
+    Raises:
+        ShortQuestionError: by its number, the first line that is no question.
+    """
+    questions: list[ShortQuestion] = []
+    for number, line in enumerate(lines.splitlines(), start=1):
+        if line.strip():
+            question = _question(line.strip(), number)
+            if any(question.text == other.text for other in questions):
+                raise ShortQuestionError(f"Line {number}: this question is asked already.")
+            questions.append(question)
+    if len(questions) > MOST_QUESTIONS:
+        raise ShortQuestionError(f"Ask at most {MOST_QUESTIONS} questions.")
+    return questions
+
+
+def _question(line: str, number: int) -> ShortQuestion:
+    text, bar, answers = (part.strip() for part in line.rpartition("|"))
+    if not (text and bar and answers):
+        raise ShortQuestionError(
+            f"Line {number}: write the question, then | and “text”, “number” or the choices,"
+            " separated by commas."
+        )
+    if len(line) > LONGEST:
+        raise ShortQuestionError(f"Line {number} has more than {LONGEST} characters.")
+    if answers in (TEXT, NUMBER):
+        return ShortQuestion(text, answers)
+    options, quotas = [], {}
+    for part in answers.split(","):
+        option, equals, wanted = (piece.strip() for piece in part.partition("="))
+        if not option or option in options:
+            raise ShortQuestionError(f"Line {number}: a choice is empty or there twice.")
+        options.append(option)
+        if equals:
+            if not (wanted.isascii() and wanted.isdecimal() and int(wanted) <= MOST_PEOPLE):
+                raise ShortQuestionError(
+                    f"Line {number}: after “{option} =” write how many people are wanted."
+                )
+            quotas[option] = int(wanted)
+    if not 2 <= len(options) <= MOST_OPTIONS:
+        raise ShortQuestionError(
+            f"Line {number}: write “text”, “number” or 2 to {MOST_OPTIONS} choices, separated by"
+            " commas."
+        )
+    return ShortQuestion(text, CHOICE, tuple(options), quotas)
+
+
+def shown_number(value: float) -> float | int:
+    """A number as it was typed: whole ones without a decimal point."""
+    return int(value) if math.isfinite(value) and value == int(value) else value

@@ -1,0 +1,87 @@
+"""Open links and participants travel in a project's archive, without ids, codes and addresses."""
+
+import io
+import zipfile
+
+import pytest
+
+from annotations.models import Campaign, OpenLink, Participant
+from annotations.planning.campaigns import open_campaign
+from evaluations.models import Project
+from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.write import write_archive
+from tests.annotations.test_open_links import Person
+from tests.archive.test_hostile_archives import edited, setting
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BEFORE = {"text": "Lang?", "kind": "choice", "options": ["a", "b"], "quotas": {"a": 2}}
+
+
+@pytest.fixture
+def opened(small_project: Project) -> Project:
+    """One participant is done, another works."""
+    campaign = Campaign.objects.create(project=small_project, name="Open", overlap=2)
+    campaign.criteria.set(small_project.criteria.all())
+    OpenLink.objects.create(
+        campaign=campaign, address="ferries", title="Rate texts", consent="Agree?", people=7,
+        items_each=2, before=[BEFORE], banned=["secret-ban"], done_code="SECRET-CODE",
+    )  # fmt: skip
+    open_campaign(campaign)
+    done = Person("secret-id").begin(q0="a")
+    while done.rate():
+        pass
+    done.finish()
+    Person("other-id").begin(q0="b")
+    return small_project
+
+
+def archived(project: Project) -> io.BytesIO:
+    content = io.BytesIO()
+    write_archive(project, content)
+    content.seek(0)
+    return content
+
+
+def test_a_copy_has_the_link_and_who_took_part(opened: Project) -> None:
+    copy = read_archive(archived(opened), slug="copy", name="Copy")
+
+    link = OpenLink.objects.get(campaign__project=copy)
+    assert (link.title, link.people, link.before, link.is_open) == (
+        "Rate texts",
+        7,
+        [BEFORE],
+        False,
+    )
+    assert link.address is None
+    people = list(Participant.objects.filter(link=link).order_by("pk"))
+    assert [(person.state, person.before) for person in people] == [
+        ("done", {"Lang?": "a"}), ("returned", {"Lang?": "b"}),
+    ]  # fmt: skip
+    done = Participant.objects.get(external_id="secret-id")
+    assert people[0].annotator
+    assert done.annotator
+    assert people[0].annotator.name == done.annotator.name
+    assert people[0].annotator.project == copy
+    assert people[0].consented_at == done.consented_at
+
+
+def test_nothing_says_who_they_are(opened: Project) -> None:
+    with zipfile.ZipFile(archived(opened)) as archive:
+        for name in archive.namelist():
+            content = archive.read(name)
+            for secret in (b"secret-id", b"other-id", b"study9", b"secret-ban", b"SECRET-CODE"):
+                assert secret not in content, name
+
+
+def test_an_archive_whose_participants_work_is_refused(opened: Project) -> None:
+    wrong = edited(opened, "participants", setting(state="active"))
+
+    with pytest.raises(ArchiveError, match="nobody works in a copy"):
+        read_archive(wrong, slug="copy", name="Copy")
+
+
+def test_an_archive_with_other_questions_is_refused(opened: Project) -> None:
+    wrong = edited(opened, "open_links", setting(before=[{"text": 1}]))
+
+    with pytest.raises(ArchiveError, match="before"):
+        read_archive(wrong, slug="copy", name="Copy")

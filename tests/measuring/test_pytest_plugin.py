@@ -1,0 +1,81 @@
+"""The plugin for pytest: a test fails when a judge does not meet its requirements."""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import CHECKOUT
+from tests.measuring.conftest import made_up, written
+
+TESTS = """
+import pytest
+
+FILES = {files!r}
+
+def test_called(geval_judge):
+    geval_judge(FILES).require({requirement!r}, criterion="coherence", judge="near")
+
+@pytest.mark.geval(*FILES, judge="near", require=[{requirement!r}])
+def test_marked(geval_judge):
+    assert geval_judge.measured.criteria
+
+def test_of_nothing(geval_judge):
+    geval_judge.require("raters>=3")
+"""
+
+
+def ran(folder: Path, requirement: str, *more: str) -> subprocess.CompletedProcess[str]:
+    files = [str(path) for path in written(folder, made_up(1))]
+    (folder / "test_it.py").write_text(TESTS.format(files=files, requirement=requirement))
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "geval.pytest_plugin", "--strict-markers", *more],
+        cwd=folder,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_tests_pass_where_requirements_are_met(tmp_path: Path) -> None:
+    done = ran(tmp_path, "raters>=3")
+
+    assert "2 passed" in done.stdout
+    assert "Nothing was measured: call geval_judge(FILE)" in done.stdout
+    assert "test_it.py::test_called: near on coherence: met" in done.stdout
+
+
+def test_a_failure_says_what_is_not_met_and_what_was_measured(tmp_path: Path) -> None:
+    done = ran(tmp_path, "raters>=4")
+
+    assert "2 passed" not in done.stdout
+    assert "not met: raters>=4 (it is 3)" in done.stdout
+    assert "one rater" in done.stdout
+
+
+def test_figures_are_properties_for_junit(tmp_path: Path) -> None:
+    ran(tmp_path, "raters>=3", "--junitxml", str(tmp_path / "junit.xml"))
+
+    case = ET.parse(tmp_path / "junit.xml").find(".//testcase[@name='test_called']")
+    assert case is not None
+    properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+    assert properties["geval.coherence.outcome"] == "met"
+    assert float(properties["geval.coherence.rho"] or "") > 0
+
+
+def test_an_installation_brings_it() -> None:
+    (plugin,) = entry_points(group="pytest11", name="geval")
+
+    assert plugin.load().__name__ == "geval.pytest_plugin"
+
+
+@pytest.mark.parametrize("workers", ["2"])
+def test_it_works_in_several_processes(tmp_path: Path, workers: str) -> None:
+    done = ran(tmp_path, "raters>=3", "-p", "xdist", "-n", workers)
+
+    assert "test_it.py::test_called: near on coherence: met" in done.stdout
