@@ -26,12 +26,20 @@ from annotations.models import (
     CampaignKind,
     GoalKind,
     ItemOrder,
+    ReviewAction,
     Selection,
 )
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
 from annotations.planning.drafts import ASKED, LACKING, Draft, free_name, goal_fields, goal_of
+from annotations.results.reviewing import (
+    answers_of,
+    hand_out_again,
+    reject,
+    restore,
+)
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
+from evaluations.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
@@ -102,6 +110,13 @@ class PlanIn(SidesIn):
     price: Decimal | None = None
 
 
+class ReviewIn(In):
+    """`action` is "rejected" (needs a `reason`), "counted" or "handed out"."""
+
+    action: ReviewAction
+    reason: str = Field("", max_length=2000)
+
+
 @router.get("/campaigns", response=dict[str, Any])
 def list_campaigns(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """The project's campaigns with their designs and goals, the newest first, in pages."""
@@ -154,6 +169,42 @@ def close_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Close it; submitted answers are kept."""
     close_campaign(_campaign(request, slug, pk))
     return get_campaign(request, slug, pk)
+
+
+@router.get("/campaigns/{int:pk}/answers", response=dict[str, Any])
+def list_answers(request: HttpRequest, slug: Path[str], pk: int, page: Query[Page]) -> Any:
+    """Every answer of a campaign, whole: comment, flag, skip, time, check, history and reviews, in
+    pages. `answer` has the names of criteria and systems."""
+    campaign = _campaign(request, slug, pk)
+    listed = page_of(answers_of(campaign), page, lambda row: row.pk)
+    records = answer_records(campaign.project, answers=listed["items"])
+    return listed | {"items": list(records)}
+
+
+@router.post("/campaigns/{int:pk}/answers/{int:answer}/review", response=dict[str, Any])
+def review_answer(
+    request: HttpRequest, slug: Path[str], pk: int, answer: int, data: ReviewIn
+) -> Any:
+    """Reject an answer (with a reason), count it again, or hand its item out again."""
+    campaign = _campaign(request, slug, pk)
+    assignment = get_object_or_404(answers_of(campaign), pk=min(answer, 2**63 - 1))
+    try:
+        if data.action == ReviewAction.REJECTED:
+            reject(assignment.pk, user=request.user, reason=data.reason)
+        elif data.action == ReviewAction.COUNTED:
+            restore(assignment.pk, user=request.user)
+        else:
+            hand_out_again(assignment.pk, user=request.user)
+    except AnnotationError as error:
+        raise ValidationError(error.message) from None
+    return next(answer_records(campaign.project, answers=[assignment.pk]))
+
+
+@router.get("/campaigns/{int:pk}/decisions", response=list[dict[str, Any]])
+def list_decisions(request: HttpRequest, slug: Path[str], pk: int) -> Any:
+    """Adjudicators' decisions, oldest first; the newest about an item counts."""
+    campaign = _campaign(request, slug, pk)
+    return list(decision_records(campaign.project, campaign=campaign.pk))
 
 
 @router.get("/plan", response=dict[str, Any])

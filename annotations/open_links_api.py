@@ -36,7 +36,6 @@ class OpenLinkIn(In):
     people: int = 100
     items_each: int = 20
     minutes: int = 60
-    pass_percent: int | None = None
     before: list[str] = Field([], max_length=100)
     after: list[str] = Field([], max_length=100)
     banned: list[str] = Field([], max_length=10_000)

@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotations.views import (
     adjudication,
+    answers,
     campaigns,
     files,
     open_links,
@@ -28,7 +29,18 @@ urlpatterns = [
     path(CAMPAIGN + "edit/", campaigns.campaign_edit, name="campaign_edit"),
     path(CAMPAIGN + "open/", campaigns.campaign_open, name="campaign_open"),
     path(CAMPAIGN + "close/", campaigns.campaign_close, name="campaign_close"),
+    path(CAMPAIGN + "copy/", campaigns.campaign_copy, name="campaign_copy"),
+    path(CAMPAIGN + "delete/", campaigns.campaign_delete, name="campaign_delete"),
+    path(CAMPAIGN + "overlap/", campaigns.campaign_raise, name="campaign_raise"),
     path(CAMPAIGN + "progress/", campaigns.campaign_progress_piece, name="campaign_progress"),
+    path(CAMPAIGN + "answers/", answers.answer_list, name="answer_list"),
+    path(CAMPAIGN + "answers/hand-out/", answers.answer_hand_out, name="answer_hand_out"),
+    path(CAMPAIGN + "answers/<int:answer>/review/", answers.answer_review, name="answer_review"),
+    path(
+        CAMPAIGN + "annotators/<int:annotator>/exclude/",
+        answers.annotator_exclude,
+        name="annotator_exclude",
+    ),
     path(CAMPAIGN + "adjudicate/", adjudication.adjudication_list, name="adjudication_list"),
     path(
         CAMPAIGN + "adjudicate/<int:item>/",

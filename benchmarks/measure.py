@@ -10,6 +10,8 @@
    take that look after every one, beside how many were planned.
 4. Annotators (`benchmarks.annotators`): how often intervals of severity and competence hold those
    of simulated annotators.
+5. Clicking (`benchmarks.chance`): how often honest annotators are called no better than chance, and
+   how many random, constant and copying ones are found within 30 overlapping items.
 
 Each line has a figure, its goal, and the figure by the goal.
 """
@@ -23,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from benchmarks import chance
 from benchmarks.annotators import Corpus, giving, held, knowing, severities
 from benchmarks.improve import summeval
 from benchmarks.sampling import bias_of_rho, coverage_of_errors, coverage_of_rho, means, recorded
@@ -38,6 +41,7 @@ from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE, PROMISE_DOCUMENTS
 
 CAMPAIGNS, QUICK, DOCUMENTS = 100, 20, 200
 MOST_WRONG, MOST_WIDE = 0.05, 2.5
+LEAST_FOUND = 0.95
 AT = 100
 MOST_BIAS, LEAST_COVERAGE, MOST_COVERAGE = 0.02, 0.94, 0.96
 LEAST_GAIN, LEAST_GAIN_ON_CONSISTENCY, SKEWED = 1.5, 2.0, "consistency"
@@ -313,6 +317,16 @@ def of_annotators(campaigns: int) -> Iterator[Line]:
             )
 
 
+def of_clickers(campaigns: int) -> Iterator[Line]:
+    """Campaigns in which some click at random, give every item the same answer, or copy."""
+    found = chance.simulate(campaigns)
+    within = f"within {chance.ITEMS} overlapping items"
+    yield Line("honest annotators called no better than chance", found.honest, most=MOST_WRONG)
+    yield Line(f"random annotators found {within}", found.chance, least=LEAST_FOUND)
+    yield Line(f"annotators who always give the same found {within}", found.constant, LEAST_FOUND)
+    yield Line(f"copies found {within}, and nobody else", found.copied, LEAST_FOUND)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer campaigns")
@@ -324,6 +338,7 @@ def main() -> None:
         of_planning(QUICK if quick else CAMPAIGNS),
         of_goals(QUICK if quick else CAMPAIGNS),
         of_annotators(OF_ANNOTATORS),
+        of_clickers(QUICK if quick else CAMPAIGNS),
     ):
         missed += not line.is_reached
         print(line, flush=True)

@@ -377,6 +377,34 @@ SUSPECT_FLAT = _raters.threshold(
     "Who gives the same answer this often is called flat.",
     "They may be clicking without reading.",
 )  # fmt: skip
+CHANCE_LEVEL = _raters.threshold(
+    "CHANCE_LEVEL", 0.02, "probability",
+    "Who agrees with others as well as blind answers would with this probability is not above"
+    " chance.",
+    "Then 97 % of random annotators are not above it.",
+)  # fmt: skip
+CHANCE_ERROR = _raters.threshold(
+    "CHANCE_ERROR", 0.05, "probability",
+    "Nobody is called no better than chance where an honest annotator would be called so with a"
+    " higher probability, nor a copy of another.",
+    "At most 5 % of honest annotators are named.",
+)  # fmt: skip
+CHANCE_ITEMS = _raters.threshold(
+    "CHANCE_ITEMS", 8, "items that others answered",
+    "With fewer nobody is called no better than chance.",
+    "Permutations of fewer are few, and everybody begins slowly.",
+)  # fmt: skip
+COPY_ITEMS = _raters.threshold(
+    "COPY_ITEMS", 20, "items that two people answered",
+    "With fewer nobody is said to give the same answers as another.",
+    "A choice: fewer happen by chance where texts are alike.",
+)  # fmt: skip
+COPY_SHARE = _raters.threshold(
+    "COPY_SHARE", 0.95, "share of shared items",
+    "Who gives the same answers as another this often, and more often than other pairs, is said"
+    " to copy.",
+    "A choice: whoever copies leaves few items out.",
+)  # fmt: skip
 SUSPECT_CHECKS = _raters.threshold(
     "SUSPECT_CHECKS", 3, "attention checks",
     "With fewer nobody is warned of for their checks.",

@@ -15,6 +15,8 @@ from annotations.answering.answers import (
     preference_pairs,
     read_answer,
 )
+from annotations.answering.checks import is_as_expected
+from annotations.answering.counting import count_again
 from annotations.errors import AnnotationError
 from annotations.models import (
     AnswerChange,
@@ -46,10 +48,10 @@ _STORE_RATINGS = """
         WHERE r.output_id = %(output)s AND r.annotator_id = %(annotator)s
     ), stored AS (
         INSERT INTO annotations_rating
-            (output_id, criterion_id, annotator_id, score, scores_in_sight)
-        SELECT %(output)s, criterion_id, %(annotator)s, score, %(in_sight)s FROM given
+            (output_id, criterion_id, annotator_id, score, scores_in_sight, comment)
+        SELECT %(output)s, criterion_id, %(annotator)s, score, %(in_sight)s, %(comment)s FROM given
         ON CONFLICT (output_id, criterion_id, annotator_id) DO UPDATE
-        SET score = EXCLUDED.score,
+        SET score = EXCLUDED.score, comment = EXCLUDED.comment, created_at = now(),
             scores_in_sight = annotations_rating.scores_in_sight OR EXCLUDED.scores_in_sight
     )
     SELECT criterion_id, score FROM earlier
@@ -70,12 +72,13 @@ _STORE_PREFERENCES = """
     ), stored AS (
         INSERT INTO annotations_preference
             (output_a_id, output_b_id, criterion_id, annotator_id, value, a_was_left,
-             scores_in_sight)
+             scores_in_sight, comment)
         SELECT output_a_id, output_b_id, criterion_id, %(annotator)s, value, a_was_left,
-               %(in_sight)s
+               %(in_sight)s, %(comment)s
         FROM given
         ON CONFLICT (output_a_id, output_b_id, criterion_id, annotator_id) DO UPDATE
         SET value = EXCLUDED.value, a_was_left = EXCLUDED.a_was_left,
+            comment = EXCLUDED.comment, created_at = now(),
             scores_in_sight = annotations_preference.scores_in_sight OR EXCLUDED.scores_in_sight
     )
     SELECT * FROM earlier
@@ -153,9 +156,15 @@ def submit(
                 "window. Reload the page to see and change that answer; your input here is kept as "
                 "a draft."
             )
+    elif assignment.state == AssignmentState.REJECTED:
+        raise AnnotationError(
+            "The campaign's owner rejected this answer, so it cannot be changed. Continue with the"
+            " next item.",
+            keeps_place=False,
+        )
     elif assignment.state != AssignmentState.RESERVED:
         take_back(assignment)
-    replaced = _store(assignment, answer)
+    replaced = _store(assignment, answer) if before is None else None
     if before is not None or replaced:
         AnswerChange.objects.create(
             assignment=assignment,
@@ -167,13 +176,26 @@ def submit(
     assignment.answer, assignment.draft = answer, None
     assignment.state = AssignmentState.SUBMITTED
     assignment.version += 1
+    if before is None and assignment.item.kind != ItemKind.ORDINARY and assignment.passed is None:
+        # The first answer counts: later ones may follow from what the page showed.
+        assignment.passed = is_as_expected(
+            answer,
+            assignment.item.expected or {},
+            assignment.shown,
+            tolerance=seat.campaign.check_tolerance,
+        )
     assignment.draft_number = max(assignment.draft_number, draft_number)
     assignment.flagged = answer["flagged"]
     assignment.submitted_at = assignment.submitted_at or now
     if seconds is not None and seconds >= 0:
         assignment.seconds = min(seconds, (now - assignment.reserved_at).total_seconds())
     _save(assignment)
-    if assignment.item.kind == ItemKind.ORDINARY:
+    if assignment.item.kind != ItemKind.ORDINARY:
+        return Submitted(assignment, repeated=False)
+    if before is not None:
+        # A newer answer to the same, in another campaign, may be the one that counts.
+        count_again(assignment.annotator_id, assignment.shown, project=seat.campaign.project_id)
+    else:
         note_change(
             seat.campaign.project_id, [int(key) for key in answer.get("scores", {})] or [None]
         )
@@ -185,13 +207,15 @@ def _save(assignment: Assignment) -> None:
         cursor.execute(
             """UPDATE annotations_assignment SET answer = %s, draft = NULL, state = %s,
                 version = %s, flagged = %s,
-                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s
+                      submitted_at = %s, seconds = %s, lease_until = %s, draft_number = %s,
+                      passed = %s
                           WHERE id = %s""",
             [
                 json.dumps(assignment.answer), assignment.state, assignment.version,
                 assignment.flagged,
                 assignment.submitted_at, assignment.seconds, assignment.lease_until,
                 assignment.draft_number,
+                assignment.passed,
                 assignment.pk,
             ],
         )  # fmt: skip
@@ -224,13 +248,7 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
                 for span in answer.get("spans", ())
             )
         replaced = _store_ratings(assignment, output, answer)
-    return replaced if assignment.answer is None else None
-
-
-def sees_scores(assignment: Assignment) -> bool:
-    """Whether LLM scores are beside an item: if its campaign shows them, and they were not left out
-    at random."""
-    return assignment.campaign.show_scores and assignment.scores_shown is not False
+    return replaced
 
 
 def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answer | None:
@@ -243,7 +261,8 @@ def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answe
                 "annotator": assignment.annotator_id,
                 "criteria": [int(key) for key in answer["scores"]],
                 "scores": list(answer["scores"].values()),
-                "in_sight": sees_scores(assignment),
+                "in_sight": assignment.sees_scores,
+                "comment": answer["comment"],
             },
         )
         earlier = {str(criterion): score for criterion, score in cursor.fetchall()}
@@ -263,7 +282,8 @@ def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
                 "criteria": [pair.criterion or None for pair in pairs],
                 "values": [pair.value for pair in pairs],
                 "a_was_left": [pair.a_was_left for pair in pairs],
-                "in_sight": sees_scores(assignment),
+                "in_sight": assignment.sees_scores,
+                "comment": answer["comment"],
             },
         )
         earlier = [list(row) for row in cursor.fetchall()]

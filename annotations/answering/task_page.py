@@ -1,7 +1,7 @@
 """The page of one item: texts, questions with their options, and the initial answer."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,8 +9,9 @@ import orjson
 from django.db import connection
 
 from annotations.answering.answers import LETTERS
+from annotations.answering.checks import ROUNDING, winner_of
 from annotations.answering.progress import TaskProgress, task_progress
-from annotations.answering.submission import criteria_of, draft_fields, sees_scores
+from annotations.answering.submission import criteria_of, draft_fields
 from annotations.models import (
     Assignment,
     AssignmentState,
@@ -126,7 +127,7 @@ def task_page(
     criteria = criteria_of(campaign)
     begun = fields if fields is not None else draft_fields(assignment)
     outputs = _outputs(assignment, criteria, show_systems=campaign.show_systems)
-    hints = _judge_scores(campaign, assignment, outputs) if sees_scores(assignment) else {}
+    hints = _judge_scores(campaign, assignment, outputs) if assignment.sees_scores else {}
     return TaskPage(
         assignment=assignment,
         campaign=campaign,
@@ -207,6 +208,14 @@ def _attention_text(campaign: Campaign, criteria: list[Criterion], expected: dic
             "This is an attention check, not a system's text. Please give these ratings:"
             f" {ratings}."
         )
+    if "places" in expected:
+        best, worst = (LETTERS[expected["places"][end]] for end in ("best", "worst"))
+        wanted = (
+            f"choose {best} as the best and {worst} as the worst"
+            if campaign.kind == CampaignKind.BEST_WORST
+            else f"rank {best} first and {worst} last"
+        )
+        return f"This is an attention check, not a system's text. Please {wanted} everywhere."
     side = "A, on the left" if expected["side"] == "left" else "B, on the right"
     return f"This is an attention check, not a system's text. Please choose {side} everywhere."
 
@@ -296,7 +305,7 @@ def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
         return [
             ("2", "A", "much better", "1"),
             ("1", "A", "better", "2"),
-            ("0", "tie", "", "0"),
+            ("0", "tie", "", "3"),
             ("-1", "B", "better", "4"),
             ("-2", "B", "much better", "5"),
         ]
@@ -325,6 +334,14 @@ def _judge_scores(
     return judge_scores
 
 
+def in_order(ranks: Mapping[str, int], letters: Mapping[int, str]) -> str:
+    """A ranking such as "B > A = C"; empty without ranks."""
+    by_rank: dict[int, list[str]] = {}
+    for pk, rank in ranks.items():
+        by_rank.setdefault(rank, []).append(letters.get(int(pk), "?"))
+    return " > ".join(" = ".join(sorted(names)) for _, names in sorted(by_rank.items()))
+
+
 def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, ...]:
     """After a practice item: the expected answer next to the given one."""
     if assignment.item.kind != ItemKind.PRACTICE or not assignment.answer:
@@ -334,12 +351,27 @@ def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, .
     lines = []
     for key, point in expected.get("scores", {}).items():
         given = assignment.answer["scores"].get(key)
-        verdict = "as expected" if given == point else f"expected {short(point)}"
+        is_near = abs(given - point) <= assignment.campaign.check_tolerance + ROUNDING
+        verdict = (
+            "as expected"
+            if given == point
+            else f"expected {short(point)}{', near enough' * is_near}"
+        )
         lines.append(f"{names.get(key, 'Overall')}: you gave {short(given)}, {verdict}.")
+    letters = {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)} | {0: "a tie"}
     for key, winner in expected.get("winners", {}).items():
-        value = assignment.answer["choices"].get(key, 0)
-        left, right = assignment.shown
-        given = left if value > 0 else right if value < 0 else 0
-        verdict = "as expected" if given == winner else "not as expected"
-        lines.append(f"{names.get(key, 'Overall')}: your choice is {verdict}.")
+        given = winner_of(assignment.answer["choices"].get(key, 0), assignment.shown)
+        verdict = "as expected" if given == winner else f"expected {letters[winner]}"
+        lines.append(f"{names.get(key, 'Overall')}: you preferred {letters[given]}, {verdict}.")
+    for end in ("best", "worst"):
+        for key, wanted in expected.get(end, {}).items():
+            given = assignment.answer[end].get(key)
+            verdict = "as expected" if given == wanted else f"expected {letters[wanted]}"
+            lines.append(f"{names.get(key, 'Overall')}: your {end} is {letters[given]}, {verdict}.")
+    for key, ranks in expected.get("ranks", {}).items():
+        lines.append(
+            f"{names.get(key, 'Overall')}: you ranked"
+            f" {in_order(assignment.answer['ranks'].get(key, {}), letters)},"
+            f" expected {in_order(ranks, letters)}."
+        )
     return tuple(lines)

@@ -19,7 +19,8 @@ User = get_user_model()
 PLAN = (
     "kind", "criteria", "selection", "sample_size", "whole_documents", "group_size", "overlap",
     "order", "seed", "check_percent",
-    "attention_checks", "gold_csv", "practice_items", "strength", "unseen_percent", *GOAL,
+    "attention_checks", "gold_csv", "practice_items", "practice_pass", "check_tolerance",
+    "strength", "unseen_percent", *GOAL,
 )  # fmt: skip
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
 FOLDED = (
@@ -30,7 +31,14 @@ FOLDED = (
     ("Stop when it is enough", GOAL),
     (
         "Checks and practice",
-        ("check_percent", "attention_checks", "practice_items", "gold_csv"),
+        (
+            "check_percent",
+            "attention_checks",
+            "check_tolerance",
+            "practice_items",
+            "practice_pass",
+            "gold_csv",
+        ),
     ),
     (
         "What annotators see",
@@ -56,7 +64,9 @@ class CampaignForm(GoalFields, forms.ModelForm):
         widget=forms.Textarea(attrs={"rows": 4, "class": "code"}),
         help_text=(
             "CSV. For ratings: doc_id,system_id,criterion,score. For pairs:"
-            " doc_id,system_a,system_b,winner."
+            " doc_id,system_a,system_b,winner. For groups a line for each output:"
+            " doc_id,system_id,place (best, worst or empty), or doc_id,system_id,rank. With"
+            " criteria also criterion."
         ),
     )
     categories = forms.CharField(
@@ -80,7 +90,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "name", "kind", "criteria", "selection", "sample_size", "whole_documents",
             "group_size", "overlap", "order", "seed",
             "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
-            "show_systems",
+            "check_tolerance", "practice_pass", "show_systems",
             "show_others", "show_scores", "unseen_percent", "show_markdown", "strength",
             "adjudicate_beyond",
         )  # fmt: skip
@@ -101,6 +111,8 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "check_percent": "Share of checks (percent)",
             "attention_checks": "Attention checks",
             "practice_items": "Practice items",
+            "check_tolerance": "Tolerance of checks",
+            "practice_pass": "Pass mark of practice (percent)",
             "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
@@ -132,6 +144,14 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "practice_items": (
                 "Taken from the known answers. Everybody starts with them and sees the expected"
                 " answers."
+            ),
+            "check_tolerance": (
+                "How far a score or a rank may be from the known answer. The first answer to a"
+                " check counts."
+            ),
+            "practice_pass": (
+                "Anyone who gets fewer practice items right gets no other items; an open link"
+                " screens them out. 0: no pass mark."
             ),
             "show_systems": "If off, annotators do not see which system wrote a text.",
             "show_others": (

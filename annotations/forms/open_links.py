@@ -35,7 +35,7 @@ FOLDED = (
         ),
     ),
     ("Payment", ("amount", "amount_screened", "bonus", "bonus_percent")),
-    ("Practice and bans", ("pass_percent", "banned_ids")),
+    ("Bans", ("banned_ids",)),
 )  # fmt: skip
 _QUESTIONS_HELP = (
     "One per line: the question, then | and “text”, “number” or the choices, separated by commas."
@@ -72,7 +72,7 @@ class OpenLinkForm(forms.ModelForm):
         model = OpenLink
         fields = (
             "address", "title", "consent", "is_open", "people", "items_each", "minutes",
-            "pass_percent", "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
+            "amount", "amount_screened", "bonus", "bonus_percent", "done_code",
             "screened_code", "returned_code", "done_url", "screened_url", "returned_url",
         )  # fmt: skip
         widgets = {"consent": forms.Textarea(attrs={"rows": 8})}
@@ -85,7 +85,6 @@ class OpenLinkForm(forms.ModelForm):
             "people": "People in all",
             "items_each": "Items per person",
             "minutes": "Time limit (minutes)",
-            "pass_percent": "Pass mark in practice (percent)",
             "amount": "Amount for people who are done",
             "amount_screened": "Amount for people who are screened out",
             "bonus": "Bonus",
@@ -107,10 +106,6 @@ class OpenLinkForm(forms.ModelForm):
             "people": "Those who are working or done; each one who leaves makes room for another.",
             "items_each": "Without practice and checks.",
             "minutes": "After it, unfinished items go to others.",
-            "pass_percent": (
-                "People with fewer practice items right are screened out. Leave empty to let"
-                " everybody continue after practice."
-            ),
             "bonus": "For people who are done and passed enough checks.",
             "done_url": (
                 "https only. Behind the ? you can write {id}, {study} and {session}; they become"

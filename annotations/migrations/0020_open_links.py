@@ -39,7 +39,6 @@ class Migration(migrations.Migration):
                 ('people', models.PositiveIntegerField(default=100, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000)])),
                 ('items_each', models.PositiveIntegerField(default=20, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)])),
                 ('minutes', models.PositiveIntegerField(default=60, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10080)])),
-                ('pass_percent', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MaxValueValidator(100)])),
                 ('before', models.JSONField(blank=True, default=list)),
                 ('after', models.JSONField(blank=True, default=list)),
                 ('banned', models.JSONField(blank=True, default=list)),

@@ -7,6 +7,8 @@ from annotations.models.assignments import (
     CampaignItem,
     Decision,
     ItemKind,
+    Review,
+    ReviewAction,
 )
 from annotations.models.campaigns import (
     ACTIVE,
@@ -25,7 +27,7 @@ from annotations.models.open_links import (
     ParticipantState,
     ScreenedFor,
 )
-from annotations.models.people import Annotator
+from annotations.models.people import Annotator, Exclusion
 from annotations.models.probabilities import Inclusion, StatedProbability
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "CampaignKind",
     "CampaignState",
     "Decision",
+    "Exclusion",
     "GoalKind",
     "Inclusion",
     "ItemKind",
@@ -49,6 +52,8 @@ __all__ = [
     "ParticipantState",
     "Preference",
     "Rating",
+    "Review",
+    "ReviewAction",
     "ScreenedFor",
     "Seat",
     "Selection",

@@ -67,10 +67,12 @@ class AssignmentState(models.TextChoices):
     SUBMITTED = "submitted", "Submitted"
     SKIPPED = "skipped", "Skipped"
     EXPIRED = "expired", "Lease expired"
+    REJECTED = "rejected", "Rejected"
 
 
 class Assignment(models.Model):
-    """One item for one annotator: reserved under a lease, then submitted or skipped.
+    """One item for one annotator: reserved under a lease, then submitted or skipped. An owner may
+    reject what was submitted: it stays, and counts nowhere.
 
     `scores_shown` says whether LLM scores are beside it, where the campaign shows them; NULL where
     it does not. `answer` is the submitted answer, `draft` input that is not submitted yet;
@@ -102,6 +104,9 @@ class Assignment(models.Model):
     draft_number = models.BigIntegerField(db_default=0)
     flagged = models.BooleanField(db_default=False)
     skip_reason = models.TextField(blank=True, db_default="")
+    passed = models.BooleanField(
+        null=True, blank=True, help_text="Of a check: whether the first answer was as expected."
+    )
     scores_shown = models.BooleanField(null=True)
     saw_others_at = models.DateTimeField(null=True, blank=True)
 
@@ -121,6 +126,12 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator}: {self.item}"
+
+    @property
+    def sees_scores(self) -> bool:
+        """Whether LLM scores are beside it: if its campaign shows them, and they were not left out
+        at random."""
+        return self.campaign.show_scores and self.scores_shown is not False
 
 
 class AnswerChange(models.Model):
@@ -152,6 +163,9 @@ class Decision(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    by_name = models.CharField(
+        max_length=150, blank=True, db_default="", help_text="On another site, for an archive."
+    )
     answer = models.JSONField()
     note = models.TextField(blank=True)
     at = models.DateTimeField(db_default=Now())
@@ -161,3 +175,34 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"decision on {self.item_id}"
+
+
+class ReviewAction(models.TextChoices):
+    REJECTED = "rejected", "Rejected"
+    COUNTED = "counted", "Counted again"
+    HANDED_OUT = "handed out", "Handed out again"
+
+
+class Review(models.Model):
+    """What an owner did to an annotator's answer, and why; reviews are only added.
+
+    `answer` is the answer as it was then, `skip_reason` that of a skipped item: an item that is
+    handed out again may be answered anew by the same person.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="reviews")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True, db_default="")
+    at = models.DateTimeField(db_default=Now())
+    action = models.CharField(max_length=20, choices=ReviewAction)
+    reason = models.TextField(blank=True, db_default="")
+    answer = models.JSONField(null=True, blank=True)
+    skip_reason = models.TextField(blank=True, db_default="")
+
+    class Meta:
+        ordering = ("pk",)
+
+    def __str__(self) -> str:
+        return f"{self.get_action_display()}: {self.assignment_id}"

@@ -86,6 +86,12 @@ class Campaign(models.Model):
     gold = models.JSONField(
         default=list, blank=True, help_text="Outputs whose right answers are known."
     )
+    check_tolerance = models.FloatField(
+        default=0, db_default=0, validators=[MinValueValidator(0), MaxValueValidator(1000)]
+    )
+    practice_pass = models.PositiveIntegerField(
+        default=0, db_default=0, validators=[MaxValueValidator(100)]
+    )
     practice_items = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(50)])
 
     show_systems = models.BooleanField(default=False)

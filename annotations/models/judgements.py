@@ -21,6 +21,9 @@ class Rating(models.Model):
     scores_in_sight = models.BooleanField(
         db_default=False, help_text="LLM scores were shown while rating."
     )
+    comment = models.TextField(
+        blank=True, db_default="", help_text="What the rater wrote beside it."
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -63,6 +66,7 @@ class Preference(models.Model):
         null=True, help_text="Unknown for imported preferences and for rankings."
     )
     scores_in_sight = models.BooleanField(db_default=False)
+    comment = models.TextField(blank=True, db_default="")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -33,9 +33,6 @@ class OpenLink(models.Model):
     minutes = models.PositiveIntegerField(
         default=60, validators=[MinValueValidator(1), MaxValueValidator(10_080)]
     )
-    pass_percent = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MaxValueValidator(100)]
-    )
     before = models.JSONField(default=list, blank=True)
     after = models.JSONField(default=list, blank=True)
     banned = models.JSONField(default=list, blank=True)

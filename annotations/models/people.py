@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 
 from evaluations.models import Project
 
@@ -39,3 +40,31 @@ class Annotator(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Exclusion(models.Model):
+    """A person whom an owner excluded from a project's campaigns: what they answered is rejected,
+    and they get no items, until the exclusion is lifted."""
+
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="exclusions")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True, db_default="")
+    reason = models.TextField()
+    at = models.DateTimeField(db_default=Now())
+    lifted_at = models.DateTimeField(null=True, blank=True)
+    lifted_by_name = models.CharField(max_length=150, blank=True, db_default="")
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("annotator",),
+                condition=models.Q(lifted_at=None),
+                name="excluded_once_at_a_time",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.annotator} excluded"

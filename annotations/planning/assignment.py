@@ -57,6 +57,7 @@ class IdleReason(StrEnum):
 
     FINISHED = "finished"
     OTHERS_HOLD = "others hold the rest"
+    NOT_PASSED = "practice not passed"
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,8 @@ def queue_of(seat: Seat) -> list[int]:
 def idle_reason(seat: Seat) -> IdleReason:
     """For an annotator with an empty queue: whether all is done, or others may release items.
     People with a number of items of their own do not wait for others."""
+    if not practice_outcome(seat):
+        return IdleReason.NOT_PASSED
     if seat.most_items is not None:
         return IdleReason.FINISHED
     waiting = Assignment.objects.filter(
@@ -171,6 +174,8 @@ def _lock_for_reserving(seat: Seat) -> None:
 def _reserve_more(seat: Seat, *, waits: bool = False) -> int:
     """Reserve a pack of items for the annotator of a locked seat; returns their number."""
     practice = _pick_checks(seat, (ItemKind.PRACTICE,), None)
+    if not practice and not practice_outcome(seat):
+        return 0
     picked = practice or _pick_ordinary(seat, waits=waits)
     if not practice and picked:
         due = checks_due(seat.handed, len(picked), seat.campaign.check_percent)
@@ -197,6 +202,22 @@ def _reserve_more(seat: Seat, *, waits: bool = False) -> int:
     if picked:
         _assign(seat, picked)
     return len(picked)
+
+
+def practice_outcome(seat: Seat) -> bool | None:
+    """Whether enough of somebody's first answers to practice items were as expected; what they
+    skipped was not. None while some are left. Without a pass mark they have passed."""
+    mark = seat.campaign.practice_pass
+    if not mark:
+        return True
+    states = list(
+        Assignment.objects.filter(
+            campaign=seat.campaign_id, annotator=seat.annotator_id, item__kind=ItemKind.PRACTICE
+        ).values_list("state", "passed")
+    )
+    if any(state in (AssignmentState.RESERVED, AssignmentState.EXPIRED) for state, _ in states):
+        return None
+    return 100 * sum(bool(passed) for _, passed in states) >= mark * len(states)
 
 
 def _items_left(seat: Seat) -> int:
@@ -350,7 +371,7 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
     """
     assignment = locked_assignment(seat, assignment_id)
     refuse_if_not_open(seat.campaign)
-    if assignment.state == AssignmentState.SUBMITTED:
+    if assignment.state in (AssignmentState.SUBMITTED, AssignmentState.REJECTED):
         raise AnnotationError(
             "This item was already submitted; change your answer instead of skipping it."
         )

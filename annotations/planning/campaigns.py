@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotations.errors import AnnotationError
 from annotations.models import (
     ACTIVE,
     Annotator,
+    AssignmentState,
     Campaign,
+    CampaignGoal,
     CampaignItem,
     CampaignKind,
     CampaignState,
+    Exclusion,
     ItemKind,
     ItemOrder,
     OpenLink,
@@ -123,9 +127,81 @@ def reopen_campaign(campaign: Campaign) -> None:
 
 
 @transaction.atomic
+def copy_campaign(campaign: Campaign) -> Campaign:
+    """A draft with the same design, criteria, known answers, annotators and goal."""
+    copy = Campaign.objects.get(pk=campaign.pk)
+    copy.pk, copy.state, copy.opened_at, copy.closed_at = None, CampaignState.DRAFT, None, None
+    copy._state.adding = True
+    copy.deadline = None
+    number, stem = 2, campaign.name[:190]
+    copy.name = f"{stem} (copy)"
+    while campaign.project.campaigns.filter(name=copy.name).exists():
+        copy.name, number = f"{stem} (copy {number})", number + 1
+    copy.save()
+    copy.criteria.set(campaign.criteria.all())
+    Seat.objects.bulk_create(
+        Seat(campaign=copy, annotator=seat.annotator)
+        for seat in campaign.seats.filter(removed_at=None).select_related("annotator")
+    )
+    for goal in CampaignGoal.objects.filter(campaign=campaign):
+        goal.pk, goal.campaign, goal.seen = None, copy, ""
+        goal.reached_at = goal.documents = goal.low = goal.high = None
+        goal._state.adding = True
+        goal.save()
+    return copy
+
+
+@transaction.atomic
+def delete_campaign(campaign: Campaign) -> None:
+    """Delete a campaign that nobody has answered.
+
+    Raises:
+        AnnotationError: somebody answered or skipped something; the record stays.
+    """
+    Campaign.objects.select_for_update().get(pk=campaign.pk)
+    # Whoever submits holds their seat.
+    list(Seat.objects.select_for_update().filter(campaign=campaign))
+    kept = campaign.assignments.exclude(
+        state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED), reviews=None
+    )
+    if kept.exists():
+        raise AnnotationError(
+            f"Somebody has answered in {campaign.name}, so it cannot be deleted. Close it instead."
+        )
+    campaign.delete()
+
+
+@transaction.atomic
+def raise_overlap(campaign: Campaign, overlap: int) -> None:
+    """Give each item to more annotators than planned, while the campaign is open.
+
+    Raises:
+        AnnotationError: it is not open, has fewer annotators, or the number is not higher.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if campaign.state != CampaignState.OPEN:
+        raise AnnotationError(f"{campaign.name} is not open; edit it instead.")
+    if overlap <= campaign.overlap:
+        raise AnnotationError(f"Items have {campaign.overlap} annotators; choose a higher number.")
+    seats = campaign.seats.filter(removed_at=None).count()
+    if seats < overlap:
+        raise AnnotationError(
+            f"Each item would need {overlap} annotators, but the campaign has {seats}. Edit the"
+            " campaign to choose more first."
+        )
+    ordinary = campaign.items.filter(kind=ItemKind.ORDINARY)
+    ordinary.update(places=F("places") + overlap - campaign.overlap)
+    campaign.overlap = overlap
+    campaign.save(update_fields=["overlap"])
+
+
+@transaction.atomic
 def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
-    """Make exactly these members annotators; removed ones keep their work and get no new items."""
-    wanted = {user.pk: user for user in users}
+    """Make exactly these members annotators, but for those who are excluded; removed ones keep
+    their work and get no new items."""
+    excluded = Exclusion.objects.filter(annotator__project=campaign.project_id, lifted_at=None)
+    out = set(excluded.values_list("annotator__user", flat=True))
+    wanted = {user.pk: user for user in users if user.pk not in out}
     for user in wanted.values():
         Seat.objects.update_or_create(
             campaign=campaign,
@@ -284,12 +360,12 @@ def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignIte
             document_id=model.document_id,
             outputs=model.outputs,
             kind=ItemKind.ATTENTION,
-            expected=_wanted_answer(campaign, criteria, chance),
+            expected=_wanted_answer(campaign, criteria, chance, outputs=len(model.outputs)),
         )
 
 
 def _wanted_answer(
-    campaign: Campaign, criteria: Sequence[Criterion], chance: random.Random
+    campaign: Campaign, criteria: Sequence[Criterion], chance: random.Random, *, outputs: int
 ) -> dict[str, Any]:
     if campaign.is_rating:
         return {
@@ -297,4 +373,7 @@ def _wanted_answer(
                 str(criterion.pk): chance.choice(criterion.scale.points) for criterion in criteria
             }
         }
-    return {"side": chance.choice(["left", "right"])}
+    if campaign.kind == CampaignKind.PAIRWISE:
+        return {"side": chance.choice(["left", "right"])}
+    best, worst = chance.sample(range(outputs), 2)
+    return {"places": {"best": best, "worst": worst}}

@@ -8,9 +8,13 @@ from typing import Any
 from annotations.models import CampaignKind
 from evaluations.models import CandidateOutput, Criterion, Project
 
+# Of a group, as many as have letters.
+MOST_OUTPUTS = 9
 COLUMNS = {
     CampaignKind.RATING: ("doc_id", "system_id", "criterion", "score"),
     CampaignKind.PAIRWISE: ("doc_id", "system_a", "system_b", "winner"),
+    CampaignKind.BEST_WORST: ("doc_id", "system_id", "place"),
+    CampaignKind.RANKING: ("doc_id", "system_id", "rank"),
 }
 
 
@@ -31,7 +35,9 @@ def read_gold(
     """The known answers in a CSV text, one entry per item, with ids of this project.
 
     For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a,
-    system_b, winner ("a", "b" or "tie"), and criterion if the campaign has criteria.
+    system_b, winner ("a", "b" or "tie"), and criterion if the campaign has criteria. Groups have a
+    line for each output: doc_id, system_id, and place ("best", "worst" or nothing) or rank (from
+    1); the outputs of a document that are listed are one item.
 
     Raises:
         GoldError: the text is not such a CSV, or a row names something that does not exist.
@@ -39,7 +45,7 @@ def read_gold(
     if not text.strip():
         return []
     if kind not in COLUMNS:
-        raise GoldError("Known answers are for ratings and for pairs only.")
+        raise GoldError("Choose what the task is first.")
     reader = csv.DictReader(io.StringIO(text.strip()))
     header = [name.strip() for name in reader.fieldnames or []]
     missing = [name for name in COLUMNS[CampaignKind(kind)] if name not in header]
@@ -51,13 +57,21 @@ def read_gold(
     by_name = {criterion.name.lower(): criterion for criterion in criteria}
     outputs = _outputs(project)
     found: dict[tuple[int, ...], _Gold] = {}
+    groups: dict[str, _Gold] = {}
     errors = []
     for line, raw in enumerate(reader, start=2):
         row = {str(name).strip(): (value or "").strip() for name, value in raw.items() if name}
         try:
-            _take(row, kind, by_name, outputs, found)
+            if kind in (CampaignKind.BEST_WORST, CampaignKind.RANKING):
+                _take_of_group(row, kind, by_name, outputs, groups)
+            else:
+                _take(row, kind, by_name, outputs, found)
         except GoldError as error:
             errors.append(f"Line {line}: {error}")
+    for doc_id, gold in groups.items():
+        if problem := _problem_of_group(gold, kind):
+            errors.append(f"Document {doc_id}: {problem}")
+        found[tuple(gold.outputs)] = gold
     if errors:
         raise GoldError(
             " ".join(errors[:10]) + (f" … and {len(errors) - 10} more." if len(errors) > 10 else "")
@@ -110,6 +124,53 @@ def _take(
             raise GoldError(f"the winner must be a, b or tie, not {row['winner'][:40]!r}.")
         about = str(criterion.pk) if criterion else "0"
         gold.expected.setdefault("winners", {})[about] = winners[row["winner"].lower()]
+
+
+def _take_of_group(
+    row: dict[str, str],
+    kind: str,
+    criteria: dict[str, Criterion],
+    outputs: dict[tuple[str, str], tuple[int, int]],
+    groups: dict[str, _Gold],
+) -> None:
+    """One output of a group, and where it belongs on a criterion."""
+    key = (row["doc_id"], row["system_id"])
+    if key not in outputs:
+        raise GoldError(
+            f"there is no output of {row['system_id'] or 'nobody'} for document {row['doc_id']}."
+        )
+    pk, document = outputs[key]
+    criterion = criteria.get(row.get("criterion", "").lower())
+    if criterion is None and criteria:
+        raise GoldError(f"name one of the campaign's criteria ({', '.join(criteria)}).")
+    gold = groups.setdefault(row["doc_id"], _Gold(document, []))
+    if pk not in gold.outputs:
+        gold.outputs.append(pk)
+    about = str(criterion.pk) if criterion else "0"
+    if kind == CampaignKind.RANKING:
+        if not row["rank"].isdecimal() or not 1 <= int(row["rank"]) <= MOST_OUTPUTS:
+            raise GoldError(f"rank {row['rank'][:40]!r} is not a whole number from 1.")
+        ranks = gold.expected.setdefault("ranks", {}).setdefault(about, {})
+        ranks[str(pk)] = int(row["rank"])
+    elif (place := row["place"].lower()) in ("best", "worst"):
+        if about in gold.expected.setdefault(place, {}):
+            raise GoldError(f"document {row['doc_id']} has two outputs that are the {place}.")
+        gold.expected[place][about] = pk
+    elif place:
+        raise GoldError(f"the place must be best, worst or empty, not {place[:40]!r}.")
+
+
+def _problem_of_group(gold: _Gold, kind: str) -> str:
+    """Why a group cannot be an item; empty if it can."""
+    if not 2 <= len(gold.outputs) <= MOST_OUTPUTS:
+        return f"list 2 to {MOST_OUTPUTS} outputs, each in a line of its own."
+    if kind == CampaignKind.BEST_WORST:
+        ends = [gold.expected.get(end, {}) for end in ("best", "worst")]
+        if not ends[0] or ends[0].keys() != ends[1].keys():
+            return "say which output is the best and which is the worst."
+    elif any(len(ranks) < len(gold.outputs) for ranks in gold.expected["ranks"].values()):
+        return "give every output a rank."
+    return ""
 
 
 def _point(written: str, criterion: Criterion) -> float:

@@ -6,11 +6,12 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from annotations.answering.answers import Answer, Shape, read_answer
+from annotations.answering.answers import Answer, Question, Shape, read_answer
 from annotations.answering.submission import questions_of
 from annotations.models import Campaign, CampaignItem, CampaignKind, Decision
 from annotations.results.comparable_values import COMPARABLE
 from evaluations.models.improving import withheld_documents
+from evaluations.models.noted_changes import note_change
 
 # The largest distance between two answers to an item, over its questions.
 _FURTHEST = f"""
@@ -18,6 +19,10 @@ _FURTHEST = f"""
         SELECT item_id, max(value) - min(value) AS spread FROM ({COMPARABLE}) AS given
             GROUP BY item_id, criterion_id) AS by_question
     GROUP BY item_id HAVING max(spread) > %(beyond)s"""
+
+_DISPUTED = f"""
+    SELECT coalesce(criterion_id, 0) FROM ({COMPARABLE}) AS given WHERE item_id = %(item)s
+    GROUP BY criterion_id HAVING max(value) - min(value) > %(beyond)s"""
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,12 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
     )
 
 
-def adjudication_shape(item: CampaignItem) -> Shape:
+def adjudication_shape(item: CampaignItem, questions: tuple[Question, ...] | None = None) -> Shape:
     """A decision has the form of an answer; outputs are in the order of their ids."""
     campaign = item.campaign
     return Shape(
         kind=campaign.kind,
-        questions=questions_of(campaign),
+        questions=questions_of(campaign) if questions is None else questions,
         shown=tuple(item.outputs),
         strength=campaign.strength,
     )
@@ -71,13 +76,49 @@ def adjudication_shape(item: CampaignItem) -> Shape:
 
 @transaction.atomic
 def decide(item: CampaignItem, fields: Mapping[str, str], *, user: Any, note: str) -> Decision:
-    """Store a decision next to the ratings; earlier decisions are kept.
+    """Store a decision next to the ratings; earlier decisions are kept. Questions on which
+    annotators do not differ may be left open.
 
     Raises:
         AnnotationError: the decision is incomplete or outside the scale.
     """
-    answer: Answer = read_answer(adjudication_shape(item), fields)
+    disputed = disputed_questions(item)
+    asked = tuple(
+        question
+        for question in questions_of(item.campaign)
+        if question.key in disputed or _is_answered(question, fields)
+    )
+    answer: Answer = read_answer(adjudication_shape(item, asked or None), fields)
     kept = {name: value for name, value in answer.items() if name not in ("comment", "flagged")}
     if item.campaign.kind == CampaignKind.PAIRWISE:
         kept["shown"] = list(item.outputs)
-    return Decision.objects.create(item=item, user=user, answer=kept, note=note.strip()[:10_000])
+    note_change(item.campaign.project_id, [int(key) for key in kept.get("scores", {})] or [None])
+    return Decision.objects.create(
+        item=item,
+        user=user,
+        by_name=user.get_username() if user is not None else "",
+        answer=kept,
+        note=note.strip()[:10_000],
+    )
+
+
+def disputed_questions(item: CampaignItem) -> frozenset[int]:
+    """The questions of an item (criteria's ids, 0 for overall) on which annotators differ by more
+    than the campaign's distance."""
+    beyond = item.campaign.adjudicate_beyond
+    if beyond is None:
+        return frozenset()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _DISPUTED,
+            {"campaign": item.campaign_id, "item": item.pk, "beyond": beyond, "hidden": []},
+        )
+        return frozenset(key for (key,) in cursor.fetchall())
+
+
+def _is_answered(question: Question, fields: Mapping[str, str]) -> bool:
+    names = {f"{part}-{question.key}" for part in ("score", "choice", "best", "worst")}
+    return any(
+        value.strip() and (name in names or name.startswith(f"rank-{question.key}-"))
+        for name, value in fields.items()
+    )

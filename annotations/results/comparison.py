@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from annotations.answering.answers import LETTERS, Answer
 from annotations.answering.submission import questions_of
+from annotations.answering.task_page import in_order
 from annotations.models import Assignment, AssignmentState, Campaign
 from evaluations.models.improving import is_withheld
 from geval.scales import short
@@ -79,13 +80,11 @@ def in_words(answer: Answer, key: str, shown: Sequence[int], letters: dict[int, 
         value = answer["choices"].get(key)
         if value is None:
             return ""
-        winner = "tie" if not value else letters[shown[0] if value > 0 else shown[1]]
+        winner = "tie" if not value else letters.get(shown[0] if value > 0 else shown[1], "?")
         return f"strongly {winner}" if abs(value) == 2 else winner
     if "best" in answer:
         best, worst = answer["best"].get(key), answer["worst"].get(key)
-        return f"best {letters[best]}, worst {letters[worst]}" if best and worst else ""
-    ranks = answer.get("ranks", {}).get(key, {})
-    by_rank: dict[int, list[str]] = {}
-    for pk, rank in ranks.items():
-        by_rank.setdefault(rank, []).append(letters[int(pk)])
-    return " > ".join(" = ".join(sorted(names)) for _, names in sorted(by_rank.items()))
+        if not (best and worst):
+            return ""
+        return f"best {letters.get(best, '?')}, worst {letters.get(worst, '?')}"
+    return in_order(answer.get("ranks", {}).get(key, {}), letters)

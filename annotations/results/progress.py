@@ -1,6 +1,6 @@
 """A campaign's progress: how much is done, how fast, how well, and suspicious answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.db import connection
 
 from annotations.models import Campaign, ItemKind
 from annotations.results.comparable_values import COMPARABLE
+from annotations.results.suspects import Suspicion, suspicions
 from evaluations.models.improving import withheld_documents
 from geval.thresholds import (
     SUSPECT_CHECKS,
@@ -22,11 +23,13 @@ from geval.thresholds import (
 @dataclass(frozen=True)
 class AnnotatorProgress:
     """One annotator in a campaign. `distance` is the mean distance of their answers from the mean
-    of the others' on the same items, None if nobody else has answered them; `warnings` are in
-    words."""
+    of the others' on the same items, None if nobody else has answered them; `severity` is how much
+    lower than that mean they rate; `warnings` are in words."""
 
+    pk: int
     annotator: str
     removed: bool
+    is_excluded: bool
     submitted: int
     skipped: int
     flagged: int
@@ -37,12 +40,23 @@ class AnnotatorProgress:
     checks_right: int
     distance: float | None
     compared: int
+    severity: float | None
     last: datetime | None
     warnings: tuple[str, ...]
 
     @property
     def accuracy(self) -> float | None:
         return self.checks_right / self.checks if self.checks else None
+
+
+@dataclass(frozen=True)
+class QuestionAgreement:
+    """How far people agree on a question: Krippendorff's alpha over the items that two or more
+    have answered, None where it is undefined."""
+
+    question: str
+    items: int
+    alpha: float | None
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,13 @@ class CampaignProgress:
     per_hour: float | None
     annotators: tuple[AnnotatorProgress, ...]
     withheld: int = 0
+    skipped: int = 0
+    agreement: tuple[QuestionAgreement, ...] = ()
+
+    @property
+    def is_skipped_by_all(self) -> bool:
+        """Whether nobody has answered, and everybody skipped all they got."""
+        return bool(self.skipped and not self.submitted and not self.reserved)
 
     @property
     def share(self) -> float:
@@ -95,7 +116,18 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
         per_hour=per_hour,
         annotators=annotators,
         withheld=len(hidden),
+        skipped=sum(annotator.skipped for annotator in annotators),
+        agreement=_agreement(campaign, hidden),
     )
+
+
+def _agreement(campaign: Campaign, hidden: list[int]) -> tuple[QuestionAgreement, ...]:
+    """By question, from the first overlap on. With an item's n values of sum s and sum of squares
+    q, alpha is 1 - observed / expected with observed = sum of 2 (n q - s^2) / (n - 1), over N
+    values together (interval metric)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_AGREEMENT, {"campaign": campaign.pk, "hidden": hidden})
+        return tuple(QuestionAgreement(*row) for row in cursor.fetchall())
 
 
 def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
@@ -145,8 +177,8 @@ def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgres
         rows = cursor.fetchall()
         cursor.execute(_DISTANCES, {"campaign": campaign.pk, "hidden": hidden})
         distances = {
-            annotator: (float(distance), compared)
-            for annotator, distance, compared in cursor.fetchall()
+            annotator: (float(distance), compared, float(above))
+            for annotator, distance, compared, above in cursor.fetchall()
         }
     usual = [
         row["seconds"]
@@ -154,12 +186,40 @@ def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgres
         if row["seconds"] and row["submitted"] >= SUSPECT_ITEMS
     ]
     median = float(np.median(usual)) if len(usual) > 1 else None
-    return tuple(_annotator(_named(row), distances, median) for row in rows)
+    suspected = suspicions(campaign, hidden)
+    names = {row["pk"]: row["annotator"] for row in map(_named, rows)}
+    return tuple(
+        replace(
+            progress,
+            warnings=(
+                *progress.warnings,
+                *_against_others(suspected.get(progress.pk), names),
+            ),
+        )
+        for progress in (_annotator(campaign, _named(row), distances, median) for row in rows)
+    )
+
+
+def _against_others(suspicion: Suspicion | None, names: dict[int, str]) -> list[str]:
+    """What is found against the others' answers, in words."""
+    if suspicion is None:
+        return []
+    warnings, chance = [], suspicion.chance
+    if chance.is_chance and chance.usual is not None:
+        warnings.append(
+            f"no better than chance: agrees with others at {chance.agreement or 0:.2f} on"
+            f" {chance.items} items, where others reach {chance.usual:.2f}"
+        )
+    for other, same, items in suspicion.same_as:
+        name = names.get(other, "somebody")
+        warnings.append(f"copies: {same} of {items} answers are those of {name}")
+    return warnings
 
 
 def _named(row: tuple[Any, ...]) -> dict[str, Any]:
     names = (
-        "pk", "annotator", "removed", "submitted", "skipped", "flagged", "holding", "lately",
+        "pk", "annotator", "removed", "is_excluded",
+        "submitted", "skipped", "flagged", "holding", "lately",
         "hours", "seconds",
         "checks", "checks_right", "last", "most_same", "answers",
     )  # fmt: skip
@@ -167,13 +227,18 @@ def _named(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def _annotator(
-    row: dict[str, Any], distances: dict[int, tuple[float, int]], median: float | None
+    campaign: Campaign,
+    row: dict[str, Any],
+    distances: dict[int, tuple[float, int, float]],
+    median: float | None,
 ) -> AnnotatorProgress:
-    distance, compared = distances.get(row["pk"], (None, 0))
+    distance, compared, above = distances.get(row["pk"], (None, 0, None))
     hours = row["hours"] and float(row["hours"])
     return AnnotatorProgress(
+        pk=row["pk"],
         annotator=row["annotator"],
         removed=row["removed"],
+        is_excluded=row["is_excluded"],
         submitted=row["submitted"],
         skipped=row["skipped"],
         flagged=row["flagged"],
@@ -184,6 +249,7 @@ def _annotator(
         checks_right=row["checks_right"],
         distance=distance,
         compared=compared,
+        severity=None if above is None or not campaign.is_rating else -above,
         last=row["last"],
         warnings=tuple(_warnings(row, median)),
     )
@@ -204,23 +270,10 @@ def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
     return warnings
 
 
-# A check is right if every score is as expected, every expected winner or the requested side
-# chosen.
-RIGHT = """CASE
-    WHEN i.expected ? 'scores' THEN (a.answer -> 'scores') @> (i.expected -> 'scores')
-    WHEN i.expected ? 'side' THEN NOT EXISTS (
-        SELECT 1 FROM jsonb_each_text(a.answer -> 'choices') AS c(k, v)
-        WHERE sign(c.v::int) <> CASE i.expected ->> 'side' WHEN 'left' THEN 1 ELSE -1 END)
-    ELSE NOT EXISTS (
-        SELECT 1 FROM jsonb_each_text(i.expected -> 'winners') AS w(k, v)
-        WHERE w.v::bigint <> CASE sign((a.answer -> 'choices' ->> w.k)::int)
-            WHEN 1 THEN a.shown[1] WHEN -1 THEN a.shown[2] ELSE 0 END)
-    END"""
-_BY_ANNOTATOR = f"""
+_BY_ANNOTATOR = """
     WITH mine AS (
-        SELECT a.*, i.kind, i.expected,
-               CASE WHEN i.kind <> 'ordinary'
-                   AND a.state = 'submitted' THEN {RIGHT} END AS is_right
+        SELECT a.*, i.kind,
+               CASE WHEN a.state = 'submitted' THEN a.passed END AS is_right
         FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
         WHERE a.campaign_id = %(campaign)s
     ), patterns AS (
@@ -232,6 +285,8 @@ _BY_ANNOTATOR = f"""
             GROUP BY 1, 2) AS p GROUP BY 1
     )
     SELECT n.id, n.name, s.removed_at IS NOT NULL,
+           EXISTS (SELECT FROM annotations_exclusion e
+               WHERE e.annotator_id = n.id AND e.lifted_at IS NULL),
            count(m.id) FILTER (WHERE m.state = 'submitted' AND m.kind = 'ordinary'),
            count(m.id) FILTER (WHERE m.state = 'skipped'), count(m.id) FILTER (WHERE m.flagged),
            count(m.id) FILTER (WHERE m.state = 'reserved' AND m.lease_until > now()),
@@ -253,5 +308,20 @@ _DISTANCES = f"""
         SELECT annotator_id, value, sum(value) OVER w - value AS others, count(*) OVER w - 1 AS n
         FROM given WINDOW w AS (PARTITION BY item_id, criterion_id)
     )
-    SELECT annotator_id, avg(abs(value - others / n)), count(*) FROM compared WHERE n > 0
+    SELECT annotator_id, avg(abs(value - others / n)), count(*), avg(value - others / n)
+    FROM compared WHERE n > 0
         GROUP BY annotator_id"""
+_AGREEMENT = f"""
+    WITH given AS ({COMPARABLE}
+    ), by_item AS (
+        SELECT criterion_id, count(*) AS n, sum(value) AS s, sum(value * value) AS q
+        FROM given GROUP BY item_id, criterion_id HAVING count(*) > 1
+    ), by_question AS (
+        SELECT criterion_id, count(*) AS items, sum(n) AS n, sum(s) AS s, sum(q) AS q,
+            sum(2 * (n * q - s * s) / (n - 1)) AS observed
+        FROM by_item GROUP BY criterion_id
+    )
+    SELECT coalesce(c.name, 'overall'), b.items::int,
+        (1 - b.observed * (b.n - 1) / nullif(2 * (b.n * b.q - b.s * b.s), 0))::float8
+    FROM by_question b LEFT JOIN evaluations_criterion c ON c.id = b.criterion_id
+    ORDER BY c.position NULLS FIRST, c.id"""

@@ -9,7 +9,7 @@ from annotations.answering.task_page import item_rows, item_texts
 from annotations.errors import AnnotationError
 from annotations.forms.campaigns import DecisionNoteForm
 from annotations.models import Assignment, AssignmentState, Campaign, CampaignItem
-from annotations.results.adjudication import decide, disputed_items
+from annotations.results.adjudication import decide, disputed_items, disputed_questions
 from annotations.results.comparison import answers_in_words, in_words
 from evaluations.models import Project
 from evaluations.models.improving import is_withheld, withheld_documents
@@ -67,7 +67,7 @@ def _context(
     refused: str | None,
 ) -> dict[str, object]:
     campaign = item.campaign
-    outputs = item_texts(item, show_systems=True)
+    outputs = item_texts(item, show_systems=campaign.show_systems)
     letters = {output.pk: output.letter for output in outputs}
     assignments = (
         Assignment.objects.filter(item=item, state=AssignmentState.SUBMITTED)
@@ -90,6 +90,7 @@ def _context(
         "outputs": outputs,
         "rows": item_rows(campaign, outputs, fields),
         "questions": questions,
+        "disputed": [q.name for q in questions if q.key in disputed_questions(item)],
         "said": answers_in_words(campaign, [(a.annotator.name, a) for a in assignments], letters),
         "decisions": decisions,
         "note": note,

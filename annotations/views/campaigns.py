@@ -13,7 +13,10 @@ from annotations.goals.goals import standing
 from annotations.models import Campaign, CampaignGoal, CampaignState
 from annotations.planning.campaigns import (
     close_campaign,
+    copy_campaign,
+    delete_campaign,
     open_campaign,
+    raise_overlap,
     reopen_campaign,
     seat_annotators,
 )
@@ -24,6 +27,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
 from evaluations.reports.serving.live import live_data
 from evaluations.web.polling import STOP_POLLING
+from geval.texts.hidden_fields import whole_number
 from geval.texts.numbers import thin
 
 
@@ -156,6 +160,41 @@ def campaign_close(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     close_campaign(campaign)
     messages.success(request, f"{campaign.name} is closed. Submitted answers are kept.")
+    return redirect(campaign)
+
+
+@require_POST
+@project_view(EDITORS)
+def campaign_copy(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    copy = copy_campaign(get_object_or_404(Campaign, project=project, pk=pk))
+    messages.success(request, f"{copy.name} is a draft with the same design.")
+    return redirect("annotations:campaign_edit", project.slug, copy.pk)
+
+
+@require_POST
+@project_view(EDITORS)
+def campaign_delete(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    try:
+        delete_campaign(campaign)
+    except AnnotationError as error:
+        messages.error(request, error.message)
+        return redirect(campaign)
+    messages.success(request, f"{campaign.name} is deleted.")
+    return redirect("annotations:campaign_list", project.slug)
+
+
+@require_POST
+@project_view(EDITORS)
+def campaign_raise(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Give items to more annotators (`overlap`) while the campaign is open."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    try:
+        overlap = whole_number(request.POST.get("overlap", ""), default=0)
+        raise_overlap(campaign, min(overlap, 1000))
+        messages.success(request, f"Each item gets {overlap} annotators now.")
+    except AnnotationError as error:
+        messages.error(request, error.message)
     return redirect(campaign)
 
 

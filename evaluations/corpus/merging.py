@@ -279,11 +279,12 @@ class Merge:
         if not table.count:
             return
         columns = ", ".join(keys)
+        more = "".join(f", {name}" for name in table.columns if name == "comment")
         resolved = f"""SELECT s.file, s.line, coalesce(o.id, -s.output) AS output_id,
-                              s.criterion AS {keys[1]}, s.rater AS {keys[2]}, s.score
+                              s.criterion AS {keys[1]}, s.rater AS {keys[2]}, s.score{more}
                        FROM {table.name} s LEFT JOIN {OUTPUT_IDS} o ON o.number = s.output"""
-        tally.created = self._execute(f"""INSERT INTO {target} ({columns}, {value})
-                SELECT {columns}, score FROM ({resolved}) AS r ORDER BY file, line
+        tally.created = self._execute(f"""INSERT INTO {target} ({columns}, {value}{more})
+                SELECT {columns}, score{more} FROM ({resolved}) AS r ORDER BY file, line
                 ON CONFLICT ({columns}) DO NOTHING""")
         tally.unchanged = table.count - tally.created
         if tally.unchanged:

@@ -18,6 +18,7 @@ COLUMNS = {
     "annotator": "bigint",
     "value": "smallint",
     "first_was_left": "boolean",
+    "comment": "text",
 }
 # Both outputs by their ids, in the order of the rows.
 WITH_IDS = f"""
@@ -30,7 +31,7 @@ RESOLVED = f"""
     SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id,
         criterion AS criterion_id,
            annotator AS annotator_id, CASE WHEN f < s THEN value ELSE -value END AS value,
-           CASE WHEN f < s THEN first_was_left ELSE NOT first_was_left END AS a_was_left
+           CASE WHEN f < s THEN first_was_left ELSE NOT first_was_left END AS a_was_left, comment
     FROM ({WITH_IDS.format(table="stage_preference")}) AS resolved"""
 KEYS = "output_a_id, output_b_id, criterion_id, annotator_id"
 
@@ -53,15 +54,17 @@ class PreferenceStage:
         outputs: the two, by number within the load or by negative id.
         """
         values = (file, row.line, *outputs, criterion, annotator, row.value, row.first_was_left)
-        self.table.add(values)
+        self.table.add((*values, row.comment), len(row.comment))
 
     def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
         """Insert new rows; one that contradicts an existing or another new one is a conflict."""
         if not self.table.count:
             return
         with connection.cursor() as cursor:
-            cursor.execute(f"""INSERT INTO annotations_preference ({KEYS}, value, a_was_left)
-                    SELECT {KEYS}, value, a_was_left FROM ({RESOLVED}) AS r ORDER BY file, line
+            cursor.execute(f"""INSERT INTO annotations_preference
+                        ({KEYS}, value, a_was_left, comment)
+                    SELECT {KEYS}, value, a_was_left, comment FROM ({RESOLVED}) AS r
+                    ORDER BY file, line
                     ON CONFLICT ({KEYS}) DO NOTHING""")
             tally.created = cursor.rowcount
         tally.unchanged = self.table.count - tally.created

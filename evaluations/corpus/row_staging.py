@@ -156,7 +156,7 @@ class RowStager:
             "rater": "bigint",
             "score": "float8",
         }
-        self.rating_table = StagingTable("stage_rating", score_columns)
+        self.rating_table = StagingTable("stage_rating", score_columns | {"comment": "text"})
         self.score_table = StagingTable("stage_score", score_columns)
         self.probabilities = ProbabilityStage()
         self.preferences = PreferenceStage()
@@ -319,8 +319,12 @@ class RowStager:
                 return
             criterion.ratings.add(row.score)
             self.rating_table.add(
-                (file_number, row.line, output, criterion.criterion.pk, annotator, row.score)
-            )
+                (
+                    file_number, row.line, output, criterion.criterion.pk, annotator, row.score,
+                    row.comment,
+                ),
+                len(row.comment),
+            )  # fmt: skip
             if row.probability is not None:
                 self.probabilities.table.add(
                     (file_number, row.line, output, criterion.criterion.pk, row.probability)

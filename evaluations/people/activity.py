@@ -11,6 +11,12 @@ SHOWN = 6
 # What somebody did, by the name of the page or endpoint; a test holds that none is missing.
 IN_WORDS = {
     "annotations:adjudication_item": "decided a disagreement of annotators",
+    "annotations:annotator_exclude": "excluded an annotator, or lifted that",
+    "annotations:answer_hand_out": "handed skipped items out again",
+    "annotations:answer_review": "reviewed an annotator's answer",
+    "annotations:campaign_copy": "copied a campaign",
+    "annotations:campaign_delete": "deleted a campaign that nobody had answered",
+    "annotations:campaign_raise": "gave a campaign's items more annotators",
     "annotations:campaign_close": "closed a campaign",
     "campaign_goal": "closed a campaign that reached its goal",
     "annotations:campaign_create": "planned a campaign",
@@ -43,6 +49,7 @@ IN_WORDS = {
     "api:make_run": "started a run",
     "api:make_search": "started a search for a better judge",
     "api:make_campaign": "planned a campaign",
+    "api:review_answer": "reviewed an annotator's answer",
     "api:open_campaign_by_id": "opened a campaign",
     "api:close_campaign_by_id": "closed a campaign",
     "api:make_study_of": "started a study of a judge",

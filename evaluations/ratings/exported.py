@@ -15,6 +15,7 @@ from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
+from evaluations.ratings.answers import answer_records
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
 
 CHUNK = 500
@@ -28,11 +29,14 @@ _SCORES = f"""
 
 @dataclass(frozen=True)
 class ExportedOutput:
-    """An output in the columns that uploads accept, with what people and judges gave it."""
+    """An output in the columns that uploads accept, with what people and judges gave it: people's
+    ratings, their comments by person, and the record of all their answers about it."""
 
     columns: dict[str, Any]
     ratings: list[Given] = field(default_factory=list)
     scores: list[Given] = field(default_factory=list)
+    comments: dict[str, str] = field(default_factory=dict)
+    answers: list[dict[str, Any]] = field(default_factory=list)
 
 
 def exported_outputs(project: Project) -> Iterator[ExportedOutput]:
@@ -44,12 +48,19 @@ def exported_outputs(project: Project) -> Iterator[ExportedOutput]:
     for start in range(0, len(keys), CHUNK):
         chunk = keys[start : start + CHUNK]
         ratings, scores = _ratings_of(chunk), _scores_of(chunk, judges)
+        comments, answers = _comments_of(chunk), _answers_of(project, chunk)
         listed = CandidateOutput.objects.filter(pk__in=chunk).select_related(
             "system", "document__conversation"
         )
         for output in listed.order_by("document_id", "pk"):
-            shown = [] if output.document_id in hidden else ratings[output.pk]
-            yield ExportedOutput(_columns(output), shown, scores[output.pk])
+            columns, about = _columns(output), scores[output.pk]
+            if output.document_id in hidden:
+                yield ExportedOutput(columns, [], about)
+                continue
+            key = (output.document.doc_id, output.system.name)
+            yield ExportedOutput(
+                columns, ratings[output.pk], about, comments[output.pk], answers[key]
+            )
 
 
 def metadata_names(project: Project) -> list[str]:
@@ -70,6 +81,26 @@ def _ratings_of(outputs: Sequence[int]) -> dict[int, list[Given]]:
     for output, *given in rows.order_by("pk").values_list(*names):
         ratings[output].append((given[0], given[1], given[2]))
     return ratings
+
+
+def _comments_of(outputs: Sequence[int]) -> dict[int, dict[str, str]]:
+    comments: dict[int, dict[str, str]] = defaultdict(dict)
+    rows = Rating.objects.filter(output__in=outputs).exclude(comment="")
+    for output, who, text in rows.order_by("pk").values_list(
+        "output_id", "annotator__name", "comment"
+    ):
+        comments[output][who] = text
+    return comments
+
+
+def _answers_of(
+    project: Project, outputs: Sequence[int]
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The record of answers by document and system; a comparison is with its first output."""
+    answers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for record in answer_records(project, outputs=outputs):
+        answers[record["doc_id"], record["systems"][0]].append(record)
+    return answers
 
 
 def _scores_of(outputs: Sequence[int], judges: dict[int, str]) -> dict[int, list[Given]]:

@@ -1,4 +1,5 @@
-"""Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept.
+"""Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept; answers
+and decisions of campaigns as they are kept.
 
 Ratings say with which probability their output was chosen to be rated on the criterion. Those of
 locked documents are left out until the last look.
@@ -12,6 +13,7 @@ from django.db import connections, transaction
 
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
+from evaluations.ratings.answers import ANSWERS, DECISIONS, answer_records, decision_records
 from evaluations.ratings.weights import stated_probabilities
 from geval.texts.spreadsheets import csv_line
 
@@ -24,16 +26,17 @@ RATINGS = (
     "scores_in_sight",
     "created_at",
     "probability",
+    "comment",
 )
 PREFERENCES = (
     "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
     "scores_in_sight",
-    "created_at",
+    "created_at", "comment",
 )  # fmt: skip
 QUERIES = {
     "ratings": """
         SELECT d.doc_id, s.name, c.name, n.name, r.score, r.scores_in_sight,
-               r.created_at, coalesce(p.probability, 1)
+               r.created_at, coalesce(p.probability, 1), r.comment
             FROM annotations_rating r
         LEFT JOIN unnest(%s::bigint[], %s::bigint[], %s::float8[])
             AS p(output_id, criterion_id, probability)
@@ -48,7 +51,7 @@ QUERIES = {
         SELECT d.doc_id, sa.name, sb.name, coalesce(c.name, ''), n.name,
                CASE sign(p.value) WHEN 1 THEN 'a' WHEN -1 THEN 'b' ELSE 'tie' END, abs(p.value),
                CASE p.a_was_left WHEN true THEN 'a' WHEN false THEN 'b'
-                   ELSE '' END, p.scores_in_sight, p.created_at
+                   ELSE '' END, p.scores_in_sight, p.created_at, p.comment
         FROM annotations_preference p JOIN annotations_annotator n ON n.id = p.annotator_id
         LEFT JOIN evaluations_criterion c ON c.id = p.criterion_id
         JOIN evaluations_candidateoutput a ON a.id = p.output_a_id
@@ -58,15 +61,22 @@ QUERIES = {
         JOIN evaluations_document d ON d.id = a.document_id
         WHERE n.project_id = %s AND d.id <> ALL(%s) ORDER BY p.id""",
 }
-COLUMNS = {"ratings": RATINGS, "preferences": PREFERENCES}
+COLUMNS = {
+    "ratings": RATINGS,
+    "preferences": PREFERENCES,
+    "answers": ANSWERS,
+    "decisions": DECISIONS,
+}
 CHUNK = 5_000
+_NESTED = (list, dict)
 
 
 def as_csv(project: Project, kind: str) -> Iterator[str]:
     """A header and a line for each record; cells that look like formulas are escaped."""
     yield csv_line(COLUMNS[kind])
-    for row in _rows(project, kind):
-        yield csv_line(row, number="{:.12g}".format)
+    for record in records(project, kind):
+        row = record.values()
+        yield csv_line(map(_cell, row), number="{:.12g}".format)
 
 
 def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
@@ -75,13 +85,23 @@ def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
         yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
+def _cell(value: Any) -> Any:
+    """Lists and objects as JSON in a cell; nothing where they are empty."""
+    return (orjson.dumps(value).decode() if value else "") if isinstance(value, _NESTED) else value
+
+
 def records(project: Project, kind: str) -> Iterator[dict[str, Any]]:
     """The same records as objects."""
-    for row in _rows(project, kind):
-        yield dict(zip(COLUMNS[kind], row, strict=True))
+    if kind == "answers":
+        yield from answer_records(project)
+    elif kind == "decisions":
+        yield from decision_records(project)
+    else:
+        for row in _stored_rows(project, kind):
+            yield dict(zip(COLUMNS[kind], row, strict=True))
 
 
-def _rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:
+def _stored_rows(project: Project, kind: str) -> Iterator[tuple[Any, ...]]:
     connection = connections["default"]
     hidden = withheld_documents(project.pk)
     chosen = [side.tolist() for side in stated_probabilities(project.pk)]

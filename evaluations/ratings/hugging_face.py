@@ -4,6 +4,7 @@ card. Parquet, or JSON Lines where Arrow is not installed. `load` reads the fold
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import IO, Any
 import orjson
 
 from evaluations.models import Project
+from evaluations.ratings.answers import ANSWERS, DECISIONS
 from evaluations.ratings.exported import exported_outputs, metadata_names
 from evaluations.ratings.exports import records
+from geval.files.folders import NOT_LOADED
 from geval.program import command
 from geval_site.version import __version__
 
@@ -27,7 +30,15 @@ TABLES = {
     "ratings": "People's ratings of outputs on criteria.",
     "scores": "The newest score of each judge.",
     "preferences": "People's choices between two outputs of a document.",
+    "answers": "People's answers in campaigns: comments, flags, skips, times, checks, history.",
+    "decisions": "Decisions of adjudicators where people differed.",
 }
+# Of columns of the record, besides texts; what is nested is JSON.
+_TYPES = {
+    "item": "int64", "version": "int64", "seconds": "float64", "flagged": "bool_",
+    "scores_in_sight": "bool_", "passed": "bool_",
+}  # fmt: skip
+RECORDS = {"answers": ANSWERS, "decisions": DECISIONS}
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -43,7 +54,8 @@ def write_folder(project: Project, folder: Path) -> dict[str, int]:
     with_arrow = find_spec("pyarrow") is not None
     counts, files = {}, {}
     for name, rows in _tables(project).items():
-        path = folder / f"{name}.{'parquet' if with_arrow else 'jsonl'}"
+        stem = f"{NOT_LOADED}{name}" if name in RECORDS else name
+        path = folder / f"{stem}.{'parquet' if with_arrow else 'jsonl'}"
         write = _write_parquet if with_arrow else _write_lines
         if count := write(path, rows(), _schema(project, name) if with_arrow else None):
             counts[name], files[name] = count, path.name
@@ -69,22 +81,44 @@ def _tables(project: Project) -> dict[str, Callable[[], Rows]]:
         for output in exported_outputs(project):
             for criterion, who, points in getattr(output, of):
                 names = {name: output.columns[name] for name in ("doc_id", "system_id")}
-                yield names | {"criterion": criterion, author: who, "score": points}
+                comment = {"comment": output.comments.get(who, "")} if of == "ratings" else {}
+                yield names | {"criterion": criterion, author: who, "score": points} | comment
 
     return {
         "outputs": lambda: (output.columns for output in exported_outputs(project)),
         "ratings": lambda: given("ratings", "annotator"),
         "scores": lambda: given("scores", "judge"),
         "preferences": lambda: records(project, "preferences"),
+        "answers": lambda: _as_texts(records(project, "answers")),
+        "decisions": lambda: _as_texts(records(project, "decisions")),
     }
+
+
+def _as_texts(rows: Rows) -> Iterator[dict[str, Any]]:
+    """Rows whose nested values are JSON texts, as their parts differ from task to task; times too
+    are texts."""
+    for row in rows:
+        yield {
+            name: value
+            if value is None or isinstance(value, str | int | float)
+            else value.isoformat()
+            if isinstance(value, datetime)
+            else orjson.dumps(value).decode()
+            for name, value in row.items()
+        }
 
 
 def _schema(project: Project, name: str) -> Any:
     """The columns of a table; None where every row shows them."""
-    if name != "outputs":
+    if name not in ("outputs", *RECORDS):
         return None
     import pyarrow as pa
 
+    if name in RECORDS:
+        # Of a column that is empty at first, Arrow would not know the type.
+        return pa.schema(
+            [(column, getattr(pa, _TYPES.get(column, "string"))()) for column in RECORDS[name]]
+        )
     call = pa.struct([(part, pa.string()) for part in ("name", "arguments", "result", "id")])
     turn = pa.struct(
         [

@@ -1,6 +1,7 @@
 """Ratings as arrays: the only place where reports read people's ratings."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from annotations.models import Annotator
 from evaluations.models.query_arrays import fetch_groups, id_list, ids_of_key, two_ids
 from geval.reports.human_scores import HumanScores, Rater, human_scores_of
 from geval.statistics.layout import positions
-from geval.statistics.types import IntArray
+from geval.statistics.types import FloatArray, IntArray
 
 
 def human_scores(
@@ -36,6 +37,7 @@ def human_scores(
     by_criterion = defaultdict(list)
     for key, columns in rows.items():
         by_criterion[ids_of_key(key)[0]].append((ids_of_key(key)[1], columns))
+    decided = _decided(project_id, outputs)
     human_scores = {}
     for criterion_id in criterion_ids:
         parts = by_criterion[criterion_id]
@@ -50,7 +52,7 @@ def human_scores(
             for was_in_sight, columns in parts
             if was_in_sight
         )
-        human_scores[criterion_id] = human_scores_of(
+        human = human_scores_of(
             at_output[is_there],
             at_rater[is_there],
             score[is_there],
@@ -58,4 +60,28 @@ def human_scores(
             raters=raters,
             in_sight=in_sight,
         )
+        human_scores[criterion_id] = replace(human, decided=decided.get(criterion_id))
     return human_scores
+
+
+def _decided(project_id: int, outputs: IntArray) -> dict[int, FloatArray]:
+    """What adjudicators decided, by criterion id; shape (outputs,), NaN where they did not. The
+    newest decision counts."""
+    rows = fetch_groups(
+        "n.criterion_id",
+        ["n.output_id", "n.score"],
+        f"""FROM (SELECT DISTINCT ON (1, 2) g.key::bigint AS criterion_id,
+                i.outputs[1] AS output_id, g.value::float8 AS score
+            FROM annotations_decision t
+            JOIN annotations_campaignitem i ON i.id = t.item_id
+            JOIN annotations_campaign c ON c.id = i.campaign_id AND c.kind = 'rating'
+            CROSS JOIN LATERAL jsonb_each_text(t.answer -> 'scores') AS g(key, value)
+            WHERE c.project_id = {int(project_id)} ORDER BY 1, 2, t.id DESC) AS n""",
+    )
+    decided = {}
+    for criterion_id, (output, score) in rows.items():
+        values = np.full(len(outputs), np.nan)
+        at = positions(output, outputs)
+        values[at[at >= 0]] = score[at >= 0]
+        decided[int(criterion_id)] = values
+    return decided

@@ -1,6 +1,7 @@
 """Outputs with their ratings in the forms of Label Studio and Argilla, which load here again. Pure.
 
-People's ratings are annotations and responses; judges' scores predictions and suggestions.
+People's ratings are annotations and responses; judges' scores predictions and suggestions. The
+record of answers (skips, checks, history) is in `meta` and in the metadata `record`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,7 @@ from evaluations.ratings.exported import ExportedOutput, Given
 
 # What the text that is rated is called there.
 RATED = "output"
+COMMENT = "comment"
 
 
 def label_studio_task(output: ExportedOutput) -> dict[str, Any]:
@@ -21,13 +23,35 @@ def label_studio_task(output: ExportedOutput) -> dict[str, Any]:
     return {
         "data": output.columns,
         "annotations": [
-            {"completed_by": {"email": who}, "result": _results(output.ratings, who)}
+            {
+                "completed_by": {"email": who},
+                "result": [*_results(output.ratings, who), *_comment(output, who)],
+                **_seconds(output, who),
+            }
             for who in people
         ],
+        **({"meta": {"answers": output.answers}} if output.answers else {}),
         "predictions": [
             {"model_version": who, "result": _results(output.scores, who)} for who in judges
         ],
     }
+
+
+def _comment(output: ExportedOutput, who: str) -> list[dict[str, Any]]:
+    text = output.comments.get(who)
+    value = {"text": [text]}
+    named = {"from_name": COMMENT, "to_name": RATED, "type": "textarea", "value": value}
+    return [named] if text else []
+
+
+def _seconds(output: ExportedOutput, who: str) -> dict[str, float]:
+    """The time of the newest answer, as Label Studio calls it."""
+    timed = [
+        record["seconds"]
+        for record in output.answers
+        if record["annotator"] == who and record["seconds"] is not None
+    ]
+    return {"lead_time": timed[-1]} if timed else {}
 
 
 def _results(given: Iterable[Given], author: str) -> list[dict[str, Any]]:
@@ -45,14 +69,20 @@ def argilla_record(output: ExportedOutput) -> dict[str, Any]:
     responses: dict[str, list[dict[str, Any]]] = {}
     for criterion, who, points in output.ratings:
         responses.setdefault(criterion, []).append({"value": points, "user_id": who})
+    for who, text in output.comments.items():
+        responses.setdefault(COMMENT, []).append({"value": text, "user_id": who})
     suggestions: dict[str, dict[str, Any]] = {}
     for criterion, who, points in output.scores:
         suggestions.setdefault(criterion, {"value": points, "agent": who})
     columns = output.columns.items()
+    metadata = {name: value for name, value in columns if name not in texts}
+    if output.answers:
+        # Metadata there has no inner parts.
+        metadata["record"] = orjson.dumps(output.answers).decode()
     return {
         "id": f"{output.columns['doc_id']} {output.columns['system_id']}",
         "fields": {name: value for name, value in columns if name in texts},
-        "metadata": {name: value for name, value in columns if name not in texts},
+        "metadata": metadata,
         "responses": responses,
         "suggestions": suggestions,
     }

@@ -7,6 +7,8 @@ import orjson
 STATE, SPLITS = "state.json", "dataset_dict.json"
 ENDINGS = (".parquet", ".jsonl", ".arrow")
 CACHED = "cache-"
+# Our own datasets have records of campaigns beside the tables, which no upload brings back.
+NOT_LOADED = "campaign-"
 
 
 class FolderError(ValueError):
@@ -35,7 +37,7 @@ def files_in(folder: Path) -> list[Path]:
             return paths
     for ending in ENDINGS:
         found = sorted(folder.rglob(f"*{ending}"))
-        if usable := [path for path in found if not path.name.startswith(CACHED)]:
+        if usable := [path for path in found if not path.name.startswith((CACHED, NOT_LOADED))]:
             return usable
     raise FolderError(
         f"{folder} holds no dataset: expected {STATE} with Arrow files (save_to_disk), or files"

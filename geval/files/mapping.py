@@ -26,6 +26,7 @@ TARGETS = {
     "score": "score on that criterion",
     "annotator": "annotator's name",
     "judge": "judge's name",
+    "comment": "rater's comment",
     "ratings": "ratings",
     "scores": "scores of a judge",
     "system_a": "first system",
@@ -38,10 +39,19 @@ TARGETS = {
 GROUPS = {
     "Document": ("doc_id", "source", "context", "references", "session_id", "metadata"),
     "Output": ("system_id", "output"),
-    "Ratings and scores": ("criterion", "score", "annotator", "judge", "ratings", "scores"),
+    "Ratings and scores": (
+        "criterion",
+        "score",
+        "annotator",
+        "judge",
+        "ratings",
+        "scores",
+        "comment",
+    ),
     "Preferences": ("system_a", "system_b", "winner", "strength", "shown_first", "turn"),
 }
 SEVERAL = frozenset({"metadata", "ratings", "scores"})
+COMMENTS = ("comment", "comments", "remark", "remarks")
 SCORES = {
     "doc_id": (*NAMES["doc_id"], "document_id", "item_id"),
     "system_id": NAMES["system_id"],
@@ -57,6 +67,7 @@ SCORES = {
         "evaluator",
     ),
     "judge": ("judge", "metric", "judge_model"),
+    "comment": COMMENTS,
 }
 PREFERENCES = {
     "doc_id": DOCUMENT,
@@ -68,6 +79,7 @@ PREFERENCES = {
     "strength": ("strength",),
     "shown_first": ("shown_first",),
     "turn": ("turn",),
+    "comment": COMMENTS,
 }
 # Records that are more than columns; the readers recognise them as they are.
 STRUCTURED = {

@@ -23,6 +23,7 @@ FIRST_WINS = ("a", "model_a", "system_a", "a wins")
 SECOND_WINS = ("b", "model_b", "system_b", "b wins")
 SEPARATOR = "__"
 LIMIT = 200
+COMMENT_LIMIT = 10_000
 
 
 def is_preference(columns: Collection[str]) -> bool:
@@ -56,6 +57,7 @@ def read_preference(
     annotator = _named(record, ANNOTATOR, "annotator", line, name, errors)
     by_judge = _is_by_judge(record)
     criterion = _text(record.get("criterion"))
+    comment = "" if by_judge else _text(record.get("comment"))
     value = _value(record, first, second, line, name, errors)
     if first and first == second:
         errors.add(name, line, "system_b", f"{first} is compared with itself")
@@ -69,9 +71,11 @@ def read_preference(
         ("system_a", first),
         ("system_b", second),
         ("criterion", criterion),
+        ("comment", comment),
     ):
-        if len(text) > LIMIT:
-            errors.add(name, line, column, f"{len(text)} characters; the limit is {LIMIT}")
+        most = COMMENT_LIMIT if column == "comment" else LIMIT
+        if len(text) > most:
+            errors.add(name, line, column, f"{len(text)} characters; the limit is {most}")
         elif "\0" in text or not is_text(text):
             errors.add(
                 name,
@@ -82,8 +86,9 @@ def read_preference(
     if errors.total == before:
         left = None if not shown_first else shown_first == "a"
         yield PreferenceRow(
-            line, document, first, second, criterion, annotator, value, left, turn, by_judge
-        )
+            line, document, first, second, criterion, annotator, value, left, turn, by_judge,
+            comment,
+        )  # fmt: skip
 
 
 def _is_by_judge(record: Mapping[str, Any]) -> bool:

@@ -38,7 +38,7 @@ from geval.files.rows import (
     Row,
 )
 from geval.files.score_records import (
-    PROBABILITY,
+    BESIDE,
     SCORE_COLUMNS,
     is_wide,
     score_reader,
@@ -275,7 +275,7 @@ def _table_rows(
         unused = [
             (index, table.header[index])
             for index, name in enumerate(header)
-            if name not in (*rater_columns, *([PROBABILITY] if rater == "annotator" else []))
+            if name not in (*rater_columns, *(BESIDE if rater == "annotator" else ()))
         ]
         for line, values in table.lines:
             yield from read(values, line)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from geval.files.cells import CellColumn, cell_of, people_and_judges
 from geval.files.contents import ColumnContent, Rows, contents_of, decides
-from geval.files.mapping import SCORES, cell_column, guess_columns, kind_of, plain_names
+from geval.files.mapping import COMMENTS, SCORES, cell_column, guess_columns, kind_of, plain_names
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
 from geval.files.rater_names import KnownNames, NameKind
 from geval.files.rating_columns import about_repeated_rows, read_rating_columns
@@ -64,6 +64,7 @@ class _Reading:
             self._read_ratings()
             self._ask_about_repeated_rows()
         self._ask_about_judges_among_raters()
+        self._read_comments()
         self._leave_out_what_varies_within_a_document()
         return Recognition(self.guess, tuple(self.questions))
 
@@ -269,6 +270,13 @@ class _Reading:
             if "" not in self.contents[name].values and known and len(set(outputs)) == len(outputs):
                 self._set(name, "annotator")
                 return
+
+    def _read_comments(self) -> None:
+        """A column of comments beside a rater's name is what that rater wrote."""
+        plain = plain_names(list(self.contents))
+        name = next((name for name in self.contents if plain[name] in COMMENTS), "")
+        if name and self._column("annotator") and self.guess.get(name) in (None, "metadata"):
+            self._set(name, "comment")
 
     def _ask_about_repeated_rows(self) -> None:
         cells = self._cells_without_rater()

@@ -112,10 +112,11 @@ class ScoreRow:
 class RatingRow(ScoreRow):
     """A person's rating; `is_mean` for a mean over several people, stated by a release;
     `probability` is the one with which the output was chosen to be rated, where the file states
-    it."""
+    it; `comment` is what the rater wrote beside the rating."""
 
     is_mean: bool = False
     probability: float | None = None
+    comment: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ class PreferenceRow:
     first_was_left: bool | None = None
     turn: str = ""
     by_judge: bool = False
+    comment: str = ""
 
 
 Row = ConversationRow | OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow

@@ -1,5 +1,6 @@
 """Read ratings and judges' scores from records: one per row, or one per criterion column."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,12 @@ from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow,
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."
 PROBABILITY = "probability"
+# Comments by person, of an output that several rated in one record.
+COMMENTS = "comments"
+COMMENT = "comment"
+# What a rating may say besides its score.
+BESIDE = (PROBABILITY, COMMENT)
+COMMENT_LIMIT = 10_000
 # No campaign draws one of more outputs than this; squares of weights stay numbers.
 LEAST_PROBABILITY = 1e-9
 Read = Callable[[Sequence[str], int], Iterator[Row]]
@@ -37,7 +44,7 @@ def _is_cell(name: str) -> bool:
 def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
     """A rating or a judge's score as an object; read like a line of a table."""
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
-    header = [*SCORE_COLUMNS, rater, *([PROBABILITY] if PROBABILITY in record else [])]
+    header = [*SCORE_COLUMNS, rater, *(column for column in BESIDE if column in record)]
     values = ["" if record.get(column) is None else str(record[column]) for column in header]
     yield from score_reader(header, rater, place.file, place.errors)(values, place.line)
 
@@ -68,6 +75,7 @@ def wide_scores(
     by_judge = bool(record.get("judge")) and not record.get("annotator")
     who = str(record.get("judge" if by_judge else "annotator") or "").strip()
     place.limited(who, ID_LIMIT, "judge" if by_judge else "annotator")
+    comments = _comments(record, place)
     row_number = 0
     for column, given, value in _cells(record, by_judge=by_judge):
         cell = given
@@ -81,13 +89,35 @@ def wide_scores(
         name = place.limited(criterion, CRITERION_LIMIT, column)
         default = defaults.judge if cell.by_judge else defaults.annotator
         rater = place.limited(cell.rater or who or default, ID_LIMIT, column)
-        make: type[RatingRow] | type[JudgeScoreRow] = JudgeScoreRow if cell.by_judge else RatingRow
         if not name:
             place.error(column, "expected the criterion's name, found nothing")
         elif score is None:
             place.error(column, f"expected a number, found {shown(value)}")
         elif place.sound:
-            yield make(place.line, doc_id, system, name, rater, score, column, source)
+            names = (place.line, doc_id, system, name, rater, score, column, source)
+            yield (
+                JudgeScoreRow(*names)
+                if cell.by_judge
+                else RatingRow(*names, comment=comments[rater])
+            )
+
+
+def _comments(record: Mapping[str, Any], place: Place) -> defaultdict[str, str]:
+    """What each rater wrote: by name in `comments`, or in `comment` of a record of one rater."""
+    by_rater = record.get(COMMENTS)
+    if isinstance(by_rater, dict):
+        comments: defaultdict[str, str] = defaultdict(str)
+        for rater, text in by_rater.items():
+            name = f"{COMMENTS}.{rater}"
+            comments[str(rater)] = place.limited(_text_of(text), COMMENT_LIMIT, name)
+        return comments
+    of_record = record.get(COMMENT) if "annotator" in record else None
+    comment = place.limited(_text_of(of_record), COMMENT_LIMIT, COMMENT)
+    return defaultdict(lambda: comment)
+
+
+def _text_of(value: Any) -> str:
+    return "" if value is None else str(value).strip()
 
 
 def _cells(record: Mapping[str, Any], *, by_judge: bool) -> Iterator[tuple[str, CellColumn, Any]]:
@@ -116,15 +146,21 @@ def _is_probability(number: float | None) -> bool:
     return number is not None and (number == 0 or LEAST_PROBABILITY <= number <= 1)
 
 
-def _with_probability(header: Sequence[str], name: str, errors: FileErrors) -> Read:
-    """A reader of ratings that say with which probability their output was chosen; an empty cell
-    says nothing."""
-    at = header.index(PROBABILITY)
-    others = [index for index in range(len(header)) if index != at]
+def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
+    """A reader of ratings that have a comment, or say with which probability their output was
+    chosen; an empty cell says nothing."""
+    at = {column: header.index(column) for column in BESIDE if column in header}
+    others = [index for index in range(len(header)) if index not in at.values()]
     read = score_reader([header[index] for index in others], "annotator", name, errors)
 
-    def with_probability(values: Sequence[str], line: int) -> Iterator[Row]:
-        written = values[at].strip()
+    def with_more(values: Sequence[str], line: int) -> Iterator[Row]:
+        written, comment = (
+            values[at[column]].strip() if column in at else "" for column in (PROBABILITY, COMMENT)
+        )
+        place = Place(name, line, errors)
+        comment = place.limited(comment, COMMENT_LIMIT, COMMENT)
+        if not place.sound:
+            return
         probability = written_number(written) if written else None
         if written and not _is_probability(probability):
             message = (
@@ -135,17 +171,17 @@ def _with_probability(header: Sequence[str], name: str, errors: FileErrors) -> R
             return
         for row in read([values[index] for index in others], line):
             assert isinstance(row, RatingRow)
-            yield replace(row, probability=probability)
+            yield replace(row, probability=probability, comment=comment)
 
-    return with_probability
+    return with_more
 
 
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
     """A reader of a table's lines; these tables are the longest, so columns are looked up once."""
     at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
     is_rating = rater == "annotator"
-    if is_rating and PROBABILITY in header:
-        return _with_probability(header, name, errors)
+    if is_rating and not set(BESIDE).isdisjoint(header):
+        return _with_more(header, name, errors)
     make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if is_rating else JudgeScoreRow
 
     def read(values: Sequence[str], line: int) -> Iterator[Row]:

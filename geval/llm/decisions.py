@@ -142,7 +142,7 @@ def _index(value: Any) -> int:
 
 def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError("a probability is no number")
+        raise ValueError("a probability is not a number")
     if not -ROUNDING <= value <= 1 + ROUNDING:
         raise ValueError(f"a probability is {value:g}")
     return min(1.0, max(0.0, float(value)))

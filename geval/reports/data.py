@@ -110,7 +110,11 @@ class ReportData:
         return replace(
             self,
             humans={
-                pk: human.scored(remembered(consensus, kind, self.units, human.ratings))
+                pk: human.scored(
+                    human.adjudicated()
+                    if kind == "adjudicated"
+                    else remembered(consensus, kind, self.units, human.ratings)
+                )
                 for pk, human in self.humans.items()
             },
         )

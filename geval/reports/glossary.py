@@ -440,7 +440,8 @@ TERMS: dict[str, Term] = {
         "Human score",
         "What judges are compared with: one value of each output from what people gave it. Usually"
         " the mean of ratings; the filters offer the median, ratings adjusted for annotators'"
-        " severity, and the expected class by Dawid and Skene's model or by MACE.",
+        " severity, the expected class by Dawid and Skene's model or by MACE, and"
+        " adjudicators' decisions, with the mean where nobody had to decide.",
         "Where everybody rated every output, they hardly differ. Where annotators rated different"
         " outputs, adjust for severity; where some of them guess, use one of the two models. Choose"
         " before you look at judges.",

@@ -9,6 +9,8 @@ from geval.statistics.consensus import Consensus
 from geval.statistics.layout import Ratings
 from geval.statistics.types import FloatArray, IntArray, rounded
 
+NO_DECISIONS = "adjudicators have decided nothing"
+
 
 @dataclass(frozen=True)
 class HumanScores:
@@ -20,7 +22,8 @@ class HumanScores:
     `unscored` counts rated outputs without it. `in_sight` counts ratings made while LLM scores were
     visible. `annotator_ids` are parallel to `annotators`, the raters of `ratings`. `weight` has
     shape (outputs,): for how many outputs each rated one stands, None where all stand for as many;
-    `top` says which outputs were chosen by campaigns without a design alone.
+    `decided` has shape (outputs,): what adjudicators decided, NaN where they did not; None where
+    they decided nothing. `top` says which outputs were chosen by campaigns without a design alone.
     """
 
     annotators: tuple[str, ...]
@@ -32,6 +35,7 @@ class HumanScores:
     top: np.ndarray | None = None
     reason: str = ""
     unscored: int = 0
+    decided: FloatArray | None = None
 
     @property
     def is_weighted(self) -> bool:
@@ -66,6 +70,7 @@ class HumanScores:
             part,
             weight=None if self.weight is None else self.weight[outputs],
             top=None if self.top is None else self.top[outputs],
+            decided=None if self.decided is None else self.decided[outputs],
         )
 
     def scored(self, found: Consensus) -> "HumanScores":
@@ -75,6 +80,12 @@ class HumanScores:
         mean = np.where(rated, found.values, np.nan)
         unscored = int(np.count_nonzero(rated & np.isnan(mean)))
         return replace(self, mean=mean, reason=found.reason, unscored=unscored)
+
+    def adjudicated(self) -> Consensus:
+        """What adjudicators decided, and the mean of ratings where they decided nothing."""
+        if self.decided is None or np.isnan(self.decided).all():
+            return Consensus(np.full(len(self.mean), np.nan), NO_DECISIONS)
+        return Consensus(np.where(np.isnan(self.decided), self.mean, self.decided))
 
     def _is_left_out(self, outputs: np.ndarray) -> np.ndarray:
         """Which of some outputs have ratings that tell nothing of others, and so no mean."""

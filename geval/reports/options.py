@@ -30,6 +30,10 @@ HUMAN_SCORES: dict[HumanScore, tuple[str, str]] = {
     ),
     "dawid-skene": ("Dawid-Skene", "human scores by Dawid and Skene's model"),
     "mace": ("MACE", "human scores by MACE"),
+    "adjudicated": (
+        "adjudicators' decisions",
+        "adjudicators' decisions where there are any, and the mean human rating elsewhere",
+    ),
 }
 HUMAN_SCORE_HELP = "what judges are compared with: " + ", ".join(
     f"{word} ({name})" if word != name else word for word, (name, _said) in HUMAN_SCORES.items()

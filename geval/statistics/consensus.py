@@ -12,7 +12,8 @@ from geval.statistics.mace import mace
 from geval.statistics.severity import many_facets
 from geval.statistics.types import FloatArray
 
-HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "mace"]
+# "adjudicated" is the only one that does not follow from ratings alone (reports/human_scores.py).
+HumanScore = Literal["mean", "median", "severity-adjusted", "dawid-skene", "mace", "adjudicated"]
 # To so many decimals, results of iterations do not depend on the machine.
 STABLE = 4
 NO_RATINGS = "no ratings of single people are known, only means"
@@ -42,7 +43,7 @@ def consensus(kind: HumanScore, outputs: Outputs, ratings: Ratings) -> Consensus
     if kind == "severity-adjusted":
         facets = many_facets(outputs, ratings, has_intervals=False)
         return Consensus(np.round(facets.adjusted, STABLE), facets.reason)
-    if kind == "mean":
+    if kind in ("mean", "adjudicated"):
         return Consensus(ratings.means())
     model = dawid_skene if kind == "dawid-skene" else mace
     found = latent_classes(outputs, ratings, model, has_intervals=False)

@@ -41,7 +41,12 @@ def answer(
             shown=item.outputs,
             lease_until=now,
             submitted_at=now,
-            answer={},
+            answer={
+                "scores": {
+                    str(criterion.pk): score(outputs[item.outputs[0]].system.name)
+                    for criterion in campaign.criteria.all()
+                }
+            },
         )
         for item in items
     )

@@ -394,7 +394,7 @@ def test_a_form_with_an_error_says_which(
         "criteria": [str(c.pk) for c in small_project.criteria.all()],
         "selection": "all", "group_size": "3", "overlap": "1", "order": "document", "seed": "0",
         "lease_minutes": "60",
-        "check_percent": "0", "practice_items": "0",
+        "check_percent": "0", "practice_items": "0", "check_tolerance": "0", "practice_pass": "0",
     }  # fmt: skip
 
     answer = as_role("owner").post("/p/small/annotate/new/", good | change)
@@ -413,7 +413,7 @@ def test_an_owner_makes_opens_closes_and_opens_again(
         "criteria": [str(c.pk) for c in small_project.criteria.all()],
         "selection": "all", "group_size": "3", "overlap": "2", "order": "document", "seed": "0",
         "lease_minutes": "60",
-        "check_percent": "0", "practice_items": "0",
+        "check_percent": "0", "practice_items": "0", "check_tolerance": "0", "practice_pass": "0",
         "annotators": [str(user.pk) for user in annotators],
     }  # fmt: skip
 
@@ -475,7 +475,7 @@ def test_who_may_open_what(
     assert statuses == PAGES[path]
 
 
-def test_progress_and_adjudication_read_the_ratings_that_reports_read(
+def test_progress_and_adjudication_read_what_was_answered_in_the_campaign(
     make_campaign: Callable[..., Campaign],
     annotators: list[User],
     seat_of: Callable[..., Seat],
@@ -486,9 +486,9 @@ def test_progress_and_adjudication_read_the_ratings_that_reports_read(
         answer_all(seat_of(campaign, user), ratings_for(campaign, score))
     assert {row.spread for row in disputed_items(campaign)} == {3.0}
 
-    # As an upload, or another campaign, replaces what somebody gave.
+    # As another campaign replaces what somebody gave: both rounds stay.
     Rating.objects.filter(annotator__user=annotators[1]).update(score=2)
 
-    assert disputed_items(campaign) == []
+    assert {row.spread for row in disputed_items(campaign)} == {3.0}
     rows = {row.annotator: row for row in campaign_progress(campaign).annotators}
-    assert rows["ann1"].distance == 0.0
+    assert rows["ann1"].distance == 3.0

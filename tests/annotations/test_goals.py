@@ -229,6 +229,8 @@ FORM = {
     "name": "Enough", "kind": "rating", "selection": "all", "group_size": "3", "overlap": "1",
     "order": "document", "seed": "0", "lease_minutes": "60", "check_percent": "0",
     "practice_items": "0",
+    "check_tolerance": "0",
+    "practice_pass": "0",
 }  # fmt: skip
 
 

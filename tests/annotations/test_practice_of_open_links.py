@@ -14,7 +14,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def link(small_project: Project) -> OpenLink:
     """Two practice items, whose right answer is 3 everywhere; four other items."""
-    campaign = Campaign.objects.create(project=small_project, name="c", overlap=2, practice_items=2)
+    campaign = Campaign.objects.create(
+        project=small_project, name="c", overlap=2, practice_items=2, practice_pass=60
+    )
     campaign.criteria.set(small_project.criteria.all())
     document = small_project.documents.get(doc_id="d1")
     expected = {"scores": {str(one.pk): 3 for one in campaign.criteria.all()}}
@@ -25,7 +27,7 @@ def link(small_project: Project) -> OpenLink:
     campaign.save()
     made = OpenLink.objects.create(
         campaign=campaign, address="ferries", title="t", consent="c", items_each=2,
-        pass_percent=60, screened_code="OUT1", done_code="DONE1",
+        screened_code="OUT1", done_code="DONE1",
     )  # fmt: skip
     open_campaign(campaign)
     return made
@@ -73,7 +75,7 @@ def test_who_is_below_the_mark_is_screened_out(link: OpenLink, way: str) -> None
 
 
 def test_the_mark_itself_passes(link: OpenLink) -> None:
-    OpenLink.objects.update(pass_percent=50)
+    Campaign.objects.update(practice_pass=50)
     person = Person().begin()
     person.rate("3")
     person.rate("5")

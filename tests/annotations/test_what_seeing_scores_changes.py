@@ -151,7 +151,8 @@ def test_scores_are_left_out_only_of_ratings_that_show_them(
     given = {
         "name": "new", "kind": "rating", "criteria": [judged.criteria.get().pk], "overlap": "1",
         "selection": "all", "group_size": "3", "order": "document", "seed": "0",
-        "lease_minutes": "60", "check_percent": "0", "practice_items": "0", "show_scores": "on",
+        "lease_minutes": "60", "check_percent": "0", "practice_items": "0", "practice_pass": "0",
+            "check_tolerance": "0", "show_scores": "on",
         "unseen_percent": "20",
     }  # fmt: skip
     assert CampaignForm(given, instance=Campaign(project=judged), project=judged).is_valid()

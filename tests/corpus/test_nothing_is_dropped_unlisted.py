@@ -77,8 +77,8 @@ def test_a_field_of_an_object_that_nobody_reads_is_listed(
     [
         (
             "doc_id,system_id,criterion,annotator,score,comment,time\n"
-            "d1,good,fluency,ann,3,nice,\nd2,good,fluency,ann,3,,\nd3,good,fluency,ann,3,bad,\n",
-            {"comment": 2},
+            "d1,good,fluency,ann,3,nice,9:00\nd2,good,fluency,ann,3,,\nd3,good,fluency,ann,3,bad,\n",
+            {"time": 1},
         ),
         ("doc_id,system_id,annotator,ratings.fluency,ip\nd1,good,ann,3,::1\n", {"ip": 1}),
         ("doc_id,system_a,system_b,winner,annotator,why\nd1,good,odd,a,ann,shorter\n", {"why": 1}),

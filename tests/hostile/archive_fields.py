@@ -66,6 +66,12 @@ def _others(rows: Rows) -> Rows:
         "reason": "", "ranked": {"documents": 12, "candidate": 12, "today": 12},
     }  # fmt: skip
     span = {"annotator": "ann", "start": 0, "end": 2, "quote": "It", "category": "", "severity": ""}
+    item = {"campaign": "Ratings", "position": 0}
+    outputs = {"doc_id": output["doc_id"], "systems": [output["system_id"]]}
+    scores = {"scores": {"helpfulness": 4.0}, "comment": "c", "flagged": False, "spans": [
+        {"start": 0, "end": 2, "quote": "It", "category": "", "severity": ""}]}  # fmt: skip
+    noted = {"answer_id": 1, "at": WHEN}
+    by = {"by_name": "olga"}
     cause = {"cause": "judge", "note": "n", "given_by": "ann", "given_at": WHEN}
     return {
         "probabilities": [rated | {"probability": 0.5}],
@@ -88,6 +94,51 @@ def _others(rows: Rows) -> Rows:
             for number, name in enumerate(probes, start=1)
         ],
         "campaign_goals": [judge | goal],
+        "campaign_inclusions": [output | {"campaign": "Ratings", "probability": 0.5}],
+        "campaign_seats": [
+            {"campaign": "Ratings", "annotator": "ann", "cursor": 0, "handed": 1}
+            | {"removed_at": None}
+        ],
+        "campaign_items": [outputs | item | {"kind": "ordinary", "places": 1, "expected": scores}],
+        "answers": [
+            outputs
+            | item
+            | {
+                "answer_id": 1,
+                "annotator": "ann",
+                "state": "submitted",
+                "reserved_at": WHEN,
+                "lease_until": WHEN,
+                "submitted_at": WHEN,
+                "seconds": 3.5,
+                "version": 1,
+                "flagged": False,
+                "skip_reason": "",
+                "scores_shown": None,
+                "saw_others_at": None,
+                "answer": scores,
+                "passed": None,
+            }
+        ],
+        "answer_changes": [outputs | noted | {"before": scores, "after": scores}],
+        "answer_reviews": [
+            outputs
+            | noted
+            | by
+            | {"action": "counted", "reason": "", "skip_reason": "", "answer": scores}
+        ],
+        "decisions": [
+            outputs
+            | item
+            | by
+            | {"answer": {"scores": {"helpfulness": 4.0}}, "note": "n"}
+            | {"at": WHEN}
+        ],
+        "exclusions": [
+            {"annotator": "ann", "reason": "r", "at": WHEN, "lifted_at": WHEN}
+            | by
+            | {"lifted_by_name": "olga"}
+        ],
         "proposals": [proposal],
         "looks": [look],
     }

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
-from annotations.models import Campaign, CampaignItem, OpenLink
+from annotations.models import Annotator, Assignment, Campaign, CampaignItem, OpenLink
 from assurance.certifying.certificates import certify, read_requirements
 from evaluations.models import (
     ApiToken,
@@ -66,6 +67,11 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
     item = CampaignItem.objects.create(
         campaign=campaign, document=output.document, position=0, places=1, outputs=[output.pk]
     )
+    annotator = Annotator.objects.create(project=project, name="ann who answered")
+    answer = Assignment.objects.create(
+        campaign=campaign, item=item, annotator=annotator, state="submitted", shown=item.outputs,
+        answer={}, lease_until=timezone.now(), submitted_at=timezone.now(),
+    )  # fmt: skip
     ShareLink.objects.create(project=project, digest=digest_of(SHARED), with_texts=True)
     inviter = make_user("inviter")
     project.memberships.create(user=inviter, role="owner")
@@ -113,6 +119,8 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
         "invitation": project.invitations.get().pk,
         "campaign": campaign.pk,
         "adjudication": campaign.pk,
+        "answer": campaign.pk,
+        "annotator": campaign.pk,
         "open": campaign.pk,
         "participant": campaign.pk,
         "payment": campaign.pk,
@@ -130,6 +138,8 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
         "invited": token,
         "token": other_token,
         "campaign_item": item.pk,
+        "campaign_answer": answer.pk,
+        "campaign_annotator": annotator.pk,
         "project": project,
     }
 
@@ -155,6 +165,7 @@ def address(route: str, place: dict[str, Any], member: int = 0, **other: Any) ->
             route.replace("{slug}", "small")
             .replace("{pk}", str(place[kind]))
             .replace("{probe}", str(place["probe"]))
+            .replace("{answer}", str(place["campaign_answer"]))
             .replace("{participant}", str(place["person"]))
         )
     short = route.rsplit(":", maxsplit=1)[-1]
@@ -180,6 +191,8 @@ def address(route: str, place: dict[str, Any], member: int = 0, **other: Any) ->
         "name": "ratings.csv",
         "item": place["campaign_item"],
         "assignment": 1,
+        "answer": place["campaign_answer"],
+        "annotator": place["campaign_annotator"],
         "address": "open-to-all",
         "participant": place.get("person", 0),
         "page": "method/",

@@ -100,7 +100,10 @@ def test_the_settings_of_a_metric_are_all_in_sight(client: Client) -> None:
 
 
 def test_a_zero_that_is_the_default_is_not_counted_as_changed(client: Client) -> None:
-    sent = BASICS | {"seed": "0", "check_percent": "0", "practice_items": "0", "overlap": ""}
+    sent = BASICS | {
+        "seed": "0", "check_percent": "0", "practice_items": "0", "check_tolerance": "0",
+        "practice_pass": "0", "overlap": "",
+    }  # fmt: skip
     page = client.post(CAMPAIGN, sent).content.decode()
     assert "Checks and practice" in groups(page)
 

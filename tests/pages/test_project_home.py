@@ -20,6 +20,8 @@ pytestmark = pytest.mark.django_db
 # Names that only read, so the audit log has none of them.
 READING = {
     "annotations": (
+        "answer_list"
+        " campaign_list campaign_plan export campaign_progress adjudication_list task_compare"
         "campaign_list campaign_plan export campaign_progress adjudication_list task_compare"
         " participant_list payment_csv"
     ),
@@ -28,6 +30,7 @@ READING = {
         " get_preferences get_scores get_export"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_judge_tests get_run get_report get_locked list_certificates"
+        " list_answers list_decisions"
         " get_open_link list_participants get_payments"
         " list_campaigns get_campaign get_plan get_annotator_numbers get_disagreements"
         " get_certificate list_searches get_search list_studies get_study"

@@ -6,6 +6,13 @@ import numpy as np
 import pytest
 
 from annotations.results.progress import _warnings
+from geval.statistics.chance_raters import (
+    Copy,
+    _is_chance,
+    _is_copy,
+    _Test,
+    chance_of_passing,
+)
 from geval.statistics.gamma import Mark
 from geval.statistics.latent_classes import (
     Fit,
@@ -167,6 +174,39 @@ def test_attention_checks_before_anybody_is_warned_of(value: int, expected: bool
 @pins("SUSPECT_RIGHT", {0.4: True, 0.5: False, 0.6: False})
 def test_somebody_who_gets_most_attention_checks_wrong(value: float, expected: bool) -> None:
     assert warned(checks=10, checks_right=round(10 * value)) is expected
+
+
+@pins("CHANCE_LEVEL", {0.01: True, 0.02: True, 0.03: False})
+def test_who_is_above_chance(value: float, expected: bool) -> None:
+    assert _Test(30, 0.5, value, 0.1).is_above is expected
+
+
+@pins("CHANCE_ERROR", {0.04: True, 0.05: True, 0.06: False})
+def test_how_often_honest_people_may_be_named(value: float, expected: bool) -> None:
+    # The standard error with which somebody who agrees as usual fails so often.
+    usual, error = 0.5, 1.0
+    low, high = 1e-3, 1.0
+    for _ in range(60):
+        error = (low + high) / 2
+        low, high = (low, error) if chance_of_passing(usual, error) < 1 - value else (error, high)
+    assert _is_chance(_Test(30, 0.0, 0.5, low * (1 - 1e-9)), usual, 1.0) is expected
+
+
+@pins("CHANCE_ITEMS", {7: False, 8: True, 9: True})
+def test_items_before_anybody_is_called_no_better_than_chance(value: int, expected: bool) -> None:
+    assert _is_chance(_Test(value, 0.0, 0.5, 0.01), 0.8, 1.0) is expected
+
+
+@pins("COPY_ITEMS", {19: False, 20: True, 21: True})
+def test_items_before_anybody_is_said_to_copy(value: int, expected: bool) -> None:
+    assert _is_copy(Copy(0, 1, value, value), [Copy(0, 2, 10, 100)]) is expected
+
+
+@pins("COPY_SHARE", {0.94: False, 0.95: True, 0.96: True})
+def test_the_share_of_same_answers_of_a_copy(value: float, expected: bool) -> None:
+    copy = Copy(0, 1, round(100 * value), 100)
+
+    assert _is_copy(copy, [Copy(0, 2, 10, 100)]) is expected
 
 
 @pytest.mark.parametrize("changes", [{}, {"seconds": 0.0, "submitted": 9}])

@@ -21,9 +21,9 @@ from geval.reports.words import left_out_in_words
 ARCHIVE = "archive"
 
 
-def _archive(project: Project, path: Path, *, with_locked: bool = False) -> dict[str, int]:
+def _archive(project: Project, path: Path, **how: bool) -> dict[str, int]:
     with path.open("xb") as file:
-        return write_archive(project, file, with_locked=with_locked)
+        return write_archive(project, file, **how)
 
 
 def _download(name: str) -> Callable[[Project, Path], dict[str, int]]:
@@ -76,6 +76,15 @@ class Command(SiteCommand):
             ),
         )
 
+        parser.add_argument(
+            "--pseudonyms",
+            action="store_true",
+            help=(
+                "call annotators “annotator 1” and so on, and name nobody who reviewed or decided;"
+                " what people wrote in comments stays as it is"
+            ),
+        )
+
     def handle(self, *_args: Any, **options: Any) -> None:
         project, path = find_project(options["project"]), options["file"]
         unfinished = path.with_name(f"{path.name}.part")
@@ -83,10 +92,11 @@ class Command(SiteCommand):
             if path.exists():
                 raise CommandError(f"{path} already exists; choose another file.")
             hidden = len(withheld_documents(project.pk))
-            if options["with_locked"]:
+            how = {name: options[name] for name in ("with_locked", "pseudonyms")}
+            if any(how.values()):
                 if options["form"] != ARCHIVE:
-                    raise CommandError("--with-locked is for archives, which carry the lock along.")
-                counts = _archive(project, unfinished, with_locked=True)
+                    raise CommandError("--with-locked and --pseudonyms are for archives.")
+                counts = _archive(project, unfinished, **how)
             else:
                 counts = FORMS[options["form"]](project, unfinished)
             unfinished.rename(path)

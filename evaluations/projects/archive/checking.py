@@ -32,8 +32,8 @@ from evaluations.models.runs import (
     MOST_GOAL_WIDTH,
     ItemState,
 )
-from evaluations.projects.archive.shapes import SHAPES, LockDrawn
-from evaluations.projects.archive.tables import Table
+from evaluations.projects.archive.shapes import ANSWER, SHAPES, SYSTEMS, LockDrawn
+from evaluations.projects.archive.tables import NamedAnswer, Ref, Refs, Table
 from geval.evaluators.base import EvaluatorError, SettingsError
 from geval.evaluators.formula import CriterionFormula
 from geval.evaluators.registry import make_evaluator
@@ -60,11 +60,17 @@ class WrongValueError(ValueError):
 def checks_of(table: Table) -> dict[str, Check]:
     """A check for each field of a table's rows, except references."""
     fields = {field.column: field for field in _model_of(table)._meta.concrete_fields}
-    return {
-        name: _check_of(fields[column], SHAPES.get((table.name, name)))
-        for column, name in table.columns.items()
-        if isinstance(name, str)
-    }
+    checks: dict[str, Check] = {}
+    for column, of in table.columns.items():
+        if isinstance(of, Refs):
+            checks[of.field] = _systems
+        elif not isinstance(of, Ref):
+            name = of.field if isinstance(of, NamedAnswer) else of
+            shape = ANSWER if isinstance(of, NamedAnswer) else SHAPES.get((table.name, name))
+            checks[name] = _check_of(fields[column], shape)
+    if any(isinstance(of, NamedAnswer) for of in table.columns.values()):
+        checks["systems"] = _systems
+    return checks
 
 
 def check_row(table: Table, checks: Mapping[str, Check], row: Mapping[str, Any]) -> None:
@@ -114,6 +120,12 @@ def _check_of(field: models.Field[Any, Any], shape: TypeAdapter[Any] | None = No
             raise WrongValueError(" ".join(error.messages)) from None
 
     return check
+
+
+def _systems(value: Any) -> None:
+    SYSTEMS.validate_json(orjson.dumps(value), strict=True)
+    if len(set(value)) != len(value):
+        raise WrongValueError("names a system twice")
 
 
 def _whole(value: Any, _field: Any) -> int:
@@ -233,7 +245,7 @@ def _item(row: Mapping[str, Any]) -> None:
 
 
 def _campaign(row: Mapping[str, Any]) -> None:
-    # Its items and annotators are not in an archive, so nobody can answer it.
+    # Members are not in an archive, so nobody can answer it.
     if row["state"] == CampaignState.OPEN:
         raise WrongValueError("state is 'open'; campaigns of an archive are drafts or closed")
 

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 
+from annotations.answering.named_answers import with_ids
 from evaluations.corpus.apart import ReadingError, zip_apart
 from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
@@ -25,7 +26,7 @@ from evaluations.models.project import free_slug
 from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
 from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
-from evaluations.projects.archive.tables import SHOWN_AS, TABLES, Ref, Table
+from evaluations.projects.archive.tables import SHOWN_AS, TABLES, NamedAnswer, Ref, Refs, Table
 from evaluations.projects.archive.write import FORMAT, VERSION
 from geval.files.packed import UNREADABLE
 from geval_site.disk import is_disk_full
@@ -123,6 +124,7 @@ def read_archive(
             # Names of variables on another site mean nothing here; a user of this site has to enter
             # them.
             project.endpoints.update(key_env="")
+            _take_known_answers(project)
             if give_to:
                 give_to(project)
             check_storage(project)
@@ -174,6 +176,20 @@ def check_directory(source: Path | IO[bytes]) -> None:
         file.seek(0)
     if any(int.from_bytes(directory, "little") > DIRECTORY_BYTES for directory in sizes):
         raise ArchiveError("This zip has thousands of files; a project's archive has about twenty.")
+
+
+def _take_known_answers(project: Project) -> None:
+    """Campaigns keep the known answers that their items were made of."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE annotations_campaign c SET gold = g.gold FROM (
+                   SELECT i.campaign_id, jsonb_agg(jsonb_build_object('document', i.document_id,
+                       'outputs', i.outputs, 'expected', i.expected) ORDER BY i.position) AS gold
+                   FROM annotations_campaignitem i WHERE i.kind IN ('gold', 'practice')
+                   GROUP BY i.campaign_id) AS g
+               WHERE g.campaign_id = c.id AND c.project_id = %s""",
+            [project.pk],
+        )
 
 
 def _lock(project: Project, newest: int) -> None:
@@ -319,7 +335,14 @@ class _TableReader:
             check_row(table, self.checks, row)
             values: list[Any] = [new_id, *([self.project_id] if table.of_project else [])]
             for column, field in table.columns.items():
-                if isinstance(field, Ref):
+                if isinstance(field, Refs):
+                    values.append(list(self._outputs_of(row, field).values()))
+                elif isinstance(field, NamedAnswer):
+                    answer = with_ids(
+                        row[field.field], self._criteria(), self._outputs_of(row, Refs())
+                    )
+                    values.append(None if answer is None else orjson.dumps(answer).decode())
+                elif isinstance(field, Ref):
                     values.append(self._pointed_to(row, field))
                 elif column in table.json and row[field] is not None:
                     values.append(orjson.dumps(row[field]).decode())
@@ -339,6 +362,16 @@ class _TableReader:
                 f"{table.name}.jsonl, line {self.line}: {said}. The archive is damaged."
             ) from None
         return [*values, *table.defaults.values()]
+
+    def _outputs_of(self, row: dict[str, Any], refs: Refs) -> dict[str, int]:
+        """The ids of a document's outputs by their systems."""
+        of_output = Ref("outputs", ("doc_id", refs.field))
+        return {
+            name: self._pointed_to({**row, refs.field: name}, of_output) for name in row[refs.field]
+        }
+
+    def _criteria(self) -> dict[str, int]:
+        return {key[0]: pk for key, pk in self.ids["criteria", False].items()}
 
     def _pointed_to(self, row: dict[str, Any], ref: Ref) -> Any:
         """The new id of a record, or its name; None if the last of its fields is empty."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
 from evaluations.models.certificate_content import CertificateContent
 from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE, Change
@@ -155,6 +155,55 @@ class RankedDocuments(_Shape):
     today: Count
 
 
+class StoredSpan(_Shape):
+    """A marked part of an output (annotations/models/judgements.py)."""
+
+    start: Count
+    end: Count
+    quote: Text
+    category: Text = Field(max_length=100)
+    severity: Text = Field("", max_length=100)
+
+
+class Places(_Shape):
+    """Of an attention check: positions as shown."""
+
+    best: Annotated[int, Field(ge=0, le=8)]
+    worst: Annotated[int, Field(ge=0, le=8)]
+
+
+Choice = Annotated[int, Field(ge=-2, le=2)]
+Rank = Annotated[int, Field(ge=1, le=9)]
+StoredPreference = tuple[Text, Text, Text, Choice]
+
+
+class StoredAnswer(_Shape):
+    """An answer, or what is expected of one (annotations/answering/named_answers.py)."""
+
+    scores: dict[Text, Number] | None = None
+    choices: dict[Text, Choice] | None = None
+    best: dict[Text, Text] | None = None
+    worst: dict[Text, Text] | None = None
+    winners: dict[Text, Text] | None = None
+    ranks: dict[Text, dict[Text, Rank]] | None = None
+    side: Literal["left", "right"] | None = None
+    places: Places | None = None
+    comment: Annotated[Text, Field(max_length=10_000)] | None = None
+    flagged: bool | None = None
+    spans: Entries[StoredSpan] | None = None
+    preferences: Entries[StoredPreference] | None = None
+    shown: Entries[Text] | None = None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_given(cls, value: Any) -> Any:
+        if value is None:
+            raise ValueError("is empty")
+        return value
+
+
+ANSWER = TypeAdapter(StoredAnswer)
+SYSTEMS = TypeAdapter(Annotated[list[Text], Field(min_length=1, max_length=9, fail_fast=True)])
 _TURNS = TypeAdapter(Entries[StoredTurn])
 # By file and field. `judges.settings` are checked by their evaluator, which may be installed on the
 # other site only, so nothing is known of them but that they are names and texts or numbers.

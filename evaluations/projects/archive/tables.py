@@ -1,9 +1,9 @@
 """The contents of an archive: one JSON Lines file per kind of record, with names instead of ids.
 
 `outputs.jsonl`, `ratings.jsonl` and `preferences.jsonl` have the columns that uploads accept. Keys
-of endpoints and members are not in an archive; of campaigns it has designs and goals, without who
-annotates and which items are left, and who took part by open links, without their ids. It has
-locks, searches and looks; ratings of locked documents are left out until the last look.
+of endpoints and members are not in an archive; of campaigns it has designs, goals, items, answers
+with their history, decisions, and who took part by open links, without their ids. It has locks,
+searches and looks; ratings of locked documents are left out until the last look.
 """
 
 from collections.abc import Mapping
@@ -30,6 +30,24 @@ class Ref:
 
 
 @dataclass(frozen=True)
+class Refs:
+    """A column of ids: of the outputs of one document, by the systems that `field` lists."""
+
+    field: str = "systems"
+
+
+@dataclass(frozen=True)
+class NamedAnswer:
+    """A column with an answer, which has names instead of ids in the file; the row has `systems`
+    with the names of the item's outputs, and `outputs` with their ids, which stay behind."""
+
+    field: str
+
+
+Column = str | Ref | Refs | NamedAnswer
+
+
+@dataclass(frozen=True)
 class Table:
     """One file: how its rows are selected, and the database column of each field.
 
@@ -42,7 +60,7 @@ class Table:
     name: str
     target: str
     select: str
-    columns: Mapping[str, str | Ref]
+    columns: Mapping[str, Column]
     key: tuple[str, ...] = ()
     other_key: tuple[str, ...] = ()
     of_project: bool = False
@@ -52,10 +70,15 @@ class Table:
     is_later: bool = False
 
 
-Columns = dict[str, str | Ref]
-# Items of campaigns stay behind, so a temporary table says with which probability outputs were
-# chosen.
+Columns = dict[str, Column]
+# Temporary tables: with which probability outputs were chosen, and what annotators are called.
 ARCHIVED_PROBABILITIES = "archived_probability"
+ARCHIVED_ANNOTATORS = "archived_annotator"
+
+
+def named(*names: str) -> Columns:
+    """Columns with answers of the same names."""
+    return {name: NamedAnswer(name) for name in names}
 
 
 def same(*names: str) -> Columns:
@@ -75,6 +98,25 @@ _COUNTING = """NOT EXISTS (SELECT FROM evaluations_evaluationrun r
 _SHOWN = "d.id <> ALL(%(hidden)s::bigint[])"
 _OF_OUTPUT = Ref("outputs", ("doc_id", "system_id"))
 _OF_CRITERION = Ref("criteria", ("criterion",))
+_OF_CAMPAIGN = Ref("campaigns", ("campaign",))
+_OF_ANNOTATOR = Ref("annotators", ("annotator",))
+_SYSTEMS = """(SELECT array_agg(y.name ORDER BY u.place) FROM unnest({0}) WITH ORDINALITY
+                AS u(id, place) JOIN evaluations_candidateoutput p ON p.id = u.id
+                JOIN evaluations_system y ON y.id = p.system_id)"""
+_OF_ITEM: Columns = {
+    "campaign_id": _OF_CAMPAIGN,
+    "document_id": Ref("documents", ("doc_id",)),
+    "outputs": Refs(),
+}
+_OF_ASSIGNMENT: Columns = {
+    "campaign_id": _OF_CAMPAIGN,
+    "item_id": Ref("campaign_items", ("campaign", "position")),
+    "annotator_id": _OF_ANNOTATOR,
+    "shown": Refs(),
+}
+_OF_ANSWER = """JOIN annotations_assignment b ON b.id = t.assignment_id
+            JOIN annotations_campaignitem i ON i.id = b.item_id
+            JOIN evaluations_document d ON d.id = i.document_id"""
 
 TABLES = (
     Table(
@@ -163,8 +205,8 @@ TABLES = (
     Table(
         "annotators",
         "annotations_annotator",
-        "SELECT name AS annotator, kind FROM annotations_annotator t WHERE project_id ="
-        " %(project)s",
+        f"""SELECT a.name AS annotator, t.kind FROM annotations_annotator t
+            JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.id WHERE t.project_id = %(project)s""",
         {"name": "annotator", "kind": "kind"},
         key=("annotator",),
         of_project=True,
@@ -174,16 +216,17 @@ TABLES = (
         "annotations_rating",
         f"""SELECT d.doc_id, s.name AS system_id, c.name AS criterion, a.name AS annotator,
             t.score, t.scores_in_sight,
-                   t.created_at
+                   t.created_at, t.comment
             FROM annotations_rating t {_OUTPUT} {_CRITERION}
-            JOIN annotations_annotator a ON a.id = t.annotator_id
+            JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.annotator_id
                 WHERE d.project_id = %(project)s AND {_SHOWN}""",
         {
             "output_id": _OF_OUTPUT,
             "criterion_id": _OF_CRITERION,
-            "annotator_id": Ref("annotators", ("annotator",)),
+            "annotator_id": _OF_ANNOTATOR,
         }
-        | same("score", "scores_in_sight", "created_at"),
+        | same("score", "scores_in_sight", "created_at", "comment"),
+        later={"comment": ""},
     ),
     Table(
         "probabilities",
@@ -199,30 +242,31 @@ TABLES = (
         "annotations_preference",
         f"""SELECT d.doc_id, s.name AS system_a, b.name AS system_b, c.name AS criterion,
             a.name AS annotator, t.value,
-                   t.a_was_left, t.scores_in_sight, t.created_at
+                   t.a_was_left, t.scores_in_sight, t.created_at, t.comment
             FROM annotations_preference t JOIN evaluations_candidateoutput o ON o.id = t.output_a_id
             JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
                 ON s.id = o.system_id
             JOIN evaluations_candidateoutput v ON v.id = t.output_b_id JOIN evaluations_system b
                 ON b.id = v.system_id
-            {_CRITERION} JOIN annotations_annotator a ON a.id = t.annotator_id
+            {_CRITERION} JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.annotator_id
                 WHERE d.project_id = %(project)s AND {_SHOWN}""",
         {
             "output_a_id": Ref("outputs", ("doc_id", "system_a")),
             "output_b_id": Ref("outputs", ("doc_id", "system_b")),
             "criterion_id": _OF_CRITERION,
-            "annotator_id": Ref("annotators", ("annotator",)),
+            "annotator_id": _OF_ANNOTATOR,
         }
-        | same("value", "a_was_left", "scores_in_sight", "created_at"),
+        | same("value", "a_was_left", "scores_in_sight", "created_at", "comment"),
+        later={"comment": ""},
     ),
     Table(
         "spans",
         "annotations_span",
         f"""SELECT d.doc_id, s.name AS system_id, a.name AS annotator, t.start, t."end", t.quote,
             t.category, t.severity
-            FROM annotations_span t {_OUTPUT} JOIN annotations_annotator a ON a.id = t.annotator_id
+            FROM annotations_span t {_OUTPUT} JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.annotator_id
             WHERE d.project_id = %(project)s AND {_SHOWN}""",
-        {"output_id": _OF_OUTPUT, "annotator_id": Ref("annotators", ("annotator",))}
+        {"output_id": _OF_OUTPUT, "annotator_id": _OF_ANNOTATOR}
         | same("start", "end", "quote", "category", "severity"),
     ),
     Table(
@@ -485,27 +529,36 @@ TABLES = (
     Table(
         "campaigns",
         "annotations_campaign",
-        # Its annotators and items are not in a copy, so there it is over.
+        # Members stay behind, so in a copy it is over until somebody gets a seat.
         """SELECT t.name AS campaign, t.kind,
                   CASE WHEN t.state = 'open' THEN 'closed' ELSE t.state END AS state,
                   t.selection, t.sample_size, t.whole_documents, t.group_size, t.overlap, t."order",
                   t.seed, t.lease_minutes, t.deadline, t.show_systems, t.show_others, t.show_scores,
                   t.unseen_percent, t.show_markdown, t.strength, t.span_categories,
-                  t.span_severities,
-                  t.adjudicate_beyond, t.created_at, t.opened_at, t.closed_at
+                  t.span_severities, t.adjudicate_beyond, t.created_at, t.opened_at, t.closed_at,
+                  t.check_percent, t.check_tolerance, t.attention_checks, t.practice_items,
+                  t.practice_pass
            FROM annotations_campaign t WHERE t.project_id = %(project)s""",
         {"name": "campaign"}
         | same("kind", "state", "selection", "sample_size", "whole_documents", "group_size")
         | same("overlap", "order", "seed", "lease_minutes", "deadline", "show_systems")
         | same("show_others", "show_scores", "unseen_percent", "show_markdown", "strength")
-        | same("span_categories")
-        | same("span_severities", "adjudicate_beyond", "created_at", "opened_at", "closed_at"),
+        | same("span_categories", "span_severities", "adjudicate_beyond", "created_at")
+        | same("opened_at", "closed_at", "check_percent", "check_tolerance", "attention_checks")
+        | same("practice_items", "practice_pass"),
         key=("campaign",),
         of_project=True,
         json=frozenset({"span_categories", "span_severities"}),
-        # Known answers and checks name outputs and belong to the items.
-        defaults={"check_percent": 0, "attention_checks": False, "gold": "[]", "practice_items": 0},
-        later={"unseen_percent": 0},
+        # Known answers are among the items of a campaign that was opened.
+        defaults={"gold": "[]"},
+        later={
+            "check_percent": 0,
+            "check_tolerance": 0,
+            "attention_checks": False,
+            "practice_items": 0,
+            "practice_pass": 0,
+            "unseen_percent": 0,
+        },
         is_later=True,
     ),
     Table(
@@ -516,19 +569,19 @@ TABLES = (
            JOIN annotations_campaign k ON k.id = t.campaign_id
            JOIN evaluations_criterion c ON c.id = t.criterion_id
            WHERE k.project_id = %(project)s""",
-        {"campaign_id": Ref("campaigns", ("campaign",)), "criterion_id": _OF_CRITERION},
+        {"campaign_id": _OF_CAMPAIGN, "criterion_id": _OF_CRITERION},
         is_later=True,
     ),
     Table(
         "open_links",
         "annotations_openlink",
         """SELECT k.name AS campaign, t.title, t.consent, t.people, t.items_each, t.minutes,
-                  t.pass_percent, t.before, t.after, t.amount, t.amount_screened, t.bonus,
+                  t.before, t.after, t.amount, t.amount_screened, t.bonus,
                   t.bonus_percent
            FROM annotations_openlink t JOIN annotations_campaign k ON k.id = t.campaign_id
            WHERE k.project_id = %(project)s""",
         {"campaign_id": Ref("campaigns", ("campaign",))}
-        | same("title", "consent", "people", "items_each", "minutes", "pass_percent", "before")
+        | same("title", "consent", "people", "items_each", "minutes", "before")
         | same("after", "amount", "amount_screened", "bonus", "bonus_percent"),
         key=("campaign",),
         json=frozenset({"before", "after"}),
@@ -583,7 +636,7 @@ TABLES = (
            LEFT JOIN evaluations_system o ON o.id = t.other_id
            WHERE k.project_id = %(project)s""",
         {
-            "campaign_id": Ref("campaigns", ("campaign",)),
+            "campaign_id": _OF_CAMPAIGN,
             "criterion_id": _OF_CRITERION,
             "judge_id": Ref("judges", ("judge", "version")),
             "rival_id": Ref("judges", ("rival", "rival_version")),
@@ -591,6 +644,119 @@ TABLES = (
             "other_id": Ref("systems", ("other",)),
         }
         | same("kind", "width", "reached_at", "documents", "low", "high"),
+        is_later=True,
+    ),
+    Table(
+        "campaign_inclusions",
+        "annotations_inclusion",
+        f"""SELECT k.name AS campaign, d.doc_id, s.name AS system_id, t.probability
+            FROM annotations_inclusion t JOIN annotations_campaign k ON k.id = t.campaign_id
+            {_OUTPUT} WHERE k.project_id = %(project)s""",
+        {"campaign_id": _OF_CAMPAIGN, "output_id": _OF_OUTPUT} | same("probability"),
+        is_later=True,
+    ),
+    Table(
+        "campaign_seats",
+        "annotations_seat",
+        f"""SELECT k.name AS campaign, a.name AS annotator, t.cursor, t.handed, t.removed_at
+            FROM annotations_seat t JOIN annotations_campaign k ON k.id = t.campaign_id
+            JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.annotator_id
+            WHERE k.project_id = %(project)s AND k.state <> 'draft'""",
+        {"campaign_id": _OF_CAMPAIGN, "annotator_id": _OF_ANNOTATOR}
+        | same("cursor", "handed", "removed_at"),
+        is_later=True,
+    ),
+    Table(
+        "campaign_items",
+        "annotations_campaignitem",
+        # Whoever has an item reserved is not in a copy, so its place is free there.
+        f"""SELECT k.name AS campaign, d.doc_id, t.position, t.kind, t.outputs,
+            {_SYSTEMS.format("t.outputs")} AS systems, t.places + (
+                SELECT count(*) FROM annotations_assignment e WHERE e.item_id = t.id
+                    AND e.state = 'reserved' AND t.kind = 'ordinary') AS places,
+            CASE WHEN {_SHOWN} THEN t.expected END AS expected
+            FROM annotations_campaignitem t JOIN annotations_campaign k ON k.id = t.campaign_id
+            JOIN evaluations_document d ON d.id = t.document_id
+            WHERE k.project_id = %(project)s""",
+        _OF_ITEM | named("expected") | same("position", "kind", "places"),
+        key=("campaign", "position"),
+        is_later=True,
+    ),
+    Table(
+        "answers",
+        "annotations_assignment",
+        # Of locked documents it says only that they were answered: samples weigh by that.
+        f"""SELECT t.id AS answer_id, k.name AS campaign, i.position, d.doc_id, a.name AS annotator,
+            CASE WHEN t.state IN ('reserved', 'expired') THEN 'expired' ELSE t.state END AS state,
+            t.shown AS outputs, {_SYSTEMS.format("t.shown")} AS systems, t.reserved_at,
+            t.lease_until, t.submitted_at, t.seconds, t.version, t.flagged AND {_SHOWN} AS flagged,
+            CASE WHEN {_SHOWN} THEN t.skip_reason ELSE '' END AS skip_reason, t.scores_shown,
+            t.saw_others_at,
+            CASE WHEN {_SHOWN} THEN t.answer END AS answer,
+            CASE WHEN {_SHOWN} THEN t.passed END AS passed
+            FROM annotations_assignment t JOIN annotations_campaign k ON k.id = t.campaign_id
+            JOIN annotations_campaignitem i ON i.id = t.item_id
+            JOIN evaluations_document d ON d.id = i.document_id
+            JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.annotator_id
+            WHERE k.project_id = %(project)s AND (t.state IN ('submitted', 'skipped', 'rejected')
+                OR EXISTS (SELECT FROM annotations_review w WHERE w.assignment_id = t.id))""",
+        _OF_ASSIGNMENT
+        | named("answer")
+        | same("state", "reserved_at", "lease_until", "submitted_at", "seconds", "version")
+        | same("flagged", "skip_reason", "scores_shown", "saw_others_at", "passed"),
+        key=("answer_id",),
+        is_later=True,
+    ),
+    Table(
+        "answer_changes",
+        "annotations_answerchange",
+        f"""SELECT t.assignment_id AS answer_id, d.doc_id, b.shown AS outputs,
+            {_SYSTEMS.format("b.shown")} AS systems, t.at, t.before, t.after
+            FROM annotations_answerchange t {_OF_ANSWER} WHERE d.project_id = %(project)s
+                AND {_SHOWN}""",
+        {"assignment_id": Ref("answers", ("answer_id",))} | named("before", "after") | same("at"),
+        is_later=True,
+    ),
+    Table(
+        "answer_reviews",
+        "annotations_review",
+        f"""SELECT t.assignment_id AS answer_id, d.doc_id, b.shown AS outputs,
+            {_SYSTEMS.format("b.shown")} AS systems, t.at, t.action, t.reason, t.skip_reason,
+            t.answer, CASE WHEN %(pseudonyms)s THEN '' ELSE t.by_name END AS by_name
+            FROM annotations_review t {_OF_ANSWER} WHERE d.project_id = %(project)s
+                AND {_SHOWN}""",
+        {"assignment_id": Ref("answers", ("answer_id",))}
+        | named("answer")
+        | same("at", "action", "reason", "skip_reason", "by_name"),
+        is_later=True,
+    ),
+    Table(
+        "decisions",
+        "annotations_decision",
+        f"""SELECT k.name AS campaign, i.position, d.doc_id, i.outputs,
+            {_SYSTEMS.format("i.outputs")} AS systems, t.answer, t.note, t.at,
+            CASE WHEN %(pseudonyms)s THEN ''
+                ELSE coalesce(nullif(t.by_name, ''), u.username, '') END AS by_name
+            FROM annotations_decision t JOIN annotations_campaignitem i ON i.id = t.item_id
+            JOIN annotations_campaign k ON k.id = i.campaign_id
+            JOIN evaluations_document d ON d.id = i.document_id
+            LEFT JOIN auth_user u ON u.id = t.user_id
+            WHERE d.project_id = %(project)s AND {_SHOWN}""",
+        {"item_id": Ref("campaign_items", ("campaign", "position"))}
+        | named("answer")
+        | same("note", "at", "by_name"),
+        is_later=True,
+    ),
+    Table(
+        "exclusions",
+        "annotations_exclusion",
+        f"""SELECT a.name AS annotator, t.reason, t.at, t.lifted_at,
+            CASE WHEN %(pseudonyms)s THEN '' ELSE t.by_name END AS by_name,
+            CASE WHEN %(pseudonyms)s THEN '' ELSE t.lifted_by_name END AS lifted_by_name
+            FROM annotations_exclusion t
+            JOIN {ARCHIVED_ANNOTATORS} a ON a.id = t.annotator_id""",
+        {"annotator_id": _OF_ANNOTATOR}
+        | same("reason", "at", "lifted_at", "by_name", "lifted_by_name"),
         is_later=True,
     ),
     Table(

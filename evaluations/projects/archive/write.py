@@ -2,17 +2,26 @@
 
 import datetime
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import orjson
 from django.db import connection, transaction
 
+from annotations.answering.named_answers import with_names
 from evaluations.corpus.locks.draws import COMMAND_LINE, record, remember
 from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Project
 from evaluations.models.improving import EventKind, withheld_documents
-from evaluations.projects.archive.tables import ARCHIVED_PROBABILITIES, SHOWN_AS, TABLES
+from evaluations.projects.archive.tables import (
+    ARCHIVED_ANNOTATORS,
+    ARCHIVED_PROBABILITIES,
+    SHOWN_AS,
+    TABLES,
+    NamedAnswer,
+    Table,
+)
 from evaluations.ratings.weights import stated_probabilities
 from geval_site.version import __version__
 
@@ -23,14 +32,19 @@ README = """One project of geval_site as plain files: JSON Lines, one record per
 
 manifest.json states the format's version and how many records each file has. Import it on another
 site with `geval-site import_project FILE`, or on the page that creates a project. Endpoint keys
-and members are not included; campaigns are, without their annotators and items. Ratings of locked
-documents are left out until the last look; the manifest says of how many documents
+and members are not included. Campaigns are, with their items, every answer and its history,
+comments, checks and decisions; drafts of answers are not. Ratings and answers of locked documents
+are left out until the last look; the manifest says of how many documents
 (withheld_documents).
 """
 
 
 def write_archive(
-    project: Project, target: Path | IO[bytes], *, with_locked: bool = False
+    project: Project,
+    target: Path | IO[bytes],
+    *,
+    with_locked: bool = False,
+    pseudonyms: bool = False,
 ) -> dict[str, int]:
     """Write a project as a zip; returns the number of records by file.
 
@@ -40,6 +54,8 @@ def write_archive(
     Args:
         with_locked: also those, for moving a project to another site, where they are locked as
             well; the certificate says so.
+        pseudonyms: annotators are called "annotator 1" and so on, and nobody is named who reviewed
+            or decided. What people wrote in comments and reasons stays as it is.
     """
     counts: dict[str, int] = {}
     hidden = withheld_documents(project.pk)
@@ -57,9 +73,16 @@ def write_archive(
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         _stage_probabilities(project.pk)
+        _stage_annotators(project.pk, pseudonyms=pseudonyms)
+        criteria = dict(project.criteria.values_list("pk", "name"))
         for table in TABLES:
             with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as file:
-                counts[table.name] = _write_rows(file, table.select, project.pk, hidden)
+                counts[table.name] = _write_rows(
+                    file,
+                    table,
+                    {"project": project.pk, "hidden": hidden, "pseudonyms": pseudonyms},
+                    criteria,
+                )
         manifest = {
             "format": FORMAT,
             "version": VERSION,
@@ -95,14 +118,46 @@ def _stage_probabilities(project_id: int) -> None:
         )
 
 
-def _write_rows(file: IO[bytes], select: str, project_id: int, hidden: list[int]) -> int:
+def _stage_annotators(project_id: int, *, pseudonyms: bool) -> None:
+    """What annotators are called in the archive."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""DROP TABLE IF EXISTS {ARCHIVED_ANNOTATORS};
+                CREATE TEMPORARY TABLE {ARCHIVED_ANNOTATORS} (id bigint PRIMARY KEY, name text)
+                    ON COMMIT DROP"""
+        )
+        cursor.execute(
+            f"""INSERT INTO {ARCHIVED_ANNOTATORS} SELECT id, CASE WHEN %s
+                    THEN CASE kind WHEN 'person' THEN 'annotator ' ELSE 'mean ' END
+                        || row_number() OVER (PARTITION BY kind ORDER BY id)
+                    ELSE name END
+                FROM annotations_annotator WHERE project_id = %s""",
+            [pseudonyms, project_id],
+        )
+
+
+def _write_rows(
+    file: IO[bytes], table: Table, about: dict[str, Any], criteria: Mapping[int, str]
+) -> int:
+    named = [column.field for column in table.columns.values() if isinstance(column, NamedAnswer)]
     count = 0
     with connection.chunked_cursor() as cursor:
         cursor.execute(
-            f"SELECT row_to_json(r)::text FROM ({select} ORDER BY t.id) AS r",
-            {"project": project_id, "hidden": hidden},
+            f"SELECT row_to_json(r)::text FROM ({table.select} ORDER BY t.id) AS r", about
         )
         while rows := cursor.fetchmany(FETCHED_ROWS):
             count += len(rows)
-            file.write(b"".join(row.encode() + b"\n" for (row,) in rows))
+            if named:
+                lines = [_with_names(orjson.loads(row), named, criteria) for (row,) in rows]
+            else:
+                lines = [row.encode() for (row,) in rows]
+            file.write(b"".join(line + b"\n" for line in lines))
     return count
+
+
+def _with_names(row: dict[str, Any], fields: list[str], criteria: Mapping[int, str]) -> bytes:
+    """A row whose answers have names instead of ids, as ids are others on each site."""
+    systems = dict(zip(row.pop("outputs"), row["systems"], strict=True))
+    for name in fields:
+        row[name] = with_names(row[name], criteria, systems)
+    return orjson.dumps(row)

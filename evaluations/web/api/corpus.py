@@ -29,7 +29,10 @@ from geval.files.said import parsed_columns, parsed_scales
 from geval.texts.turns import turns_as_json
 
 router = Router()
-Export = Literal["hugging-face.zip", "label-studio.json", "argilla.json"]
+Export = Literal[
+    "hugging-face.zip", "label-studio.json", "argilla.json", "answers.csv", "answers.jsonl",
+    "decisions.csv", "decisions.jsonl",
+]  # fmt: skip
 CHUNK = 2**20
 ROWS = 2000
 BODY: dict[str, Any] = {
@@ -356,7 +359,8 @@ def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
 @router.get("/exports/{name}")
 def get_export(request: HttpRequest, slug: Path[str], name: Path[Export]) -> Any:
     """Outputs with their ratings and scores, as a dataset of Hugging Face (a zip), tasks of Label
-    Studio or records of Argilla (JSON lists). Uploads accept the same files."""
+    Studio or records of Argilla (JSON lists), which uploads accept; or all answers of campaigns and
+    adjudicators' decisions."""
     project, found = project_for(request, slug), DOWNLOADS[name]
     return StreamingHttpResponse(found.write(project), content_type=found.content_type)
 

@@ -105,11 +105,11 @@ def get_usage(request: HttpRequest, slug: Path[str]) -> Any:
 @router.get(
     "/{slug}/archive", openapi_extra={"responses": {200: {"content": {"application/zip": {}}}}}
 )
-def get_archive(request: HttpRequest, slug: Path[str]) -> Any:
-    """The whole project as one zip of plain files."""
+def get_archive(request: HttpRequest, slug: Path[str], pseudonyms: bool = False) -> Any:
+    """The whole project as one zip of plain files; `pseudonyms` leaves out annotators' names."""
     project = project_for(request, slug, change=True)
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
-    write_archive(project, file)
+    write_archive(project, file, pseudonyms=pseudonyms)
     file.seek(0)
     return FileResponse(
         file, as_attachment=True, filename=f"{project.slug}.zip", content_type="application/zip"

@@ -132,10 +132,10 @@ def project_import(request: HttpRequest) -> HttpResponse:
 
 
 @project_view(EDITORS)
-def project_export(_request: HttpRequest, project: Project) -> Any:
-    """Download the whole project as one file."""
+def project_export(request: HttpRequest, project: Project) -> Any:
+    """Download the whole project as one file; with `?pseudonyms`, without annotators' names."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it when it is sent)
-    write_archive(project, file)
+    write_archive(project, file, pseudonyms="pseudonyms" in request.GET)
     file.seek(0)
     return FileResponse(file, as_attachment=True, filename=f"{project.slug}.zip")
 

@@ -9,11 +9,13 @@ from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import COMMENT, Given, points_of
 
 TITLE = "records of Argilla"
 MARKS = ("fields",)
 AGENT, PERSON = "Argilla suggestion", "Argilla user"
+# Where our own export keeps the record of answers, which no file brings back.
+RECORD = "record"
 FLAT = ".responses"
 
 
@@ -28,6 +30,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     given = Given()
     if isinstance(record["fields"].given, dict):
         fields, metadata = record["fields"], record["metadata"]
+        metadata[RECORD].skip()
         _read_responses(record["responses"], given)
         _read_suggestions(record["suggestions"], given)
     else:
@@ -46,11 +49,18 @@ def _read_responses(responses: Part, given: Given) -> None:
             who = response["user_id"].name() or PERSON
             response["status"].skip()
             for question, answer in response["values"].items():
-                given.rating(question, who, answer["value"])
+                _read_answer(question, who, answer["value"], given)
         return
     for question, answers in responses.items():
         for answer in answers.objects():
-            given.rating(question, answer["user_id"].name() or PERSON, answer["value"])
+            _read_answer(question, answer["user_id"].name() or PERSON, answer["value"], given)
+
+
+def _read_answer(question: str, who: str, answer: Part, given: Given) -> None:
+    if question == COMMENT and isinstance(answer.given, str) and points_of(answer.given) is None:
+        given.comment(who, answer)
+    else:
+        given.rating(question, who, answer)
 
 
 def _read_suggestions(suggestions: Part, given: Given) -> None:

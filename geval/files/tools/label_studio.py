@@ -5,10 +5,12 @@ from typing import Any
 
 from geval.files.tools.columns import named_columns, text_is_missing
 from geval.files.tools.parts import Part
-from geval.files.tools.ratings import Given
+from geval.files.tools.ratings import COMMENT, Given
 
 TITLE = "tasks of Label Studio"
 MARKS = ("data",)
+# Where our own export keeps the record of answers, which no file brings back.
+RECORD = "meta"
 # What a result of each type holds.
 VALUES = {"rating": "rating", "number": "number", "choices": "choices"}
 _KNOWN = ("id", "inner_id", "project", "created_at", "updated_at", "updated_by", "file_upload",
@@ -30,7 +32,11 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
             annotation.note_unused("annotations that were skipped")
             continue
         for result in annotation["result"].objects():
-            given.rating(*_read_result(result, who))
+            name, author, value = _read_result(result, who)
+            if name == COMMENT and (text := value["text"][0]).holds:
+                given.comment(author, text)
+            else:
+                given.rating(name, author, value)
         for known in (*_KNOWN, "unique_id", "lead_time", "task"):
             annotation[known].skip()
     for prediction in record["predictions"].objects():
@@ -39,7 +45,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
             given.score(*_read_result(result, judge))
         for known in (*_KNOWN, "task"):
             prediction[known].skip()
-    for known in _KNOWN:
+    for known in (*_KNOWN, RECORD):
         record[known].skip()
     found = named_columns(record["data"], without=("id", "uid"))
     if not text_is_missing(found, record["data"]):

@@ -9,6 +9,8 @@ from geval.files.rows import is_text
 from geval.files.tools.parts import Part
 
 OVERALL = "overall"
+# The question whose answer is a comment, and the field that has comments by person.
+COMMENT, COMMENTS = "comment", "comments"
 # Verdicts that are read as 1 and 0: a scale of two points.
 VERDICTS = {
     "yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "pass": 1.0, "fail": 0.0,
@@ -39,7 +41,7 @@ class Given:
     """The ratings and scores of an output, as columns of its record."""
 
     def __init__(self) -> None:
-        self.columns: dict[str, float] = {}
+        self.columns: dict[str, Any] = {}
 
     def rating(self, criterion: str, annotator: str, value: Part) -> None:
         """A person's rating; one that has no number is listed as not used."""
@@ -51,6 +53,12 @@ class Given:
         """An evaluator's score; the same."""
         cell = CellColumn(_short(criterion, CRITERION_LIMIT), _short(judge, ID_LIMIT), True)
         self._add(cell, value)
+
+    def comment(self, annotator: str, text: Part) -> None:
+        """What a person wrote beside their ratings."""
+        if text.holds:
+            comments = self.columns.setdefault(COMMENTS, {})
+            comments[_short(annotator, ID_LIMIT)] = str(text.value)
 
     def _add(self, cell: CellColumn, value: Part) -> None:
         if not value.holds:

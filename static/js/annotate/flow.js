@@ -13,6 +13,7 @@ let draftTimer = 0;
 let saving = Promise.resolve();
 let flushing = null;
 let loading = null;
+let wasSame = false; // whether the trouble that is shown is of a best that is the worst
 
 const stage = () => document.getElementById("stage");
 const task = () => stage().querySelector("[data-task]");
@@ -68,6 +69,7 @@ function fields() {
 
 function changed() {
   if (!form()) return;
+  same();
   const draft = { fields: fields(), number: Date.now(), seconds: clock.seconds(), url: task().dataset.draft, sent: false };
   store.keepDraft(assignment(), draft);
   clearTimeout(draftTimer);
@@ -102,6 +104,21 @@ function missing() {
     && !question.querySelector("input[type=number]")?.value);
 }
 
+// The best and the worst of several cannot be the same: said at once.
+function same() {
+  for (const best of form().querySelectorAll("input[name^=best-]:checked")) {
+    const worst = form().querySelector(`input[name="${best.name.replace("best-", "worst-")}"]:checked`);
+    if (worst && worst.value === best.value) {
+      wasSame = true;
+      trouble(`“${worst.closest("[data-question]").querySelector("legend").textContent}” cannot be the same as the best.`);
+      return true;
+    }
+  }
+  if (wasSame) trouble("");
+  wasSame = false;
+  return false;
+}
+
 export function submit() {
   if (!form()) return;
   const lacks = missing();
@@ -110,6 +127,7 @@ export function submit() {
     lacks.querySelector("input").focus();
     return;
   }
+  if (same()) return;
   const number = form().querySelector("input[type=number]:invalid");
   if (number) {
     trouble(`${number.getAttribute("aria-label")}: ${number.validationMessage}`);
@@ -120,7 +138,17 @@ export function submit() {
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: form().action, draftUrl: task().dataset.draft, fields: { ...fields(), seconds: clock.seconds(), number: Date.now() } };
   store.keepOutbox(root.dataset.campaign, [...store.outbox(root.dataset.campaign).filter((other) => other.assignment !== letter.assignment), letter]);
-  forward();
+  if (task().hasAttribute("data-practice") && !task().hasAttribute("data-submitted")) expected(letter);
+  else forward();
+}
+
+// After practice: the same item with the expected answer, from which “Next item” goes on.
+async function expected(letter) {
+  if (!await flush()) { forward(); return; }
+  try {
+    show(await piece(letter.url.replace(/submit\/$/, "?fragment")));
+    stage().querySelector("[data-expected]")?.focus();
+  } catch (error) { trouble(error.message); }
 }
 
 async function skip(event) {

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from annotations.models import Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from tests.corpus.tools.reading import (
@@ -41,10 +42,8 @@ def test_responses_and_suggestions(project: Project, load: Callable[..., LoadRes
         ("quality", "u-bob", 3.0, ANSWERED),
     }
     assert stored_scores(project) == {("quality", "gpt-4o", 5.0, ANSWERED)}
-    assert {one.column for one in result.unused} == {
-        "ratings without a number: comment",
-        "suggestions.quality.score",
-    }
+    assert {one.column for one in result.unused} == {"suggestions.quality.score"}
+    assert set(Rating.objects.exclude(comment="").values_list("annotator__name", flat=True))
 
 
 def test_flattened_records(tmp_path: Path) -> None:

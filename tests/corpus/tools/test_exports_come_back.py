@@ -41,8 +41,10 @@ OUTPUTS: list[dict[str, Any]] = [
         {"role": "assistant", "text": "Two.", "tool_calls": [CALL]}, *HISTORY]},
 ]  # fmt: skip
 RATINGS = (
-    "doc_id,system_id,criterion,annotator,score\na,good,quality,anna,4\na,good,quality,bob,3\n"
-    "a,good,is it fluent?,anna,0.5\nc,bot,quality,anna,5\nd,bot,quality,bob,1\n"
+    "doc_id,system_id,criterion,annotator,score,comment\n"
+    'a,good,quality,anna,4,"Right, but late."\na,good,quality,bob,3,\n'
+    'a,good,is it fluent?,anna,0.5,"Right, but late."\nc,bot,quality,anna,5,\n'
+    "d,bot,quality,bob,1,=odd\n"
 )
 SCORES = (
     "doc_id,system_id,criterion,judge,score\na,good,quality,gpt-4o,4.25\nb,good,quality,gpt-4o,2\n"
@@ -73,7 +75,7 @@ def contents(project: Project) -> dict[str, Any]:
             for o in outputs
         },
         "ratings": set(Rating.objects.filter(criterion__project=project).values_list(
-            *of, "annotator__name", "score")),
+            *of, "annotator__name", "score", "comment")),
         "scores": set(Score.objects.filter(run__project=project).values_list(
             *of, "run__judge__name", "value")),
     }  # fmt: skip

@@ -1,0 +1,235 @@
+"""What owners do to answers: reject them, count them again, hand items out again, exclude a person.
+
+A rejected answer stays where it is and counts nowhere; its place is free for somebody else. Every
+step is kept as a `Review`, with the answer as it was then.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotations.answering.counting import count_again
+from annotations.errors import AnnotationError
+from annotations.models import (
+    Annotator,
+    Assignment,
+    AssignmentState,
+    Campaign,
+    Exclusion,
+    ItemKind,
+    Review,
+    ReviewAction,
+    Seat,
+)
+from annotations.planning.assignment import release_expired
+from evaluations.models.improving import withheld_documents
+
+REASON_LIMIT = 2000
+
+
+def answers_of(campaign: Campaign) -> QuerySet[Assignment]:
+    """What was answered or skipped, without what is withheld; the newest first."""
+    rows = Assignment.objects.filter(campaign=campaign).exclude(
+        state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED)
+    )
+    hidden = withheld_documents(campaign.project_id)
+    return rows.exclude(item__document__in=hidden).order_by("-submitted_at", "-pk")
+
+
+@transaction.atomic
+def reject(assignment_id: int, *, user: Any, reason: str) -> Assignment:
+    """Reject a submitted answer: it counts nowhere from now on, and its place is free.
+
+    Raises:
+        AnnotationError: there is no reason, or nothing that is submitted.
+    """
+    reason = _reason(reason, "Say why the answer is rejected; its annotator may ask.")
+    assignment = _locked(assignment_id)
+    if assignment.state != AssignmentState.SUBMITTED:
+        raise AnnotationError("Only a submitted answer can be rejected.")
+    _reject([assignment], user=user, reason=reason)
+    return assignment
+
+
+@transaction.atomic
+def restore(assignment_id: int, *, user: Any) -> Assignment:
+    """Count a rejected answer again.
+
+    Raises:
+        AnnotationError: it is not rejected, or its annotator is excluded.
+    """
+    assignment = _locked(assignment_id)
+    if assignment.state != AssignmentState.REJECTED:
+        raise AnnotationError("Only a rejected answer can be counted again.")
+    if is_excluded(assignment.annotator_id):
+        raise AnnotationError("This person is excluded; lift the exclusion first.")
+    _restore([assignment], user=user)
+    return assignment
+
+
+@transaction.atomic
+def hand_out_again(assignment_id: int, *, user: Any) -> Assignment:
+    """Give a skipped or rejected item back to everybody, also to the person who had it; what they
+    answered stays in the record.
+
+    Raises:
+        AnnotationError: it is neither skipped nor rejected.
+    """
+    assignment = _locked(assignment_id)
+    _hand_out([assignment], user=user)
+    return assignment
+
+
+@transaction.atomic
+def hand_out_skipped(campaign: Campaign, *, user: Any) -> int:
+    """Give all skipped items of a campaign back to everybody; returns their number."""
+    skipped = Assignment.objects.select_for_update(of=("self",)).filter(
+        campaign=campaign, state=AssignmentState.SKIPPED
+    )
+    assignments = list(skipped.select_related("campaign", "item").order_by("pk"))
+    _hand_out(assignments, user=user)
+    return len(assignments)
+
+
+def _hand_out(assignments: list[Assignment], *, user: Any) -> None:
+    for assignment in assignments:
+        if assignment.state not in (AssignmentState.SKIPPED, AssignmentState.REJECTED):
+            raise AnnotationError(
+                "Only skipped and rejected items can be handed out again; reject the answer first."
+            )
+    _note(assignments, ReviewAction.HANDED_OUT, user=user)
+    # Their places are free since they were skipped or rejected.
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
+        state=AssignmentState.EXPIRED, answer=None, draft=None, submitted_at=None, seconds=None,
+        flagged=False, skip_reason="",
+    )  # fmt: skip
+
+
+# People
+
+
+def is_excluded(annotator: int) -> bool:
+    return Exclusion.objects.filter(annotator=annotator, lifted_at=None).exists()
+
+
+@transaction.atomic
+def exclude(annotator: Annotator, *, user: Any, reason: str) -> Exclusion:
+    """Exclude a person from a project's campaigns: what they submitted is rejected, and they get no
+    items any more.
+
+    Raises:
+        AnnotationError: there is no reason, or they are excluded already.
+    """
+    reason = _reason(reason, "Say why the person is excluded; it is kept with the answers.")
+    Annotator.objects.select_for_update().get(pk=annotator.pk)
+    if is_excluded(annotator.pk):
+        raise AnnotationError(f"{annotator} is excluded already.")
+    exclusion = Exclusion.objects.create(
+        annotator=annotator, user=user, by_name=_name(user), reason=reason, at=timezone.now()
+    )
+    seats = Seat.objects.filter(annotator=annotator)
+    for campaign in seats.values_list("campaign", flat=True):
+        release_expired(campaign, leaving=[annotator.pk])
+    seats.filter(removed_at=None).update(removed_at=exclusion.at)
+    submitted = _of_person(annotator, AssignmentState.SUBMITTED)
+    _reject(submitted, user=user, reason=f"Excluded: {reason}"[:REASON_LIMIT])
+    return exclusion
+
+
+@transaction.atomic
+def lift(annotator: Annotator, *, user: Any) -> None:
+    """Lift an exclusion: the answers that it rejected count again, and the seats are theirs again.
+
+    Raises:
+        AnnotationError: they are not excluded.
+    """
+    exclusion = (
+        Exclusion.objects.select_for_update().filter(annotator=annotator, lifted_at=None).first()
+    )
+    if exclusion is None:
+        raise AnnotationError(f"{annotator} is not excluded.")
+    exclusion.lifted_at, exclusion.lifted_by_name = timezone.now(), _name(user)
+    exclusion.save(update_fields=["lifted_at", "lifted_by_name"])
+    Seat.objects.filter(annotator=annotator, removed_at=exclusion.at).update(removed_at=None)
+    # What was rejected by itself before stays rejected.
+    by_exclusion = Review.objects.filter(
+        assignment__annotator=annotator, at__gte=exclusion.at, action=ReviewAction.REJECTED
+    ).values("assignment")
+    rejected = _of_person(annotator, AssignmentState.REJECTED)
+    of_these = set(by_exclusion.values_list("assignment", flat=True))
+    _restore([row for row in rejected if row.pk in of_these], user=user)
+
+
+def _of_person(annotator: Annotator, state: AssignmentState) -> list[Assignment]:
+    rows = Assignment.objects.select_for_update(of=("self",)).filter(
+        annotator=annotator, state=state
+    )
+    return list(rows.select_related("campaign", "item").order_by("pk"))
+
+
+# Steps
+
+
+def _reject(assignments: list[Assignment], *, user: Any, reason: str) -> None:
+    _note(assignments, ReviewAction.REJECTED, user=user, reason=reason)
+    _set_state(assignments, AssignmentState.REJECTED, places=1)
+
+
+def _restore(assignments: list[Assignment], *, user: Any) -> None:
+    _note(assignments, ReviewAction.COUNTED, user=user)
+    # Somebody may have answered in their place: then the item has one answer more than planned.
+    _set_state(assignments, AssignmentState.SUBMITTED, places=-1)
+
+
+def _set_state(assignments: list[Assignment], state: AssignmentState, *, places: int) -> None:
+    if not assignments:
+        return
+    ids = [assignment.pk for assignment in assignments]
+    Assignment.objects.filter(pk__in=ids).update(state=state)
+    for assignment in assignments:
+        assignment.state = state
+    ordinary = [row for row in assignments if row.item.kind == ItemKind.ORDINARY]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE annotations_campaignitem SET places = greatest(places + %s, 0)
+               WHERE id = ANY(%s)""",
+            [places, [row.item_id for row in ordinary]],
+        )
+    for annotator in dict.fromkeys(row.annotator_id for row in ordinary):
+        of_person = [row for row in ordinary if row.annotator_id == annotator]
+        count_again(
+            annotator,
+            {output for row in of_person for output in row.shown},
+            project=of_person[0].campaign.project_id,
+        )
+
+
+def _note(
+    assignments: Iterable[Assignment], action: ReviewAction, *, user: Any, reason: str = ""
+) -> None:
+    Review.objects.bulk_create(
+        Review(
+            assignment=assignment, user=user, by_name=_name(user), action=action, reason=reason,
+            answer=assignment.answer, skip_reason=assignment.skip_reason, at=timezone.now(),
+        )
+        for assignment in assignments
+    )  # fmt: skip
+
+
+def _locked(assignment_id: int) -> Assignment:
+    rows = Assignment.objects.select_for_update(of=("self",)).select_related("campaign", "item")
+    return rows.get(pk=assignment_id)
+
+
+def _reason(written: str, message: str) -> str:
+    reason = written.strip()[:REASON_LIMIT]
+    if not reason:
+        raise AnnotationError(message, fields={"reason": message})
+    return reason
+
+
+def _name(user: Any) -> str:
+    return user.get_username() if user is not None else ""

@@ -1,0 +1,53 @@
+"""How far a person gives the same answers again: to the same questions about the same outputs in
+two campaigns (rounds)."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.models import Annotator, Assignment, AssignmentState, ItemKind
+from annotations.results.suspects import values
+from evaluations.models.improving import withheld_documents
+from geval.statistics.reliability import cohen_kappa
+from geval.statistics.results import Estimate
+
+
+@dataclass(frozen=True)
+class Retest:
+    """A person's answers of two rounds: `answers` pairs of a question's newest answer and the one
+    before, of which `same` are equal; `kappa` is Cohen's with quadratic weights."""
+
+    answers: int
+    same: int
+    kappa: Estimate
+
+    @property
+    def share(self) -> float:
+        return self.same / self.answers
+
+
+def retest(annotator: Annotator) -> Retest | None:
+    """Test-retest reliability; None where the person answered nothing twice."""
+    hidden = withheld_documents(annotator.project_id)
+    rows = (
+        Assignment.objects.filter(
+            annotator=annotator,
+            state=AssignmentState.SUBMITTED,
+            item__kind=ItemKind.ORDINARY,
+            answer__isnull=False,
+        )
+        .exclude(item__document__in=hidden)
+        .order_by("submitted_at", "pk")
+    )
+    given: dict[tuple[tuple[int, ...], str], list[float]] = defaultdict(list)
+    for row in rows:
+        outputs = tuple(sorted(row.shown))
+        for name, value in values(row.answer or {}, row.shown).items():
+            given[outputs, name].append(value)
+    twice = np.array([answers[-2:] for answers in given.values() if len(answers) > 1])
+    if not len(twice):
+        return None
+    first, second = twice.T
+    same = int((first == second).sum())
+    return Retest(len(twice), same, cohen_kappa(first, second, "quadratic"))

@@ -1,0 +1,157 @@
+"""Owners' pages of a campaign's answers: of one annotator, flagged, skipped, commented; and what
+they do about them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from annotations.answering.answers import LETTERS
+from annotations.answering.submission import questions_of
+from annotations.errors import AnnotationError
+from annotations.models import Annotator, Assignment, AssignmentState, Campaign, Exclusion, Review
+from annotations.results.comparison import answers_in_words
+from annotations.results.reviewing import (
+    answers_of,
+    exclude,
+    hand_out_again,
+    hand_out_skipped,
+    lift,
+    reject,
+    restore,
+)
+from annotations.results.rounds import retest
+from evaluations.models import Project
+from evaluations.models.improving import withheld_documents
+from evaluations.people.access import EDITORS, project_view
+from geval.texts.hidden_fields import whole_number
+from geval.texts.numbers import thin
+from geval.texts.plain import storable
+
+PAGE_SIZE = 50
+# What is shown, by the word in the address.
+SHOWN: dict[str, tuple[str, Q]] = {
+    "": ("All", Q()),
+    "flagged": ("Flagged", Q(flagged=True)),
+    "skipped": ("Skipped", Q(state=AssignmentState.SKIPPED)),
+    "commented": ("Commented", Q(answer__has_key="comment") & ~Q(answer__comment="")),
+    "checks": ("Checks and practice", Q(passed__isnull=False)),
+    "rejected": ("Rejected", Q(state=AssignmentState.REJECTED)),
+}
+
+
+@project_view(EDITORS)
+def answer_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    show = request.GET.get("show", "")
+    show = show if show in SHOWN else ""
+    person = project.annotators.filter(
+        pk=whole_number(request.GET.get("annotator", ""), default=0)
+    ).first()
+    rows = answers_of(campaign)
+    if person is not None:
+        rows = rows.filter(annotator=person)
+    counts = {name: rows.filter(which).count() for name, (_, which) in SHOWN.items()}
+    chosen = rows.filter(SHOWN[show][1]).select_related("annotator", "item__document")
+    page = Paginator(chosen, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "project": project,
+        "tab": "annotate",
+        "campaign": campaign,
+        "person": person,
+        "exclusions": Exclusion.objects.filter(annotator=person) if person else (),
+        "retest": retest(person) if person else None,
+        "show": show,
+        "kinds": [(name, title, counts[name]) for name, (title, _) in SHOWN.items()],
+        "questions": questions_of(campaign),
+        "page": page,
+        "entries": _entries(campaign, list(page)),
+        "withheld": len(withheld_documents(project.pk)),
+    }
+    return render(request, "annotations/answer_list.html", context)
+
+
+def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]:
+    reviews: dict[int, list[Review]] = {}
+    for review in Review.objects.filter(assignment__in=rows):
+        reviews.setdefault(review.assignment_id, []).append(review)
+    questions = questions_of(campaign)
+    entries = []
+    for row in rows:
+        letters = {output: LETTERS[index] for index, output in enumerate(row.shown)}
+        given = answers_in_words(campaign, [(row.annotator.name, row)], letters)[0]
+        entries.append(
+            {
+                "row": row,
+                "given": given,
+                "answers": list(zip(questions, given.answers, strict=True)),
+                "reviews": reviews.get(row.pk, []),
+            }
+        )
+    return entries
+
+
+@require_POST
+@project_view(EDITORS)
+def answer_review(request: HttpRequest, project: Project, pk: int, answer: int) -> HttpResponse:
+    """Reject an answer, count it again, or hand its item out again, as `action` says."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    assignment = get_object_or_404(answers_of(campaign), pk=answer)
+    action, reason = request.POST.get("action"), storable(request.POST.get("reason", ""))
+    try:
+        if action == "reject":
+            reject(assignment.pk, user=request.user, reason=reason)
+            messages.success(request, "The answer is rejected. It counts nowhere, and is kept.")
+        elif action == "restore":
+            restore(assignment.pk, user=request.user)
+            messages.success(request, "The answer counts again.")
+        else:
+            hand_out_again(assignment.pk, user=request.user)
+            messages.success(request, "The item can be given to everybody again.")
+    except AnnotationError as error:
+        messages.error(request, error.message)
+    return _back(request, campaign)
+
+
+@require_POST
+@project_view(EDITORS)
+def answer_hand_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Hand out all skipped items again."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    count = hand_out_skipped(campaign, user=request.user)
+    messages.success(request, f"{thin(count)} skipped items can be given to everybody again.")
+    return redirect(campaign)
+
+
+@require_POST
+@project_view(EDITORS)
+def annotator_exclude(
+    request: HttpRequest, project: Project, pk: int, annotator: int
+) -> HttpResponse:
+    """Exclude a person from the project's campaigns, or lift that (`lift`)."""
+    campaign = get_object_or_404(Campaign, project=project, pk=pk)
+    person = get_object_or_404(Annotator, project=project, pk=annotator)
+    try:
+        if request.POST.get("action") == "lift":
+            lift(person, user=request.user)
+            messages.success(request, f"{person} is no longer excluded; the answers count again.")
+        else:
+            exclude(person, user=request.user, reason=storable(request.POST.get("reason", "")))
+            messages.success(
+                request, f"{person} is excluded. Their answers count nowhere, and are kept."
+            )
+    except AnnotationError as error:
+        messages.error(request, error.message)
+    return _back(request, campaign)
+
+
+def _back(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """To the list with the choices that it had."""
+    response = redirect("annotations:answer_list", campaign.project.slug, campaign.pk)
+    query = request.GET.urlencode()
+    response["Location"] += f"?{query}" if query else ""
+    return response

@@ -1,0 +1,115 @@
+"""Adjudicators' decisions are a human score that a report can take: said on the page and in JSON;
+they may cover the disputed criteria alone, and do not see which system wrote a text."""
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotations.answering.submission import submit
+from annotations.errors import AnnotationError
+from annotations.models import Campaign, CampaignItem, Decision, Seat
+from annotations.planning.assignment import queue_of
+from annotations.results.adjudication import decide, disputed_items, disputed_questions
+from evaluations.models import Project
+from evaluations.reports.data import load_data
+from evaluations.reports.report import build_report
+from geval.reports.downloads.report_json import as_json
+from geval.reports.human_scores import NO_DECISIONS
+from geval.reports.options import ReportOptions
+from geval.reports.words import human_score_note
+
+pytestmark = pytest.mark.django_db
+ADJUDICATED = ReportOptions(human_score="adjudicated")
+
+
+@pytest.fixture
+def disputed(
+    make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
+    small_project: Project,
+) -> CampaignItem:  # fmt: skip
+    """An item on whose first criterion two annotators differ by 3 and agree on the others."""
+    campaign = make_campaign(overlap=2, adjudicate_beyond=1.0)
+    first, *others = campaign.criteria.order_by("pk").values_list("pk", flat=True)
+    for user, point in zip(annotators[:2], ("1", "4"), strict=True):
+        seat = seat_of(campaign, user)
+        for pk in queue_of(seat):
+            fields = {f"score-{first}": point} | {f"score-{pk}": "3" for pk in others}
+            submit(seat, pk, fields, user=user, version=0, seconds=1)
+    return disputed_items(campaign)[0].item
+
+
+def means(project: Project, options: ReportOptions) -> dict[int, np.ndarray]:
+    data = load_data(project, [], list(project.criteria.all())).selected(options)
+    return {pk: human.mean for pk, human in data.humans.items()}
+
+
+def test_a_decision_replaces_the_mean_where_there_is_one(
+    disputed: CampaignItem, small_project: Project
+) -> None:
+    campaign = disputed.campaign
+    first = campaign.criteria.order_by("pk").values_list("pk", flat=True)[0]
+    for score in ("2", "5"):
+        decide(disputed, {f"score-{first}": score}, user=None, note="")
+
+    data = load_data(small_project, [], list(small_project.criteria.all()))
+    at = data.output_ids.tolist().index(disputed.outputs[0])
+    usual, adjudicated = means(small_project, ReportOptions()), means(small_project, ADJUDICATED)
+
+    assert adjudicated[first][at] == 5.0  # the newest decision
+    assert usual[first][at] != 5.0
+    others = np.arange(len(data.output_ids)) != at
+    np.testing.assert_array_equal(adjudicated[first][others], usual[first][others])
+
+
+def test_a_report_says_that_decisions_are_its_human_score(
+    disputed: CampaignItem, small_project: Project, as_role: Callable[[str], Client]
+) -> None:
+    first = disputed.campaign.criteria.order_by("pk").values_list("pk", flat=True)[0]
+    decide(disputed, {f"score-{first}": "5"}, user=None, note="")
+
+    report = build_report(small_project, options=ADJUDICATED)
+
+    assert "adjudicators' decisions where there are any" in human_score_note(report)
+    said = json.loads(as_json(report))["human_score"]
+    assert (said["kind"], said["name"]) == ("adjudicated", "adjudicators' decisions")
+    page = as_role("owner").get("/p/small/report/?human_score=adjudicated").content.decode()
+    assert "decisions" in page
+
+
+def test_without_decisions_there_is_no_such_score(
+    disputed: CampaignItem, small_project: Project
+) -> None:
+    report = build_report(small_project, options=ADJUDICATED)
+
+    assert {result.no_human_score for result in report.criteria} == {NO_DECISIONS}
+
+
+def test_only_the_disputed_criteria_have_to_be_decided(disputed: CampaignItem) -> None:
+    first, *others = disputed.campaign.criteria.order_by("pk").values_list("pk", flat=True)
+    assert disputed_questions(disputed) == {first}
+
+    decide(disputed, {f"score-{first}": "2"}, user=None, note="")
+
+    assert Decision.objects.get().answer == {"scores": {str(first): 2.0}}
+    with pytest.raises(AnnotationError, match="Rate "):
+        decide(disputed, {f"score-{pk}": "2" for pk in others}, user=None, note="")
+
+
+def test_an_adjudicator_sees_names_of_systems_only_where_annotators_do(
+    disputed: CampaignItem, as_role: Callable[[str], Client], small_project: Project
+) -> None:
+    client, campaign = as_role("owner"), disputed.campaign
+    address = f"/p/small/annotate/{campaign.pk}/adjudicate/{disputed.pk}/"
+    names = list(small_project.systems.values_list("name", flat=True))
+
+    def shown() -> bool:
+        page = client.get(address).content.decode()
+        return any(f'<span class="quiet">{name}</span>' in page for name in names)
+
+    assert not shown()
+    Campaign.objects.filter(pk=campaign.pk).update(show_systems=True)
+    assert shown()
