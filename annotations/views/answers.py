@@ -25,7 +25,7 @@ from annotations.results.reviewing import (
     restore,
 )
 from annotations.results.rounds import retest
-from evaluations.models import Project
+from evaluations.models import CandidateOutput, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, project_view
 from geval.texts.hidden_fields import whole_number
@@ -80,6 +80,7 @@ def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]
     for review in Review.objects.filter(assignment__in=rows):
         reviews.setdefault(review.assignment_id, []).append(review)
     questions = questions_of(campaign)
+    shown = CandidateOutput.objects.only("text").in_bulk({pk for row in rows for pk in row.shown})
     entries = []
     for row in rows:
         letters = {output: LETTERS[index] for index, output in enumerate(row.shown)}
@@ -88,6 +89,11 @@ def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]
             {
                 "row": row,
                 "given": given,
+                "texts": [
+                    (letters[pk] if len(row.shown) > 1 else "", shown[pk].text)
+                    for pk in row.shown
+                    if pk in shown
+                ],
                 "answers": list(zip(questions, given.answers, strict=True)),
                 "reviews": reviews.get(row.pk, []),
             }
