@@ -41,4 +41,5 @@ EXTENSION = Extension(
     judge_page=_judge_page,
     sensitivities=sensitivities,
     instructed=instructed_judges,
+    tools="assurance.web.agents.ImprovingTools",
 )

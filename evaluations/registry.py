@@ -58,6 +58,7 @@ class Extension:
         sensitivities: what the newest probes of a project's judges have found.
         instructed: for each (judge, criterion) of the judges that a text can address, what an
             instruction does; from `sensitivities`, where they are at hand.
+        tools: the class whose methods are tools for agents; a name, as only they need it.
     """
 
     urls: str
@@ -68,6 +69,7 @@ class Extension:
     instructed: Callable[
         [Project, Iterable[Sensitivity] | None], Mapping[tuple[int, int], Instructed]
     ]
+    tools: str
 
 
 def extensions() -> list[Extension]:

@@ -35,6 +35,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from geval.outbox import NotNowError, Outbox, RefusedError
 
 Frames = Literal["pandas", "polars"]
+Kind = Literal["outputs", "ratings", "preferences", "scores"]
 Rows = str | Path | Iterable[Mapping[str, Any]]
 SECONDS = 120.0
 ATTEMPTS = 3
@@ -264,6 +265,7 @@ class Project:
         self,
         rows: Rows,
         *,
+        kind: Kind = "outputs",
         columns: Mapping[str, str] | None = None,
         scales: Mapping[str, str] | None = None,
         check: bool = False,
@@ -272,6 +274,7 @@ class Project:
         """Load a table as it comes: outputs, ratings by people and scores of judges in columns.
 
         Args:
+            kind: of rows in the form of the other uploads, instead of a table.
             columns: the meaning of columns that are not recognised, such as
                 `{"Note_Anna": 'ratings["quality","Anna"]'}`; "" leaves one out.
             scales: of new criteria, such as `{"quality": "1-5"}`; otherwise guessed.
@@ -287,7 +290,7 @@ class Project:
             "columns": [f"{name}={target}" for name, target in (columns or {}).items()],
             "scale": [f"{name}={scale}" for name, scale in (scales or {}).items()],
         }
-        return self._upload("outputs", rows, **said, check="true" if check else "", **more)
+        return self._upload(kind, rows, **said, check="true" if check else "", **more)
 
     def upload_outputs(self, rows: Rows, *, rate: str = "") -> dict[str, Any]:
         """Load outputs: a file that the upload page accepts, or dictionaries: `doc_id, system_id,

@@ -21,7 +21,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Results": ("report", "disagreements", "compare", "reproduce"),
     "Better judges": ("improve", "study", "certify", "verify"),
     "People and projects": ("member", "create_token", "delete_project"),
-    "The site": ("web", "worker", "backup", "restore", "tidy"),
+    "The site": ("web", "worker", "mcp", "backup", "restore", "tidy"),
     "Models on this machine": ("local_llm", "standin_llm"),
 }
 

@@ -18,6 +18,7 @@ from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.judging.judges.criteria import use_preset
 from evaluations.models import CandidateOutput
+from evaluations.models.improving import withheld_documents
 from geval.files.mapping import column_of_rating
 from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
@@ -27,6 +28,7 @@ from geval.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 # Scores that differ by less than this share of themselves are the same score.
 SAME = 1e-10
 DIFFERENT = "{} already exists with a different {}"
+LOCKED = "document {} is locked until the last look, so its ratings cannot be changed from here"
 IN_USE = (
     "{} already exists with a different {} and cannot be replaced because {}; use a different "
     "doc_id"
@@ -100,8 +102,9 @@ class Merge:
             }:
                 self._note_other_scale(seen)
         rating_keys = ("output_id", "criterion_id", "annotator_id")
+        hidden = withheld_documents(self.project.pk)
         self._merge_scores(
-            result.ratings, load.rating_table, "annotations_rating", rating_keys, "score"
+            result.ratings, load.rating_table, "annotations_rating", rating_keys, "score", hidden
         )
         load.probabilities.merge(errors=load.errors, files=load.file_names)
         self.steps.begin("scores")
@@ -112,7 +115,9 @@ class Merge:
             result.scores, load.score_table, "evaluations_score", score_keys, "value"
         )
         self.steps.begin("preferences")
-        load.preferences.merge(result.preferences, conflicts=self._conflicts)
+        load.preferences.merge(result.preferences, conflicts=self._conflicts, hidden=hidden)
+        if self.about.open_only and hidden:
+            self._refuse_locked(hidden)
         load.verdicts.merge(result.verdicts, conflicts=self._conflicts)
 
     def _merge_conversations(self) -> None:
@@ -272,10 +277,35 @@ class Merge:
         )
         return IN_USE.format(subject, column, describe_dependents(count_dependents(ids)))
 
+    def _refuse_locked(self, hidden: Sequence[int]) -> None:
+        """What people gave to locked documents is an error, whatever it is."""
+        rated = (
+            (self.load.rating_table, "s.output"),
+            (self.load.preferences.table, "s.first"),
+        )
+        for table, output in rated:
+            if table.count:
+                self._conflicts(
+                    f"""SELECT s.file, s.line, d.doc_id FROM {table.name} s
+                        LEFT JOIN {OUTPUT_IDS} i ON i.number = {output}
+                        JOIN evaluations_candidateoutput o ON o.id = coalesce(i.id, -{output})
+                        JOIN evaluations_document d ON d.id = o.document_id
+                        WHERE d.id = ANY(%s)""",
+                    [list(hidden)],
+                    lambda doc_id: ("doc_id", LOCKED.format(doc_id)),
+                )
+
     def _merge_scores(
-        self, tally: Tally, table: StagingTable, target: str, keys: tuple[str, str, str], value: str
+        self,
+        tally: Tally,
+        table: StagingTable,
+        target: str,
+        keys: tuple[str, str, str],
+        value: str,
+        hidden: Sequence[int] = (),
     ) -> None:
-        """Insert new rows; only if some already exist, check whether they contradict."""
+        """Insert new rows; only if some already exist, check whether they contradict. Those of
+        `hidden` documents are not compared: whoever may not see a rating could guess it."""
         if not table.count:
             return
         columns = ", ".join(keys)
@@ -295,8 +325,10 @@ class Merge:
                     JOIN {target} e ON e.output_id = r.output_id AND e.{keys[2]} = r.{keys[2]}
                      AND e.criterion_id IS NOT DISTINCT FROM r.criterion_id
                     WHERE abs(e.{value} - r.score)
-                        > {SAME:g} * greatest(abs(e.{value}), abs(r.score))""",
-                [],
+                        > {SAME:g} * greatest(abs(e.{value}), abs(r.score))
+                     AND NOT EXISTS (SELECT FROM evaluations_candidateoutput o
+                         WHERE o.id = e.output_id AND o.document_id = ANY(%s::bigint[]))""",
+                [list(hidden)],
                 lambda here, there: (
                     "score",
                     (

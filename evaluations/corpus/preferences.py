@@ -56,8 +56,12 @@ class PreferenceStage:
         values = (file, row.line, *outputs, criterion, annotator, row.value, row.first_was_left)
         self.table.add((*values, row.comment), len(row.comment))
 
-    def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
-        """Insert new rows; one that contradicts an existing or another new one is a conflict."""
+    def merge(self, tally: Tally, *, conflicts: Conflicts, hidden: Sequence[int]) -> None:
+        """Insert new rows; one that contradicts an existing or another new one is a conflict.
+
+        Args:
+            hidden: documents whose preferences are withheld, so they are not compared.
+        """
         if not self.table.count:
             return
         with connection.cursor() as cursor:
@@ -75,8 +79,10 @@ class PreferenceStage:
                     ON (p.output_a_id, p.output_b_id, p.annotator_id) = (r.output_a_id,
                         r.output_b_id, r.annotator_id)
                    AND p.criterion_id IS NOT DISTINCT FROM r.criterion_id
-                       WHERE p.value <> r.value""",
-                [],
+                       WHERE p.value <> r.value
+                         AND NOT EXISTS (SELECT FROM evaluations_candidateoutput o
+                             WHERE o.id = p.output_a_id AND o.document_id = ANY(%s::bigint[]))""",
+                [list(hidden)],
                 lambda: (
                     "winner",
                     "contradicts this annotator's existing preference about these two outputs",

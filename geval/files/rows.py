@@ -43,7 +43,8 @@ class LoadOptions:
     preferences are; without it they are people's, unless a file says that a judge made them.
     `scales` are those of new criteria, by their names, as (lowest, highest, step); without one the
     scale is guessed from the ratings. `rate` says what of conversations is rated, where their
-    records do not: `reply`, `session`, or a role.
+    records do not: `reply`, `session`, or a role. With `open_only`, ratings and preferences of
+    documents that are locked until the last look are errors.
     """
 
     judge: str = "imported"
@@ -56,6 +57,7 @@ class LoadOptions:
     verdicts_by: str = ""
     scales: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     rate: str = ""
+    open_only: bool = False
 
 
 @dataclass(frozen=True)

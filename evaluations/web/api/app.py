@@ -17,6 +17,7 @@ from evaluations.judging.runs.errands import request_probe
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.people.audit import note_refusal
 from evaluations.registry import extensions
+from evaluations.web.agents.endpoint import router as agents
 from evaluations.web.api.auth import AUTH, ForbiddenError
 from evaluations.web.api.corpus import router as corpus
 from evaluations.web.api.judges import probe_address
@@ -36,6 +37,7 @@ api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
 api.add_router("/projects/{slug}", campaigns, tags=["campaigns"])
 api.add_router("/projects/{slug}", open_links, tags=["open campaigns"])
+api.add_router("", agents)
 for _extension in extensions():
     import_module(_extension.api).add_to(api)
 

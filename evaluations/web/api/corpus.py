@@ -197,7 +197,8 @@ class LoadQuery(In):
     With a `judge`, preferences are this judge's verdicts, not people's.
 
     `rate` says what of conversations is rated, where their records do not. `replace` replaces
-    texts that nothing depends on; `check` is a dry run. `columns` (THEIRS=OURS) and `scale`
+    texts that nothing depends on; `check` is a dry run; with `open_only`, ratings and preferences
+    of documents that are locked until the last look are errors. `columns` (THEIRS=OURS) and `scale`
     (CRITERION=1-5) can be repeated; they say what columns are that are not recognised, and
     which scales new criteria have. `sheet` is the one to read of a workbook, by default the first
     that looks like a table.
@@ -209,6 +210,7 @@ class LoadQuery(In):
     rate: str = Field("", max_length=60)
     replace: bool = False
     check: bool = False
+    open_only: bool = False
     sheet: str = Field("", max_length=100)
     columns: list[str] = Field([], max_length=500)
     scale: list[str] = Field([], max_length=500)
@@ -390,6 +392,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
             replace=about.replace,
             rate=_text(about.rate).strip().lower(),
             verdicts_by=_text(about.judge).strip(),
+            open_only=about.open_only,
             scales=scales,
         )
         files = recognised_files(

@@ -1,0 +1,159 @@
+"""What agents can do to make judges better and certify them."""
+
+from typing import Any, Literal
+
+from evaluations.models.improving import ASKING_CHANGES
+from evaluations.web.agents.inner_site import Level
+from evaluations.web.agents.tools import Answer, Tools, tool
+from geval.client import ApiError
+
+Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
+NOT_LOCKED = "No documents are locked; lock some with `lock_documents` before you improve a judge."
+
+
+class ImprovingTools(Tools):
+    """Locked documents, searches, looks and certificates."""
+
+    @tool(Level.READ)
+    def show_locked(self, project: str) -> Answer:
+        """Whether documents are locked, how many looks at them are used and allowed, and what each
+        look said. Which documents they are follows from the rule; people's ratings of them are
+        withheld until the last look."""
+        return self._locked(project)
+
+    @tool(Level.WRITE)
+    def lock_documents(self, project: str, share: float = 0.4, looks: int = 5) -> Answer:
+        """Lock a share of the documents, for good: they prove what is found on the others. More
+        looks make each proof weaker."""
+        self.call(project, "POST", "/locked", {"share": share, "looks": looks})
+        return self._locked(project)
+
+    @tool(Level.WRITE)
+    def improve(
+        self,
+        project: str,
+        judge: str,
+        criterion: str,
+        changes: Changes | None = None,
+        calls: int = 400,
+        budget: float | None = None,
+    ) -> Answer:
+        """Search, on documents that are not locked, for changes that make a judge agree better with
+        people; follow it with `follow_search`.
+
+        Args:
+            changes: `choice`, `panel` and `calibration` (the default) use the scores there are;
+                `wording`, `examples` and `scoring` call models.
+            calls: the most calls to models.
+            budget: in the currency of the judge's prices.
+        """
+        if asking := sorted({str(change) for change in ASKING_CHANGES} & set(changes or ())):
+            self.may_spend(f"Searching for {' and '.join(asking)}")
+        body: Answer = {
+            "judge": self.named(project, "judges", judge)["id"],
+            "criterion": self.named(project, "criteria", criterion)["id"],
+            "most_calls": calls,
+            "budget": budget,
+        }
+        body |= {"changes": changes} if changes else {}
+        return self._search(project, self.call(project, "POST", "/searches", body))
+
+    @tool(Level.READ)
+    def follow_search(self, project: str, search: int, wait_seconds: float = 0) -> Answer:
+        """How far a search is, and the changes it kept with their values on training documents;
+        waits until it is over, at most ten seconds."""
+        answer = self.until(
+            lambda: self.call(project, "GET", f"/searches/{search}"),
+            {"waiting", "asking"},
+            wait_seconds,
+        )
+        return self._search(project, answer)
+
+    @tool(Level.WRITE)
+    def look(self, project: str, search: int, candidate: int) -> Answer:
+        """Prove a change on the locked documents. This uses one of the looks that are allowed; the
+        same change again gives the same result and uses none. While locked documents are judged in
+        a new wording, `outcome` is `pending`: call again."""
+        answer = self.call(project, "GET", f"/searches/{search}")
+        kinds = {row["candidate"]: row["change"] for row in answer["candidates"]}
+        if candidate not in kinds:
+            said = f"Search {search} has no change {candidate} ({sorted(kinds)})."
+            raise ApiError(404, {"title": "Not found", "detail": said})
+        if kinds[candidate] in ASKING_CHANGES:
+            self.may_spend("This look has the locked documents judged, which")
+        result = self.call(project, "POST", f"/candidates/{candidate}/look")
+        shown = _look(result) if "outcome" in result else {"outcome": "pending", **result}
+        return {**shown, "locked": self._locked(project)}
+
+    @tool(Level.SPEND)
+    def use_change(self, project: str, candidate: int) -> Answer:
+        """Make a change a judge, or the judge's next version, and run it on every output."""
+        used = self.call(project, "POST", f"/candidates/{candidate}/use")
+        link = self.link("run_detail", project, used["run"])
+        return {"judge": used["label"], "run": used["run"], "link": link}
+
+    @tool(Level.WRITE)
+    def certify(self, project: str, judge: str, criterion: str, require: list[str]) -> Answer:
+        """Check a judge against requirements and sign the outcome.
+
+        Args:
+            require: such as `spearman.summary.low>=0.45` or `alt_test.passed`.
+        """
+        body = {
+            "judge": self.named(project, "judges", judge)["id"],
+            "criterion": self.named(project, "criteria", criterion)["id"],
+            "require": require,
+        }
+        made = self.call(project, "POST", "/certificates", body)
+        content = made["certificate"]
+        link = self.link("certificate_detail", project, made["id"])
+        return {
+            "outcome": made["outcome"],
+            "requirements": content.get("requirements"),
+            "certificate": made["id"],
+            "link": link,
+        }
+
+    def _locked(self, project: str) -> Answer:
+        link = self.link("improve", project)
+        try:
+            rule = self.call(project, "GET", "/locked")
+        except ApiError as error:
+            if error.status != 404 or not self.site.project(project).info():
+                raise
+            return {"locked": False, "message": NOT_LOCKED, "link": link}
+        return {
+            "locked": rule["unlocked_at"] is None,
+            "share": rule["rule"]["share"],
+            "looks_used": rule["looks_used"],
+            "looks_allowed": rule["looks_allowed"],
+            "ratings_withheld": rule["withheld"],
+            "looks": [
+                {**_look(row), "criterion": row["criterion"], "judge": row["judge"]}
+                for row in rule["looks"]
+            ],
+            "link": link,
+        }
+
+    def _search(self, project: str, answer: Answer) -> Answer:
+        names = ("search", "state", "message", "judge", "criterion", "changes")
+        return {
+            **{name: answer[name] for name in names if name in answer},
+            "found": [
+                {
+                    "candidate": row["candidate"],
+                    "change": row["change"],
+                    "title": row["title"],
+                    "training": row["training"],
+                    "look": row["look"] and _look(row["look"]),
+                }
+                for row in answer["candidates"]
+            ],
+            "locked": self._locked(project),
+            "link": self.link("improve", project),
+        }
+
+
+def _look(look: Answer) -> dict[str, Any]:
+    names = ("outcome", "gain", "likely_gain", "interval", "confidence", "documents", "reason")
+    return {name: look[name] for name in names}

@@ -1,0 +1,64 @@
+"""`manage.py mcp`: the site's tools for a coding agent that starts this program (stdio)."""
+
+from argparse import ArgumentParser
+from importlib.util import find_spec
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError
+
+from evaluations.management.base import SiteCommand
+from evaluations.web.agents.endpoint import MISSING
+from evaluations.web.agents.inner_site import InnerSite, Level
+from geval.program import command
+
+
+class Command(SiteCommand):
+    help = "Serve tools to a coding agent on this machine, by the Model Context Protocol (stdio)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--user", help="whose rights it has; needed if there are several users")
+        parser.add_argument(
+            "--write", action="store_true", help="let it load, create and lock, not only read"
+        )
+        parser.add_argument(
+            "--spend", action="store_true", help="let it also call models, which may cost money"
+        )
+        parser.add_argument(
+            "--address",
+            default="http://127.0.0.1:8000/",
+            metavar="URL",
+            help="where the pages are, for links in answers",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if find_spec("mcp") is None:
+            raise CommandError(MISSING)
+        from evaluations.web.agents.server import make_server  # noqa: PLC0415 (an extra)
+
+        level = Level.SPEND if options["spend"] else Level(options["write"])
+        site = InnerSite(
+            options["address"],
+            token="",
+            level=level,
+            user=_user(options["user"]),
+            environ={"SERVER_NAME": "localhost", "SERVER_PORT": "80", "wsgi.url_scheme": "http"},
+        )
+        async_to_sync(make_server(site, here=True).run_stdio_async)()
+
+
+def _user(name: str | None) -> Any:
+    """The user of this name, or the only one.
+
+    Raises:
+        CommandError: there is none, or which one is not said.
+    """
+    users = get_user_model().objects.filter(is_active=True)
+    chosen = list(users.filter(username=name) if name else users[:2])
+    if len(chosen) == 1:
+        return chosen[0]
+    if name or not chosen:
+        who = f"There is no user {name!r}" if name else "There is no user yet"
+        raise CommandError(f"{who}; create one with `{command('createsuperuser')}`.")
+    raise CommandError("There are several users; say with --user whose rights the agent has.")

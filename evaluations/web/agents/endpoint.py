@@ -1,0 +1,38 @@
+"""`POST /api/v1/mcp`: agents elsewhere, with a token of the API."""
+
+from importlib.util import find_spec
+from typing import Literal
+
+from asgiref.sync import async_to_sync
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from evaluations.models import ApiToken
+from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.api.auth import TokenAlone
+from evaluations.web.api.problems import problem
+from evaluations.web.api.schemas import In
+
+router = Router()
+MISSING = "This site is installed without the package mcp: pip install 'geval-site[mcp]'."
+
+
+class AgentQuery(In):
+    """What the agent may do besides reading; its token sets the bounds."""
+
+    allow: Literal["read", "write", "spend"] = "read"
+
+
+@router.post("/mcp", auth=TokenAlone(), include_in_schema=False)
+def answer_agent(request: HttpRequest, query: Query[AgentQuery]) -> HttpResponse:
+    """One message of an agent."""
+    if find_spec("mcp") is None:
+        return problem(501, "Not installed", MISSING)
+    from evaluations.web.agents.server import answer  # noqa: PLC0415 (an extra)
+
+    token = request.auth  # type: ignore[attr-defined]
+    assert isinstance(token, ApiToken)
+    level = Level[query.allow.upper()] if token.may_change else Level.READ
+    address = request.build_absolute_uri("/")
+    site = InnerSite(address, token="", level=level, environ=request.META)
+    return async_to_sync(answer)(request, site)

@@ -1,0 +1,103 @@
+"""The HTTP API, asked within this process: the same rights, audit log and refusals as for programs
+elsewhere."""
+
+import contextlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+from urllib.parse import unquote
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.handlers.wsgi import WSGIRequest
+from django.db import close_old_connections
+from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
+
+from evaluations.people.audit import AuditMiddleware
+from evaluations.web.api.problems import problem
+from geval.client import ApiError, Client, Project
+
+SLUG = re.compile(r"[-\w]+")
+
+
+class Level(IntEnum):
+    """What an agent may do; each includes those before."""
+
+    READ = 0
+    WRITE = 1
+    SPEND = 2
+
+
+@dataclass(frozen=True)
+class InnerSite(Client):
+    """The API as an agent may use it.
+
+    Args:
+        level: what it may do, whatever else its user may.
+        user: who signs in; None where each request has a token.
+        environ: of the request that brought the question, as WSGI has it.
+    """
+
+    level: Level = Level.READ
+    user: Any = None
+    environ: Mapping[str, Any] = field(default_factory=dict)
+
+    def project(self, slug: str) -> Project:
+        """A project by its short name.
+
+        Raises:
+            ApiError: it is no short name, so that none can be an address.
+        """
+        if not SLUG.fullmatch(slug):
+            raise ApiError(404, {"title": "Not found", "detail": f"There is no project {slug!r}."})
+        return super().project(slug)
+
+    @contextlib.contextmanager
+    def _open(
+        self, method: str, path: str, body: Any, content_type: str, _key: str = ""
+    ) -> Iterator[Any]:
+        if method != "GET" and self.level < Level.WRITE:
+            raise ApiError(403, {"title": "Forbidden", "detail": "This connection only reads."})
+        if self.user is not None:
+            close_old_connections()
+        if body is not None and content_type == "application/json":
+            body = io.BytesIO(json.dumps(body).encode())
+        response = AuditMiddleware(_answer)(self._request(method, path, body, content_type))
+        content = b"".join(response)
+        if response.status_code >= 400:
+            raise ApiError(response.status_code, json.loads(content))
+        yield io.BytesIO(content)
+
+    def _request(self, method: str, path: str, body: Any, content_type: str) -> WSGIRequest:
+        address, _, query = path.partition("?")
+        length = 0 if body is None else body.seek(0, io.SEEK_END)
+        if body is not None:
+            body.seek(0)
+        request = WSGIRequest(
+            {
+                **self.environ,
+                "REQUEST_METHOD": method,
+                "PATH_INFO": unquote(f"/api/v1{address}").encode().decode("latin-1"),
+                "QUERY_STRING": query,
+                "CONTENT_TYPE": content_type if body is not None else "",
+                "CONTENT_LENGTH": str(length),
+                "wsgi.input": io.BytesIO() if body is None else body,
+            }
+        )
+        request.user = self.user or AnonymousUser()
+        request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
+        return request
+
+
+def _answer(request: HttpRequest) -> HttpResponse:
+    try:
+        match = resolve(request.path_info)
+    except Resolver404:
+        return problem(404, "Not found", "There is nothing at this address.")
+    request.resolver_match = match
+    response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+    return response

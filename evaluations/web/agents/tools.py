@@ -1,0 +1,423 @@
+"""What agents can do with any project: load, judge, report, look at disagreements, plan."""
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from evaluations.web.agents.inner_site import InnerSite, Level
+from geval.client import ApiError, Project, report_rows
+from geval.pipelines.verdict_table import verdict_lines
+
+Answer = dict[str, Any]
+Kind = Literal["outputs", "ratings", "preferences", "scores"]
+Method = TypeVar("Method", bound=Callable[..., Any])
+# A server answers others meanwhile, so nobody waits long in one call.
+MOST_SECONDS, LOOK_SECONDS = 10.0, 0.5
+MOST_LETTERS = 1000
+MOST_DISAGREEMENTS = 20
+
+
+def tool(level: Level, *, here: bool = False) -> Callable[[Method], Method]:
+    """Mark a method as a tool for agents that may do so much.
+
+    Args:
+        here: it needs this machine's files, so it is not offered over HTTP.
+    """
+
+    def mark(method: Method) -> Method:
+        method.level, method.here = level, here  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+class Tools:
+    """A group of tools. Each asks the API and shortens its answer."""
+
+    def __init__(self, site: InnerSite) -> None:
+        self.site = site
+
+    def link(self, page: str, *args: Any) -> str:
+        """The address of a page."""
+        return self.site.base_url.rstrip("/") + reverse(f"evaluations:{page}", args=args)
+
+    def call(self, project: str, method: str, path: str, body: Any = None) -> Any:
+        """Ask the API about a project."""
+        return self.site.call(method, f"{self.site.project(project).path}{path}", body)
+
+    def may_spend(self, what: str) -> None:
+        """Raises:
+        ApiError: the agent may not spend money on `what`.
+        """
+        if self.site.level < Level.SPEND:
+            said = f"{what} calls a model, which may cost money; this connection may not spend."
+            raise ApiError(403, {"title": "Forbidden", "detail": said})
+
+    def named(self, project: str, kind: Literal["criteria", "judges"], name: str) -> Answer:
+        """A criterion, or the newest version of a judge that is not retired, by its name.
+
+        Raises:
+            ApiError: there is none; the message lists those there are.
+        """
+        rows = [row for row in self.call(project, "GET", f"/{kind}") if not row.get("retired_at")]
+        named = [row for row in rows if name in (row["name"], row.get("label"))]
+        if not named:
+            listed = ", ".join(dict.fromkeys(row["name"] for row in rows)) or "none yet"
+            said = f"{project} has no {name!r} among its {kind} ({listed})."
+            raise ApiError(404, {"title": "Not found", "detail": said})
+        newest: Answer = max(named, key=lambda row: row.get("version", 0))
+        return newest
+
+    def until(self, read: Callable[[], Answer], going: set[str], seconds: float) -> Answer:
+        """What `read` says once its `state` is none of `going`, or after some seconds."""
+        end = time.monotonic() + min(seconds, MOST_SECONDS)
+        while (answer := read())["state"] in going and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
+        return answer
+
+
+class CoreTools(Tools):
+    """Those of every site."""
+
+    @tool(Level.READ)
+    def list_projects(self) -> Answer:
+        """The projects you may see, with their short names and sizes."""
+        return {
+            "projects": [
+                {
+                    "project": row["slug"],
+                    "name": row["name"],
+                    "documents": row["document_count"],
+                    "outputs": row["output_count"],
+                    "link": self.link("project_detail", row["slug"]),
+                }
+                for row in self.site.projects()
+            ]
+        }
+
+    @tool(Level.READ)
+    def show_project(self, project: str) -> Answer:
+        """A project's sizes, criteria with their scales, judges, endpoints and last runs."""
+        about = self.site.project(project).info()
+        judges = self.call(project, "GET", "/judges")
+        runs = list(self.site.pages(f"{self.site.project(project).path}/runs"))
+        return {
+            "project": project,
+            "name": about["name"],
+            "documents": about["document_count"],
+            "systems": about["system_count"],
+            "outputs": about["output_count"],
+            "criteria": [
+                {
+                    "criterion": row["name"],
+                    "definition": _short(row["definition"]),
+                    "scale": [row["scale_min"], row["scale_max"], row["scale_step"]],
+                }
+                for row in self.call(project, "GET", "/criteria")
+            ],
+            "judges": [
+                {"judge": row["label"], "kind": row["kind"], "model": row["model"]}
+                for row in judges
+                if not row["retired_at"]
+            ],
+            "endpoints": self._endpoints(project),
+            "runs": [{"run": row["id"], "state": row["state"]} for row in runs[-5:]],
+            "link": self.link("project_detail", project),
+        }
+
+    @tool(Level.READ)
+    def report(self, project: str, criterion: str = "", documents: str = "") -> Answer:
+        """Whether judges may rate: for each criterion the verdict, the best judge's rho with its
+        interval beside one rater's, and every judge. If it is still being computed, `state` says
+        so: ask again.
+
+        Args:
+            criterion: only this one.
+            documents: only those whose names contain this.
+        """
+        query = urlencode({"documents": documents} if documents else {})
+        report = self.call(project, "GET", f"/report?{query}")
+        link = self.link("report_detail", project)
+        if "criteria" not in report:
+            return {"state": "computing", "message": report["message"], "link": link}
+        view = report["view"]
+        rows = [
+            row
+            for row in report_rows(report)
+            if (row["coefficient"], row["level"]) == (view["coefficient"], view["level"])
+        ]
+        return {
+            "state": "stale: newer numbers are being computed" if report.get("stale") else "done",
+            "measure": f"{view['coefficient']} ({view['level']} level)",
+            "criteria": [
+                {
+                    "criterion": line.criterion,
+                    "verdict": line.verdict,
+                    "judge": line.judge or None,
+                    "rho": line.rho,
+                    "interval": line.interval,
+                    "one_rater": line.one_rater,
+                    "judges": [
+                        {"judge": row["judge"], "rho": row["value"]}
+                        for row in rows
+                        if row["criterion"] == line.criterion
+                    ],
+                }
+                for line in verdict_lines(report)
+                if criterion in ("", line.criterion)
+            ],
+            "withheld_documents": report.get("withheld_documents", 0),
+            "link": link,
+        }
+
+    @tool(Level.READ)
+    def list_disagreements(
+        self,
+        project: str,
+        criterion: str = "",
+        judge: str = "",
+        by: Literal["gap", "shifted", "apart"] = "gap",
+        most: int = 5,
+    ) -> Answer:
+        """The outputs on which a judge and people differ most, with their texts.
+
+        Args:
+            judge: by default the one that ranks outputs most like people.
+            by: `gap`: score less people; `shifted`: beyond the judge's usual shift; `apart`: where
+                people differ from each other.
+            most: how many, at most 20.
+        """
+        asked: dict[str, Any] = {"criterion": criterion, "by": by}
+        asked["most"] = max(1, min(most, MOST_DISAGREEMENTS))
+        if judge:
+            asked["judge"] = self.named(project, "judges", judge)["id"]
+        rows = self.call(project, "GET", f"/disagreements?{urlencode(asked)}")
+        link = self.link("disagreement_list", project)
+        if not isinstance(rows, list):
+            return {"state": "computing", "message": rows["message"], "link": link}
+        shown = [row | {"output": _short(row["output"])} for row in rows]
+        return {"state": "done", "disagreements": shown, "link": link}
+
+    @tool(Level.READ)
+    def plan(
+        self,
+        project: str,
+        criterion: str,
+        judge: str = "",
+        rival: str = "",
+        width: float = 0.05,
+        difference: float | None = None,
+    ) -> Answer:
+        """How many documents and ratings it takes to know a judge's rho within `width`, or with a
+        `rival` which of two judges agrees better with people.
+
+        Args:
+            difference: the smallest that matters, for two judges.
+        """
+        asked: dict[str, Any] = {
+            "kind": "judges" if rival else "width",
+            "criterion": self.named(project, "criteria", criterion)["id"],
+            "judge": judge and self.named(project, "judges", judge)["id"],
+            "rival": rival and self.named(project, "judges", rival)["id"],
+            "width": None if rival else width,
+            "difference": difference,
+        }
+        query = urlencode({name: value for name, value in asked.items() if value not in ("", None)})
+        return dict(self.call(project, "GET", f"/plan?{query}")) | {
+            "link": self.link("report_detail", project)
+        }
+
+    @tool(Level.READ)
+    def follow_run(self, project: str, run: int, wait_seconds: float = 0) -> Answer:
+        """How far a run is and what it cost; waits until it is over, at most ten seconds."""
+        path = f"/runs/{run}"
+        status = self.until(
+            lambda: self.call(project, "GET", path), {"preparing", "running"}, wait_seconds
+        )
+        return self._run(project, status)
+
+    @tool(Level.WRITE)
+    def make_project(self, name: str, description: str = "") -> Answer:
+        """Create a project; use the short name in the answer from then on."""
+        made = self.site.make_project(name, description)
+        return {"project": made.slug, "link": self.link("project_detail", made.slug)}
+
+    @tool(Level.WRITE)
+    def load_rows(
+        self,
+        project: str,
+        rows: list[dict[str, Any]],
+        kind: Kind = "outputs",
+        columns: dict[str, str] | None = None,
+        scales: dict[str, str] | None = None,
+        judge: str = "",
+        check: bool = False,
+    ) -> Answer:
+        """Load rows; all of them or, if there is an error, none. What is there already stays.
+
+        Args:
+            kind: `outputs` (doc_id, system_id, source, output), `ratings` (doc_id, system_id,
+                criterion, annotator, score), `preferences`, `scores` of judges that ran elsewhere.
+            columns: the meaning of columns that are not recognised, as the error suggests.
+            scales: of new criteria, such as {"coherence": "1-5"}.
+            judge: whose scores they are, if the rows do not say.
+            check: a dry run.
+        """
+        return self._load(project, rows, kind, columns, scales, judge=judge, check=check)
+
+    @tool(Level.WRITE, here=True)
+    def load_file(
+        self,
+        project: str,
+        path: str,
+        kind: Kind = "outputs",
+        columns: dict[str, str] | None = None,
+        scales: dict[str, str] | None = None,
+        judge: str = "",
+        check: bool = False,
+    ) -> Answer:
+        """The same with a file on this machine: CSV, JSON Lines, Parquet, xlsx and others."""
+        if not Path(path).is_file():
+            raise ApiError(404, {"title": "Not found", "detail": f"There is no file {path}."})
+        return self._load(project, path, kind, columns, scales, judge=judge, check=check)
+
+    @tool(Level.WRITE)
+    def make_criterion(
+        self,
+        project: str,
+        name: str,
+        definition: str,
+        lowest: float = 1,
+        highest: float = 5,
+        step: float = 1,
+    ) -> Answer:
+        """Create a criterion: what judges and people rate, in words, and its scale."""
+        scale = {"scale_min": lowest, "scale_max": highest, "scale_step": step}
+        body = {"name": name, "definition": definition, **scale}
+        return {"criterion": self.call(project, "POST", "/criteria", body)["name"]}
+
+    @tool(Level.WRITE)
+    def make_judge(
+        self,
+        project: str,
+        name: str,
+        kind: str = "geval",
+        endpoint: str = "",
+        model: str = "",
+        mode: Literal["", "logprobs", "samples", "direct"] = "",
+        settings: dict[str, Any] | None = None,
+    ) -> Answer:
+        """Create a judge: an evaluator, and for those that ask an LLM one of the project's
+        endpoints (`show_project` lists them; people set them up) and a model. If the endpoint has
+        to be asked first, `state` says so: call again.
+
+        Args:
+            kind: such as `geval`, `rouge`, `bleu`.
+            mode: by default the best that the endpoint supports.
+        """
+        body: Answer = {"name": name, "kind": kind, "model": model, "mode": mode}
+        if endpoint:
+            self.may_spend("Making a judge on an endpoint")
+            there = {row["name"]: row["endpoint"] for row in self._endpoints(project)}
+            if endpoint not in there:
+                listed = ", ".join(there) or "none yet: a person adds one on the site"
+                said = f"{project} has no endpoint {endpoint!r} (endpoints: {listed})."
+                raise ApiError(404, {"title": "Not found", "detail": said})
+            body["endpoint"] = there[endpoint]
+        try:
+            made = self.call(project, "POST", "/judges", body | {"settings": settings or {}})
+        except ApiError as error:
+            if not error.probe:
+                raise
+            return {"state": "asking the endpoint", "message": "Call this again in a second."}
+        link = self.link("judge_detail", project, made["id"])
+        return {"state": "done", "judge": made["label"], "mode": made["mode"], "link": link}
+
+    @tool(Level.SPEND)
+    def start_run(
+        self,
+        project: str,
+        judge: str,
+        criteria: list[str] | None = None,
+        trial: int | None = None,
+        pilot: int | None = None,
+        budget: float | None = None,
+        fresh: bool = False,
+    ) -> Answer:
+        """Have a judge rate every output that it has not rated yet; follow it with `follow_run`.
+
+        Args:
+            criteria: names; all by default.
+            trial: only so many outputs (try 10 first).
+            pilot: only so many documents.
+            budget: in the currency of the judge's prices.
+            fresh: rate everything again.
+        """
+        fields: Answer = {"criteria": criteria or [], "fresh": fresh}
+        fields |= {"trial": trial, "pilot": pilot, "budget": budget}
+        made = {"judge": self.named(project, "judges", judge)["id"], **fields}
+        return self._run(project, self.call(project, "POST", "/runs", made))
+
+    @tool(Level.WRITE)
+    def pause_run(self, project: str, run: int) -> Answer:
+        """Pause a run; what is scored stays."""
+        return {"paused": self.call(project, "POST", f"/runs/{run}/pause")["done"]}
+
+    @tool(Level.SPEND)
+    def resume_run(self, project: str, run: int, retry_failed: bool = False) -> Answer:
+        """Resume a paused run, optionally also what failed."""
+        body = {"retry_failed": retry_failed}
+        return {"resumed": self.call(project, "POST", f"/runs/{run}/resume", body)["done"]}
+
+    def _load(
+        self,
+        project: str,
+        rows: Any,
+        kind: Kind,
+        columns: Mapping[str, str] | None,
+        scales: Mapping[str, str] | None,
+        *,
+        judge: str,
+        check: bool,
+    ) -> Answer:
+        target: Project = self.site.project(project)
+        more = {"judge": judge} if judge else {}
+        loaded = target.upload(
+            rows, kind=kind, columns=columns, scales=scales, check=check, open_only="true", **more
+        )
+        counted = ("documents", "outputs", "ratings", "preferences", "verdicts", "scores")
+        return {
+            "loaded": {name: loaded[name] for name in counted if any(loaded[name].values())},
+            "dry_run": check,
+            "unused_columns": [row["column"] for row in loaded["unused"]],
+            "columns": loaded["columns"],
+            "criteria": [
+                {"criterion": row["name"], "scale": row["scale"], "is_guess": row["from_data"]}
+                for row in loaded["contents"]["criteria"]
+            ],
+            "link": self.link("document_list", project),
+        }
+
+    def _endpoints(self, project: str) -> list[Answer]:
+        return [
+            {"endpoint": row["id"], "name": row["name"], "warnings": row["warnings"]}
+            for row in self.call(project, "GET", "/endpoints")
+            if not row["retired_at"]
+        ]
+
+    def _run(self, project: str, status: Mapping[str, Any]) -> Answer:
+        names = ("state", "message", "items", "done", "failed", "calls", "cost")
+        shown = {name: status[name] for name in names}
+        return {
+            "run": status["id"],
+            **shown,
+            "link": self.link("run_detail", project, status["id"]),
+        }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
