@@ -4,8 +4,8 @@ import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
-# Of the extras `assurance`, `evaluators` and `figures`.
-EXTRAS = frozenset({"gepa", "nltk", "rouge_score", "sacrebleu", "typst", "fontpkg_arimo"})
+# Of the extras `assurance`, `evaluators`, `figures` and `mcp`.
+EXTRAS = frozenset({"gepa", "mcp", "nltk", "rouge_score", "sacrebleu", "typst", "fontpkg_arimo"})
 
 
 class WithoutExtras(PathFinder):

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from evaluations.models.improving import ASKING_CHANGES
-from evaluations.web.agents.inner_site import Level
+from evaluations.web.agents.inner_site import Level, not_found
 from evaluations.web.agents.tools import Answer, Tools, tool
 from geval.client import ApiError
 
@@ -77,8 +77,7 @@ class ImprovingTools(Tools):
         answer = self.call(project, "GET", f"/searches/{search}")
         kinds = {row["candidate"]: row["change"] for row in answer["candidates"]}
         if candidate not in kinds:
-            said = f"Search {search} has no change {candidate} ({sorted(kinds)})."
-            raise ApiError(404, {"title": "Not found", "detail": said})
+            raise not_found(f"Search {search} has no change {candidate} ({sorted(kinds)}).")
         if kinds[candidate] in ASKING_CHANGES:
             self.may_spend("This look has the locked documents judged, which")
         result = self.call(project, "POST", f"/candidates/{candidate}/look")

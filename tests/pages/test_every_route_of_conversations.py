@@ -309,7 +309,7 @@ APPS = {"evaluations", "annotations", "assurance"}
 # These have no project of their own to show, or are walked by tests of their own.
 ELSEWHERE = {
     "pause", "resume", "cancel", "backup", "restore", "demo", "load", "load_mtme", "local_llm",
-    "probe", "reproduce", "serve", "standin_llm", "web", "worker", "import_project",
+    "probe", "reproduce", "serve", "standin_llm", "web", "worker", "import_project", "mcp",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a site does without the packages of the extras `assurance` and `evaluators`."""
+"""What a site does without the packages of the extras `assurance`, `evaluators` and `mcp`."""
 
 import subprocess
 import sys
@@ -7,6 +7,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -16,7 +17,8 @@ from evaluations.corpus.locks.locking import lock_documents
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
-from evaluations.models import Change, Judge, Project, RunState
+from evaluations.models import ApiToken, Change, Judge, Project, RunState
+from evaluations.models.tokens import new_token
 from evaluations.reproduction import DATASETS, coco
 from geval.evaluators.registry import evaluators
 from tests.conftest import CHECKOUT
@@ -114,6 +116,20 @@ def test_a_search_for_a_wording_is_refused_and_says_what_to_install(
     with pytest.raises(ImproveError, match=r"gepa.*geval-site\[assurance\]"):
         request_search(judge, criterion, [Change.WORDING])
     request_search(judge, criterion, [Change.EXAMPLES])
+
+
+def test_agents_are_refused_and_it_says_what_to_install(
+    without: None, project: Project, owner: User
+) -> None:
+    token, digest = new_token()
+    ApiToken.objects.create(user=owner, name="agent", digest=digest)
+
+    answer = Client().post("/api/v1/mcp", HTTP_AUTHORIZATION=f"Bearer {token}")
+
+    assert (answer.status_code, answer.json()["title"]) == (501, "Not installed")
+    assert "geval-site[mcp]" in answer.json()["detail"]
+    with pytest.raises(CommandError, match=r"geval-site\[mcp\]"):
+        call_command("mcp")
 
 
 def test_published_figures_of_rouge_are_refused_and_say_what_to_install(

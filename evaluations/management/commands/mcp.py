@@ -1,7 +1,6 @@
 """`manage.py mcp`: the site's tools for a coding agent that starts this program (stdio)."""
 
 from argparse import ArgumentParser
-from importlib.util import find_spec
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -9,8 +8,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
 from evaluations.management.base import SiteCommand
-from evaluations.web.agents.endpoint import MISSING
 from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.agents.server import MISSING, is_installed, make_server
 from geval.program import command
 
 
@@ -33,10 +32,8 @@ class Command(SiteCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        if find_spec("mcp") is None:
+        if not is_installed():
             raise CommandError(MISSING)
-        from evaluations.web.agents.server import make_server  # noqa: PLC0415 (an extra)
-
         level = Level.SPEND if options["spend"] else Level(options["write"])
         site = InnerSite(
             options["address"],

@@ -1,6 +1,5 @@
 """`POST /api/v1/mcp`: agents elsewhere, with a token of the API."""
 
-from importlib.util import find_spec
 from typing import Literal
 
 from asgiref.sync import async_to_sync
@@ -9,12 +8,12 @@ from ninja import Query, Router
 
 from evaluations.models import ApiToken
 from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.agents.server import MISSING, answer, is_installed
 from evaluations.web.api.auth import TokenAlone
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
 
 router = Router()
-MISSING = "This site is installed without the package mcp: pip install 'geval-site[mcp]'."
 
 
 class AgentQuery(In):
@@ -26,10 +25,8 @@ class AgentQuery(In):
 @router.post("/mcp", auth=TokenAlone(), include_in_schema=False)
 def answer_agent(request: HttpRequest, query: Query[AgentQuery]) -> HttpResponse:
     """One message of an agent."""
-    if find_spec("mcp") is None:
+    if not is_installed():
         return problem(501, "Not installed", MISSING)
-    from evaluations.web.agents.server import answer  # noqa: PLC0415 (an extra)
-
     token = request.auth  # type: ignore[attr-defined]
     assert isinstance(token, ApiToken)
     level = Level[query.allow.upper()] if token.may_change else Level.READ

@@ -53,7 +53,7 @@ class InnerSite(Client):
             ApiError: it is no short name, so that none can be an address.
         """
         if not SLUG.fullmatch(slug):
-            raise ApiError(404, {"title": "Not found", "detail": f"There is no project {slug!r}."})
+            raise not_found(f"There is no project {slug!r}.")
         return super().project(slug)
 
     @contextlib.contextmanager
@@ -61,7 +61,7 @@ class InnerSite(Client):
         self, method: str, path: str, body: Any, content_type: str, _key: str = ""
     ) -> Iterator[Any]:
         if method != "GET" and self.level < Level.WRITE:
-            raise ApiError(403, {"title": "Forbidden", "detail": "This connection only reads."})
+            raise forbidden("This connection only reads.")
         if self.user is not None:
             close_old_connections()
         if body is not None and content_type == "application/json":
@@ -91,6 +91,16 @@ class InnerSite(Client):
         request.user = self.user or AnonymousUser()
         request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
         return request
+
+
+def not_found(detail: str) -> ApiError:
+    """What an agent named is not there."""
+    return ApiError(404, {"title": "Not found", "detail": detail})
+
+
+def forbidden(detail: str) -> ApiError:
+    """An agent may not do this, whatever its user may."""
+    return ApiError(403, {"title": "Forbidden", "detail": detail})
 
 
 def _answer(request: HttpRequest) -> HttpResponse:

@@ -1,16 +1,15 @@
-"""The tools as a server of the Model Context Protocol, by its official package."""
+"""The tools as a server of the Model Context Protocol, by its official package, an extra."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ToolAnnotations
 
 from evaluations.registry import extensions
 from evaluations.web.agents.inner_site import InnerSite, Level
@@ -18,6 +17,10 @@ from evaluations.web.agents.tools import CoreTools, Tools
 from geval.client import ApiError
 from geval_site.version import __version__
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+MISSING = "The package mcp is not installed: pip install 'geval-site[mcp]'."
 INSTRUCTIONS = (
     "This site finds out, with statistics, whether an LLM judge may rate texts in people's place."
     " Usual order: load outputs and people's ratings, make a judge, start a run (a trial of 10"
@@ -28,12 +31,20 @@ INSTRUCTIONS = (
 )
 
 
+def is_installed() -> bool:
+    """Whether the package is there."""
+    return find_spec("mcp") is not None
+
+
 def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
     """The tools that an agent may use.
 
     Args:
         here: it runs on this machine, so its files can be read.
     """
+    from mcp.server.mcpserver import MCPServer
+    from mcp.types import ToolAnnotations
+
     # Its own levels of logging are the site's.
     server: MCPServer[Any] = MCPServer(
         "geval_site", instructions=INSTRUCTIONS, version=__version__, subscriptions=False
@@ -51,6 +62,8 @@ def make_server(site: InnerSite, *, here: bool = False) -> MCPServer[Any]:
 async def answer(request: HttpRequest, site: InnerSite) -> HttpResponse:
     """Answer one message over streamable HTTP: nothing is kept between two, so that any process of
     the site can take the next one."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
     server = make_server(site)
     app = server.streamable_http_app(
         streamable_http_path="/",
@@ -110,6 +123,7 @@ def tools_of(site: InnerSite) -> Iterator[Any]:
 def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method in the thread that has the connection to the database, with refusals as answers
     that an agent reads."""
+    from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(method)
     async def call(**arguments: Any) -> dict[str, Any]:

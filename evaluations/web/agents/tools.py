@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.agents.inner_site import InnerSite, Level, forbidden, not_found
 from geval.client import ApiError, Project, report_rows
 from geval.pipelines.verdict_table import verdict_lines
 
@@ -54,8 +54,9 @@ class Tools:
         ApiError: the agent may not spend money on `what`.
         """
         if self.site.level < Level.SPEND:
-            said = f"{what} calls a model, which may cost money; this connection may not spend."
-            raise ApiError(403, {"title": "Forbidden", "detail": said})
+            raise forbidden(
+                f"{what} calls a model, which may cost money; this connection may not spend."
+            )
 
     def named(self, project: str, kind: Literal["criteria", "judges"], name: str) -> Answer:
         """A criterion, or the newest version of a judge that is not retired, by its name.
@@ -67,8 +68,7 @@ class Tools:
         named = [row for row in rows if name in (row["name"], row.get("label"))]
         if not named:
             listed = ", ".join(dict.fromkeys(row["name"] for row in rows)) or "none yet"
-            said = f"{project} has no {name!r} among its {kind} ({listed})."
-            raise ApiError(404, {"title": "Not found", "detail": said})
+            raise not_found(f"{project} has no {name!r} among its {kind} ({listed}).")
         newest: Answer = max(named, key=lambda row: row.get("version", 0))
         return newest
 
@@ -257,7 +257,7 @@ class CoreTools(Tools):
         judge: str = "",
         check: bool = False,
     ) -> Answer:
-        """Load rows; all of them or, if there is an error, none. What is there already stays.
+        """Load rows; all of them or, if there is an error, none. What exists stays as it is.
 
         Args:
             kind: `outputs` (doc_id, system_id, source, output), `ratings` (doc_id, system_id,
@@ -282,7 +282,7 @@ class CoreTools(Tools):
     ) -> Answer:
         """The same with a file on this machine: CSV, JSON Lines, Parquet, xlsx and others."""
         if not Path(path).is_file():
-            raise ApiError(404, {"title": "Not found", "detail": f"There is no file {path}."})
+            raise not_found(f"There is no file {path}.")
         return self._load(project, path, kind, columns, scales, judge=judge, check=check)
 
     @tool(Level.WRITE)
@@ -322,12 +322,11 @@ class CoreTools(Tools):
         body: Answer = {"name": name, "kind": kind, "model": model, "mode": mode}
         if endpoint:
             self.may_spend("Making a judge on an endpoint")
-            there = {row["name"]: row["endpoint"] for row in self._endpoints(project)}
-            if endpoint not in there:
-                listed = ", ".join(there) or "none yet: a person adds one on the site"
-                said = f"{project} has no endpoint {endpoint!r} (endpoints: {listed})."
-                raise ApiError(404, {"title": "Not found", "detail": said})
-            body["endpoint"] = there[endpoint]
+            endpoints = {row["name"]: row["endpoint"] for row in self._endpoints(project)}
+            if endpoint not in endpoints:
+                listed = ", ".join(endpoints) or "none yet: a person adds one on the site"
+                raise not_found(f"{project} has no endpoint {endpoint!r} (endpoints: {listed}).")
+            body["endpoint"] = endpoints[endpoint]
         try:
             made = self.call(project, "POST", "/judges", body | {"settings": settings or {}})
         except ApiError as error:
