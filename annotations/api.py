@@ -52,7 +52,7 @@ Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 DESIGN = (
     "name", "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order",
     "seed", "lease_minutes", "deadline", "show_systems", "show_others", "show_scores",
-    "show_markdown", "strength", "unseen_percent",
+    "show_markdown", "strength", "unseen_percent", "language",
 )  # fmt: skip
 GOAL = ("kind", "criterion", *ASKED)
 
@@ -97,6 +97,7 @@ class CampaignIn(In):
     show_markdown: bool = False
     strength: bool = False
     unseen_percent: int = 0
+    language: str = Field("", max_length=10)
     goal: GoalIn | None = None
 
 

@@ -214,8 +214,12 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 # Nobody reads it, and it has a row with an address for each sign-in.
 AXES_DISABLE_ACCESS_LOG = True
 # Password resets are sent by e-mail. Without a mail server, e-mails are printed to the terminal.
+_EMAIL_URL = environment.text("GEVAL_EMAIL_URL")
+_EMAIL_CLASS = environment.text("GEVAL_EMAIL_BACKEND")
+# Whether invitations and mails about work are sent at all.
+SENDS_MAIL = bool(_EMAIL_URL or _EMAIL_CLASS)
 vars().update(
-    email_settings(environment.text("GEVAL_EMAIL_URL"), sender=environment.text("GEVAL_EMAIL_FROM"))
+    email_settings(_EMAIL_URL, sender=environment.text("GEVAL_EMAIL_FROM"), backend=_EMAIL_CLASS)
 )
 SESSION_ENGINE = "geval_site.sessions"
 LOGIN_URL = "login"
@@ -255,11 +259,26 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LANGUAGE_CODE = "en-us"
+LANGUAGE_CODE = "en"
+# Of annotators' pages and mails, each with its own name; everything else is in English. A request
+# is in another language only within `evaluations.people.languages.in_language`.
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("fr", "Français"),
+    ("es", "Español"),
+    ("pt", "Português"),
+    ("ja", "日本語"),
+    ("zh-hans", "简体中文"),
+    ("ar", "العربية"),
+]
+LOCALE_PATHS = [BASE_DIR / "geval_site" / "locale"]
+LANGUAGE_COOKIE_AGE = 365 * 86400
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SECURE = PRODUCTION
 TIME_ZONE = environment.text("GEVAL_TIME_ZONE", default="UTC")
 USE_TZ = True
-# The site is in English only; looking up the language for every number on a page takes time.
-USE_I18N = False
+USE_I18N = True
 USE_THOUSAND_SEPARATOR = False
 FORMAT_MODULE_PATH = "geval_site.formats"
 

@@ -10,12 +10,14 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotations.errors import AnnotationError
-from annotations.models import Campaign, ParticipantState, Seat
+from annotations.models import Campaign, Participant, ParticipantState, Seat
 from annotations.open_links.arrival import participant_of
 from annotations.open_links.places import end, seat_of
 from evaluations.models import Project
+from evaluations.people.languages import in_language
 from geval_site.joined_query import JoinedQuery
 
 View = Callable[..., HttpResponse]
@@ -25,15 +27,22 @@ _SEATS = JoinedQuery(
        JOIN evaluations_project p ON p.id = c.project_id JOIN annotations_annotator n
            ON n.id = s.annotator_id
        LEFT JOIN evaluations_membership m ON m.project_id = p.id AND m.user_id = n.user_id
+       LEFT JOIN evaluations_personalsettings l ON l.user_id = n.user_id
        WHERE s.campaign_id = %s AND n.user_id = %s AND p.slug = %s""",
-    others=("m.role",),
+    others=("m.role", "coalesce(l.language, '')"),
 )
-KEPT = "Your input is kept in this browser."
 
 
 def wants_json(request: HttpRequest) -> bool:
     """Whether the request comes from a script, which shows messages itself."""
     return request.headers.get("Accept", "") == "application/json"
+
+
+def is_of_another_person(request: HttpRequest, seat: Seat | None) -> bool:
+    """Whether a page that one annotator opened asks while another one is signed in in the same
+    browser; its script says whose page it is."""
+    of_page = request.headers.get("X-Annotator", "")
+    return bool(of_page) and seat is not None and of_page != str(seat.annotator_id)
 
 
 class PartIsOverError(Exception):
@@ -60,14 +69,21 @@ def _member_view(view: View) -> View:
     def guarded(
         request: HttpRequest, slug: str, pk: int, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        seat, role = _seat(slug, pk, request.user.pk)
-        try:
-            _check(seat, role, request, slug)
-            request.role = role  # type: ignore[attr-defined]
-            request.task_base = reverse("annotations:task_current", args=[slug, pk])  # type: ignore[attr-defined]
-            return view(request, seat, *args, **kwargs)
-        except AnnotationError as error:
-            return refusal(request, error)
+        seat, role, language = _seat(slug, pk, request.user.pk)
+
+        def answer() -> HttpResponse:
+            try:
+                _check(seat, role, request, slug)
+                if is_of_another_person(request, seat):
+                    return HttpResponse(status=401)
+                request.role = role  # type: ignore[attr-defined]
+                request.task_base = reverse("annotations:task_current", args=[slug, pk])  # type: ignore[attr-defined]
+                return view(request, seat, *args, **kwargs)
+            except AnnotationError as error:
+                return refusal(request, error)
+
+        of_campaign = seat.campaign.language if seat else ""
+        return in_language(request, answer, own=language, campaign=of_campaign)
 
     return guarded
 
@@ -78,12 +94,24 @@ def _participant_view(view: View) -> View:
         request.task_base = reverse("annotations:open_task", args=[address])  # type: ignore[attr-defined]
         request.is_open_link = True  # type: ignore[attr-defined]
         participant = participant_of(request, address)
+        campaign = participant.link.campaign.language if participant else ""
+
+        def answer() -> HttpResponse:
+            return part(request, participant, address, **kwargs)
+
+        return in_language(request, answer, campaign=campaign)
+
+    def part(
+        request: HttpRequest, participant: Participant | None, address: str, **kwargs: Any
+    ) -> HttpResponse:
         if participant and participant.until and participant.until < timezone.now():
             end(participant, ParticipantState.TIMED_OUT)
         if participant is None or participant.state != ParticipantState.ACTIVE:
             return _part_is_over(request, address)
         request.participant = participant  # type: ignore[attr-defined]
         seat = seat_of(participant)
+        if is_of_another_person(request, seat):
+            return HttpResponse(status=401)
         # Participants know the campaign by the title that its link has, and see nothing of others
         # nor of systems, whatever members see. Nothing of this is saved.
         seat.campaign.name = participant.link.title
@@ -102,8 +130,8 @@ def _part_is_over(request: HttpRequest, address: str) -> HttpResponse:
     """The way to the page that says how it ended, for a browser or its script."""
     entry = reverse("annotations:open_entry", args=[address])
     if wants_json(request):
-        message = f"This was not submitted: your time is up, or your part has ended. Open {entry}"
-        return refusal(request, AnnotationError(message, keeps_place=False))
+        message = _("This was not submitted: your time is up, or your part has ended.")
+        return refusal(request, AnnotationError(f"{message} {entry}", keeps_place=False))
     match = request.resolver_match
     if "fragment" in request.GET or (match and match.url_name == "open_next"):
         context = {"standing": "over", "entry": entry}
@@ -111,13 +139,14 @@ def _part_is_over(request: HttpRequest, address: str) -> HttpResponse:
     return redirect(entry)
 
 
-def _seat(slug: str, campaign: int, user: int | None) -> tuple[Seat | None, str | None]:
-    """The seat with its campaign and project, and the user's role in the project or None."""
+def _seat(slug: str, campaign: int, user: int | None) -> tuple[Seat | None, str | None, str | None]:
+    """The seat with its campaign and project, the user's role in the project, and the language
+    they chose; None for what there is not."""
     row = _SEATS.first([campaign, user, slug])
     if row is None:
-        return None, None
-    seat, seat.campaign, seat.campaign.project, role = row
-    return seat, role
+        return None, None, None
+    seat, seat.campaign, seat.campaign.project, role, language = row
+    return seat, role, language
 
 
 def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str) -> None:
@@ -125,23 +154,25 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
         if not Project.objects.seen_by(request.user).filter(slug=slug).exists():
             raise Http404
         raise AnnotationError(
-            "You are not an annotator of this campaign; its owner can add you.", keeps_place=False
+            _("You are not an annotator of this campaign; its owner can add you."),
+            keeps_place=False,
         )
     if role is None:
         raise AnnotationError(
-            f"You are no longer a member of {seat.campaign.project.name}, so nothing was stored."
-            f" {KEPT}",
+            _("You are no longer a member of %(project)s, so nothing was stored.")
+            % {"project": seat.campaign.project.name},
             keeps_place=False,
         )
     if seat.campaign.project.archived_at:
         raise AnnotationError(
-            f"{seat.campaign.project.name} is archived, so nothing was stored. {KEPT}",
+            _("%(project)s is archived, so nothing was stored.")
+            % {"project": seat.campaign.project.name},
             keeps_place=False,
         )
     if seat.removed_at:
         raise AnnotationError(
-            f"You are no longer an annotator of {seat.campaign.name}, so nothing was stored."
-            f" {KEPT}",
+            _("You are no longer an annotator of %(campaign)s, so nothing was stored.")
+            % {"campaign": seat.campaign.name},
             keeps_place=False,
         )
 

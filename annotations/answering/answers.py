@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from annotations.errors import AnnotationError
 from geval.scales import Scale
 
@@ -80,7 +82,7 @@ def _scores(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> 
         name, written = f"score-{question.key}", fields.get(f"score-{question.key}", "").strip()
         assert question.scale is not None
         if not written:
-            errors[name] = f"Rate {question.name}."
+            errors[name] = _("Rate %(question)s.") % {"question": question.name}
             continue
         try:
             value = float(written)
@@ -88,9 +90,11 @@ def _scores(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> 
             value = math.nan
         point = question.scale.point_at(value)
         if point is None:
-            errors[name] = (
-                f"{question.name}: {written[:40]} is not a point of its scale {question.scale}."
-            )
+            errors[name] = _("%(question)s: %(answer)s is not a point of its scale %(scale)s.") % {
+                "question": question.name,
+                "answer": written[:40],
+                "scale": question.scale,
+            }
         else:
             scores[str(question.key)] = point
     return {"scores": scores}
@@ -102,11 +106,12 @@ def _choices(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) ->
     for question in shape.questions:
         name, written = f"choice-{question.key}", fields.get(f"choice-{question.key}", "").strip()
         if not written:
-            errors[name] = f"Choose for {question.name}."
+            errors[name] = _("Choose for %(question)s.") % {"question": question.name}
         elif written not in allowed:
-            errors[name] = (
-                f"{question.name}: {written[:40]} is not one of the choices {', '.join(allowed)}."
-            )
+            errors[name] = _("%(question)s: %(answer)s is not one of the choices.") % {
+                "question": question.name,
+                "answer": written[:40],
+            }
         else:
             choices[str(question.key)] = int(written)
     return {"choices": choices}
@@ -118,12 +123,19 @@ def _best_worst(shape: Shape, fields: Mapping[str, str], errors: dict[str, str])
         for end in ("best", "worst"):
             name, written = f"{end}-{question.key}", fields.get(f"{end}-{question.key}", "").strip()
             if written not in map(str, shape.shown):
-                errors[name] = f"Choose the {end} for {question.name}."
+                message = (
+                    _("Choose the best for %(question)s.")
+                    if end == "best"
+                    else _("Choose the worst for %(question)s.")
+                )
+                errors[name] = message % {"question": question.name}
             else:
                 answer[end][str(question.key)] = int(written)
         key = str(question.key)
         if key in answer["best"] and answer["best"][key] == answer["worst"].get(key):
-            errors[f"worst-{key}"] = f"{question.name}: the best and the worst cannot be the same."
+            errors[f"worst-{key}"] = _(
+                "%(question)s: the best and the worst cannot be the same."
+            ) % {"question": question.name}
     return answer
 
 
@@ -134,9 +146,9 @@ def _ranks(shape: Shape, fields: Mapping[str, str], errors: dict[str, str]) -> A
         given = {pk: fields.get(f"rank-{question.key}-{pk}", "").strip() for pk in shape.shown}
         for pk, written in given.items():
             if written not in allowed:
-                errors[f"rank-{question.key}-{pk}"] = (
-                    f"Give every text a rank for {question.name}, 1 for the best."
-                )
+                errors[f"rank-{question.key}-{pk}"] = _(
+                    "Give every text a rank for %(question)s, 1 for the best."
+                ) % {"question": question.name}
         if all(written in allowed for written in given.values()):
             ranks[str(question.key)] = {str(pk): int(written) for pk, written in given.items()}
     return {"ranks": ranks}
@@ -152,10 +164,10 @@ def _spans(shape: Shape, written: str, errors: dict[str, str]) -> list[dict[str,
         spans = json.loads(written)
         read = [_span(shape, span) for span in spans]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        errors["spans"] = f"A marked span cannot be read ({error}); mark it again."
+        errors["spans"] = _("A marked span cannot be read; mark it again.") + f" ({error})"
         return []
     if len(read) > MOST_SPANS:
-        errors["spans"] = f"There are {len(read)} marked spans; at most {MOST_SPANS} can be stored."
+        errors["spans"] = _("At most %(most)s marked spans can be stored.") % {"most": MOST_SPANS}
     return sorted(read, key=lambda span: (span["start"], span["end"], span["category"]))
 
 

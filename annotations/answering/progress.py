@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from cachetools import TTLCache, cached
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from annotations.models import Assignment, Seat
-from geval.texts.numbers import in_time
+from evaluations.people.languages import counted
 
 # Places of a large campaign are counted for all its annotators together, and not for every item.
 SECONDS = 15
@@ -72,8 +73,17 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
         unseen = min(unseen, math.ceil(places / max(1, seats)))
     left = reserved + unseen
     done = submitted if assignment.state == "submitted" else submitted + before
-    time_left = in_time(seconds * left) if timed >= LEAST_TIMED and left else ""
+    time_left = _time_left(seconds * left) if timed >= LEAST_TIMED and left else ""
     return TaskProgress(done, max(done, submitted + left), time_left)
+
+
+def _time_left(seconds: float) -> str:
+    """A time in whole minutes, in words."""
+    hours, minutes = divmod(max(1, round(seconds / 60)), 60)
+    if not hours:
+        return _("about %(minutes)s min left") % {"minutes": minutes}
+    left = _("about %(hours)s h %(minutes)s min left")
+    return left % {"hours": counted(hours), "minutes": minutes}
 
 
 @cached(TTLCache(MOST_CAMPAIGNS, SECONDS), lock=threading.Lock())

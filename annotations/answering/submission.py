@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotations.answering.answers import (
     Answer,
@@ -99,7 +100,7 @@ def questions_of(campaign: Campaign) -> tuple[Question, ...]:
         Question(criterion.pk, criterion.name, criterion.scale)
         for criterion in criteria_of(campaign)
     )
-    return questions or (Question(0, "overall"),)
+    return questions or (Question(0, _("overall")),)
 
 
 def criteria_of(campaign: Campaign) -> list[Criterion]:
@@ -152,9 +153,11 @@ def submit(
             return Submitted(assignment, repeated=True)
         if version != assignment.version:
             raise AnnotationError(
-                "This item was already submitted with a different answer, perhaps in another "
-                "window. Reload the page to see and change that answer; your input here is kept as "
-                "a draft."
+                _(
+                    "This item was already submitted with a different answer, perhaps in another"
+                    " window. Reload the page to see and change that answer; your input here is"
+                    " kept as a draft."
+                )
             )
     elif assignment.state == AssignmentState.REJECTED:
         raise AnnotationError(

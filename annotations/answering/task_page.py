@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from annotations.answering.answers import LETTERS
 from annotations.answering.checks import ROUNDING, winner_of
@@ -23,6 +24,7 @@ from annotations.models import (
 )
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
+from evaluations.people.languages import with_point
 from geval.scales import Scale, short
 from geval.texts.turns import Turn, turns_from
 from geval.texts.word_differences import Piece, word_differences
@@ -42,13 +44,15 @@ _TEXTS = """SELECT o.id, o.text, s.name, o.turns FROM evaluations_candidateoutpu
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a question; `key` is the key on the keyboard that chooses it."""
+    """An option of a question; `key` is the key on the keyboard that chooses it, `end` what the
+    first and the last point of a scale mean where points have no names."""
 
     value: str
     label: str
     name: str
     key: str
     chosen: bool
+    end: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,9 @@ class QuestionRow:
     @property
     def ends(self) -> tuple[str, str] | None:
         """What the ends of a scale mean, where its points have no names of their own."""
-        if self.scale is None or any(option.name for option in self.options):
+        if self.scale is None or not self.options or not self.options[0].end:
             return None
-        return "low", "high"
+        return self.options[0].end, self.options[-1].end
 
 
 @dataclass(frozen=True)
@@ -199,25 +203,24 @@ def _outputs(
 
 
 def _attention_text(campaign: Campaign, criteria: list[Criterion], expected: dict[str, Any]) -> str:
+    about = _("This is an attention check, not a system’s text.")
     if campaign.is_rating:
         scores = {criterion.pk: criterion.name for criterion in criteria}
         ratings = ", ".join(
-            f"{scores[int(key)]} {short(point)}" for key, point in expected["scores"].items()
+            f"{scores[int(key)]} {with_point(point)}" for key, point in expected["scores"].items()
         )
-        return (
-            "This is an attention check, not a system's text. Please give these ratings:"
-            f" {ratings}."
-        )
+        return f"{about} {_('Please give these ratings:')} {ratings}."
     if "places" in expected:
-        best, worst = (LETTERS[expected["places"][end]] for end in ("best", "worst"))
+        ends = {end: LETTERS[expected["places"][end]] for end in ("best", "worst")}
         wanted = (
-            f"choose {best} as the best and {worst} as the worst"
+            _("Please choose %(best)s as the best and %(worst)s as the worst everywhere.")
             if campaign.kind == CampaignKind.BEST_WORST
-            else f"rank {best} first and {worst} last"
+            else _("Please rank %(best)s first and %(worst)s last everywhere.")
         )
-        return f"This is an attention check, not a system's text. Please {wanted} everywhere."
-    side = "A, on the left" if expected["side"] == "left" else "B, on the right"
-    return f"This is an attention check, not a system's text. Please choose {side} everywhere."
+        return f"{about} {wanted % ends}"
+    if expected["side"] == "left":
+        return f"{about} {_('Please choose A everywhere.')}"
+    return f"{about} {_('Please choose B everywhere.')}"
 
 
 def _rows(
@@ -229,7 +232,7 @@ def _rows(
 ) -> Iterator[QuestionRow]:
     rows: list[Criterion | None] = [*criteria] if criteria else [None]
     for criterion in rows:
-        key, name = (criterion.pk, criterion.name) if criterion else (0, "Overall")
+        key, name = (criterion.pk, criterion.name) if criterion else (0, _("Overall"))
         if campaign.is_rating and criterion:
             field = f"score-{key}"
             points = criterion.scale.points
@@ -246,12 +249,12 @@ def _rows(
                 (str(output.pk), output.letter, "", str(n))
                 for n, output in enumerate(outputs, start=1)
             ]
-            yield _row(f"best-{key}", f"{name}: best", letters, begun, criterion)
-            yield _row(f"worst-{key}", f"{name}: worst", letters, begun, None)
+            yield _row(f"best-{key}", f"{name}: {_('best')}", letters, begun, criterion)
+            yield _row(f"worst-{key}", f"{name}: {_('worst')}", letters, begun, None)
         else:
             ranks = [(str(rank), str(rank), "", str(rank)) for rank in range(1, len(outputs) + 1)]
             for output in outputs:
-                title = f"{name}: rank of {output.letter}"
+                title = f"{name}: {_('rank of')} {output.letter}"
                 first = output is outputs[0]
                 yield _row(
                     f"rank-{key}-{output.pk}", title, ranks, begun, criterion if first else None
@@ -280,10 +283,11 @@ def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
         and scale.points[-1] <= 10
         and not (scale.points[0] == 0 and scale.points[-1] == 10)
     )
+    ends = {} if names else {1: _("low"), len(scale.points): _("high")}
     return tuple(
         Option(
             value=short(point),
-            label=short(point),
+            label=with_point(point),
             name=names.get(point, ""),
             key=(
                 short(point % 10)
@@ -295,6 +299,7 @@ def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
                 else ""
             ),
             chosen=short(point) == chosen,
+            end=ends.get(number, ""),
         )
         for number, point in enumerate(scale.points, start=1)
     )
@@ -303,13 +308,13 @@ def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
 def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
     if strength:
         return [
-            ("2", "A", "much better", "1"),
-            ("1", "A", "better", "2"),
-            ("0", "tie", "", "3"),
-            ("-1", "B", "better", "4"),
-            ("-2", "B", "much better", "5"),
+            ("2", "A", _("much better"), "1"),
+            ("1", "A", _("better"), "2"),
+            ("0", _("tie"), "", "3"),
+            ("-1", "B", _("better"), "4"),
+            ("-2", "B", _("much better"), "5"),
         ]
-    return [("1", "A", "", "1"), ("0", "tie", "", "0"), ("-1", "B", "", "2")]
+    return [("1", "A", "", "1"), ("0", _("tie"), "", "0"), ("-1", "B", "", "2")]
 
 
 def _judge_scores(
@@ -329,8 +334,8 @@ def _judge_scores(
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         for criterion, judge, output, value in cursor.fetchall():
-            of = f" of {letters[output]}" if letters[output] else ""
-            judge_scores[criterion].append(f"{judge}{of}: {value:.1f}")
+            of = f" ({letters[output]})" if letters[output] else ""
+            judge_scores[criterion].append(f"{judge}{of}: {with_point(round(value, 1))}")
     return judge_scores
 
 
@@ -352,26 +357,32 @@ def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, .
     for key, point in expected.get("scores", {}).items():
         given = assignment.answer["scores"].get(key)
         is_near = abs(given - point) <= assignment.campaign.check_tolerance + ROUNDING
-        verdict = (
-            "as expected"
-            if given == point
-            else f"expected {short(point)}{', near enough' * is_near}"
-        )
-        lines.append(f"{names.get(key, 'Overall')}: you gave {short(given)}, {verdict}.")
-    letters = {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)} | {0: "a tie"}
+        near = f" ({_('near enough')})" if is_near and given != point else ""
+        line = _compared(names.get(key), with_point(given), with_point(point), given == point)
+        lines.append(f"{line}{near}")
+    letters = {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)} | {0: _("tie")}
     for key, winner in expected.get("winners", {}).items():
         given = winner_of(assignment.answer["choices"].get(key, 0), assignment.shown)
-        verdict = "as expected" if given == winner else f"expected {letters[winner]}"
-        lines.append(f"{names.get(key, 'Overall')}: you preferred {letters[given]}, {verdict}.")
-    for end in ("best", "worst"):
+        lines.append(
+            _compared(names.get(key), letters[given], letters[winner], given == winner)
+        )
+    for end, name in (("best", _("best")), ("worst", _("worst"))):
         for key, wanted in expected.get(end, {}).items():
             given = assignment.answer[end].get(key)
-            verdict = "as expected" if given == wanted else f"expected {letters[wanted]}"
-            lines.append(f"{names.get(key, 'Overall')}: your {end} is {letters[given]}, {verdict}.")
+            title = f"{names.get(key, _('Overall'))}: {name}"
+            lines.append(_compared(title, letters[given], letters[wanted], given == wanted))
     for key, ranks in expected.get("ranks", {}).items():
-        lines.append(
-            f"{names.get(key, 'Overall')}: you ranked"
-            f" {in_order(assignment.answer['ranks'].get(key, {}), letters)},"
-            f" expected {in_order(ranks, letters)}."
-        )
+        order = in_order(assignment.answer["ranks"].get(key, {}), letters)
+        wanted_order = in_order(ranks, letters)
+        lines.append(_compared(names.get(key), order, wanted_order, order == wanted_order))
     return tuple(lines)
+
+
+def _compared(title: str | None, given: str, expected: str, is_right: bool) -> str:
+    """A line of feedback: what was given and what was expected."""
+    line = (
+        _("%(question)s: you gave %(given)s, as expected.")
+        if is_right
+        else _("%(question)s: you gave %(given)s, expected was %(expected)s.")
+    )
+    return line % {"question": title or _("Overall"), "given": given, "expected": expected}

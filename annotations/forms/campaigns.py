@@ -42,7 +42,14 @@ FOLDED = (
     ),
     (
         "What annotators see",
-        ("show_systems", "show_others", "show_scores", "unseen_percent", "show_markdown"),
+        (
+            "language",
+            "show_systems",
+            "show_others",
+            "show_scores",
+            "unseen_percent",
+            "show_markdown",
+        ),
     ),
     (
         "Marked errors and adjudication",
@@ -91,7 +98,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "group_size", "overlap", "order", "seed",
             "lease_minutes", "deadline", "check_percent", "attention_checks", "practice_items",
             "check_tolerance", "practice_pass", "show_systems",
-            "show_others", "show_scores", "unseen_percent", "show_markdown", "strength",
+            "show_others", "show_scores", "unseen_percent", "show_markdown", "strength", "language",
             "adjudicate_beyond",
         )  # fmt: skip
         widgets = {
@@ -113,6 +120,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "practice_items": "Practice items",
             "check_tolerance": "Tolerance of checks",
             "practice_pass": "Pass mark of practice (percent)",
+            "language": "Language of annotators’ pages",
             "show_systems": "Show system names",
             "show_others": "Compare with others",
             "show_scores": "Show LLM scores",
@@ -152,6 +160,10 @@ class CampaignForm(GoalFields, forms.ModelForm):
             "practice_pass": (
                 "Anyone who gets fewer practice items right gets no other items; an open link"
                 " screens them out. 0: no pass mark."
+            ),
+            "language": (
+                "Buttons, keys and messages; your own texts stay as you write them. Annotators can"
+                " choose another language. Leave empty for that of their browser."
             ),
             "show_systems": "If off, annotators do not see which system wrote a text.",
             "show_others": (

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
 
 from annotations.models import Campaign, OpenLink
 from annotations.open_links.arrival import LONGEST_ID
@@ -161,10 +162,10 @@ class OpenLinkForm(forms.ModelForm):
 
 class OwnCodeForm(forms.Form):
     code = forms.CharField(
-        label="A code that you make up",
+        label=gettext_lazy("A code that you make up"),
         min_length=4,
         max_length=LONGEST_ID,
-        help_text=(
+        help_text=gettext_lazy(
             "At least four characters, not your name. With the same code you come back to your"
             " place on another device."
         ),

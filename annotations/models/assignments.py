@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_noop as _
 
 from annotations.models.campaigns import Campaign
 from annotations.models.people import Annotator
@@ -64,10 +65,10 @@ class CampaignItem(models.Model):
 
 class AssignmentState(models.TextChoices):
     RESERVED = "reserved", "Reserved"
-    SUBMITTED = "submitted", "Submitted"
-    SKIPPED = "skipped", "Skipped"
-    EXPIRED = "expired", "Lease expired"
-    REJECTED = "rejected", "Rejected"
+    SUBMITTED = "submitted", _("Submitted")
+    SKIPPED = "skipped", _("Skipped")
+    EXPIRED = "expired", _("Lease expired")
+    REJECTED = "rejected", _("Rejected")
 
 
 class Assignment(models.Model):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import connection, models
 from django.urls import reverse
+from django.utils.translation import gettext_noop as _
 
 from annotations.models.people import Annotator
 from evaluations.models import Criterion, Project
@@ -15,10 +17,10 @@ from geval.texts.formatting.kinds import FieldFormat, TextFormat
 
 
 class CampaignKind(models.TextChoices):
-    RATING = "rating", "Rate outputs"
-    PAIRWISE = "pairwise", "Compare two outputs"
-    BEST_WORST = "best_worst", "Best and worst of several"
-    RANKING = "ranking", "Rank several outputs"
+    RATING = "rating", _("Rate outputs")
+    PAIRWISE = "pairwise", _("Compare two outputs")
+    BEST_WORST = "best_worst", _("Best and worst of several")
+    RANKING = "ranking", _("Rank several outputs")
 
 
 class CampaignState(models.TextChoices):
@@ -80,6 +82,9 @@ class Campaign(models.Model):
         default=60, validators=[MinValueValidator(0.01), MaxValueValidator(10_080)]
     )
     deadline = models.DateTimeField(null=True, blank=True)
+    language = models.CharField(
+        max_length=10, choices=settings.LANGUAGES, blank=True, default="", db_default=""
+    )
 
     check_percent = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(50)])
     attention_checks = models.BooleanField(default=False)

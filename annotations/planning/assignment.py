@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotations.errors import AnnotationError
 from annotations.models import (
@@ -72,18 +73,26 @@ def refuse_if_not_open(campaign: Campaign) -> None:
     AnnotationError: the campaign has not begun, is closed, or its deadline is over.
     """
     if campaign.state == CampaignState.DRAFT:
-        raise AnnotationError(f"{campaign.name} has not been opened yet.", keeps_place=False)
+        raise AnnotationError(
+            _("%(campaign)s has not been opened yet.") % {"campaign": campaign.name},
+            keeps_place=False,
+        )
     if campaign.state == CampaignState.CLOSED:
         raise AnnotationError(
-            f"{campaign.name} is closed, so this was not submitted. Ask its owner to reopen it; "
-            "your draft is kept.",
+            _(
+                "%(campaign)s is closed, so this was not submitted. Ask its owner to reopen it;"
+                " your draft is kept."
+            )
+            % {"campaign": campaign.name},
             keeps_place=False,
         )
     if campaign.deadline and campaign.deadline < timezone.now():
         raise AnnotationError(
-            f"The deadline of {campaign.name} has passed, so this was not submitted. Ask its owner "
-            "for"
-            " more time; your draft is kept.",
+            _(
+                "The deadline of %(campaign)s has passed, so this was not submitted. Ask its owner"
+                " for more time; your draft is kept."
+            )
+            % {"campaign": campaign.name},
             keeps_place=False,
         )
 
@@ -167,7 +176,8 @@ def _lock_for_reserving(seat: Seat) -> None:
     if is_removed:
         # Since the request began; items that are given now would come back with their lease only.
         raise AnnotationError(
-            f"You are no longer an annotator of {seat.campaign.name}.", keeps_place=False
+            _("You are no longer an annotator of %(campaign)s.") % {"campaign": seat.campaign.name},
+            keeps_place=False,
         )
 
 
@@ -354,8 +364,11 @@ def take_back(assignment: Assignment) -> None:
             )
             if not cursor.rowcount:
                 raise AnnotationError(
-                    "Your time for this item expired and others have answered it, so it was not "
-                    "submitted. Your input is kept as a draft; continue with the next item.",
+                    _(
+                        "Your time for this item expired and others have answered it, so it was"
+                        " not submitted. Your input is kept as a draft; continue with the next"
+                        " item."
+                    ),
                     keeps_place=False,
                 )
     lease = timedelta(minutes=assignment.campaign.lease_minutes)
@@ -373,7 +386,7 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
     refuse_if_not_open(seat.campaign)
     if assignment.state in (AssignmentState.SUBMITTED, AssignmentState.REJECTED):
         raise AnnotationError(
-            "This item was already submitted; change your answer instead of skipping it."
+            _("This item was already submitted; change your answer instead of skipping it.")
         )
     if assignment.state == AssignmentState.RESERVED and assignment.item.kind == ItemKind.ORDINARY:
         with connection.cursor() as cursor:
@@ -400,14 +413,17 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
         is_seated = cursor.fetchone()
     if not is_seated:
         raise AnnotationError(
-            f"You are no longer an annotator of {seat.campaign.name}, so this was not submitted.",
+            _("You are no longer an annotator of %(campaign)s, so nothing was stored.")
+            % {"campaign": seat.campaign.name},
             keeps_place=False,
         )
     row = _ASSIGNMENTS.first([assignment_id, seat.campaign_id, seat.annotator_id])
     if row is None:
         raise AnnotationError(
-            "This item is not assigned to you, so nothing was submitted. Continue with your own "
-            "next item.",
+            _(
+                "This item is not assigned to you, so nothing was submitted. Continue with your own"
+                " next item."
+            ),
             keeps_place=False,
         )
     assignment: Assignment

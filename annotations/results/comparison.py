@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from annotations.answering.answers import LETTERS, Answer
 from annotations.answering.submission import questions_of
 from annotations.answering.task_page import in_order
 from annotations.models import Assignment, AssignmentState, Campaign
 from evaluations.models.improving import is_withheld
-from geval.scales import short
+from evaluations.people.languages import with_point
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,13 @@ def others_of(assignment: Assignment) -> list[GivenAnswers] | None:
         .exclude(pk=assignment.pk)
         .order_by("pk")
     )
-    named = [(f"Annotator {number}", other) for number, other in enumerate(others, start=1)]
+    named = [(f"{_('Annotator')} {number}", other) for number, other in enumerate(others, start=1)]
     return answers_in_words(assignment.campaign, named, _letters(assignment))
 
 
 def own_of(assignment: Assignment) -> GivenAnswers:
     """The answer of an assignment's annotator."""
-    return answers_in_words(assignment.campaign, [("You", assignment)], _letters(assignment))[0]
+    return answers_in_words(assignment.campaign, [(_("You"), assignment)], _letters(assignment))[0]
 
 
 def own_answers(
@@ -75,16 +77,17 @@ def answers_in_words(
 def in_words(answer: Answer, key: str, shown: Sequence[int], letters: dict[int, str]) -> str:
     """An answer to one question, such as "4", "A", "strongly B", "best A, worst C", "B > A = C"."""
     if "scores" in answer:
-        return short(answer["scores"][key]) if key in answer["scores"] else ""
+        return with_point(answer["scores"][key]) if key in answer["scores"] else ""
     if "choices" in answer:
         value = answer["choices"].get(key)
         if value is None:
             return ""
-        winner = "tie" if not value else letters.get(shown[0] if value > 0 else shown[1], "?")
-        return f"strongly {winner}" if abs(value) == 2 else winner
+        winner = _("tie") if not value else letters.get(shown[0] if value > 0 else shown[1], "?")
+        return _("strongly %(winner)s") % {"winner": winner} if abs(value) == 2 else winner
     if "best" in answer:
         best, worst = answer["best"].get(key), answer["worst"].get(key)
         if not (best and worst):
             return ""
-        return f"best {letters.get(best, '?')}, worst {letters.get(worst, '?')}"
+        ends = {"best": letters.get(best, "?"), "worst": letters.get(worst, "?")}
+        return _("best %(best)s, worst %(worst)s") % ends
     return in_order(answer.get("ranks", {}).get(key, {}), letters)

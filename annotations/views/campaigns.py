@@ -22,9 +22,10 @@ from annotations.planning.campaigns import (
 )
 from annotations.results.progress import campaign_progress, own_progress
 from annotations.results.seen_scores import seen_scores
-from evaluations.models import Project
+from evaluations.models import Project, Role
 from evaluations.models.improving import withheld_documents
 from evaluations.people.access import EDITORS, EVERYONE, project_view
+from evaluations.people.languages import in_language
 from evaluations.reports.serving.live import live_data
 from evaluations.web.polling import STOP_POLLING
 from geval.texts.hidden_fields import whole_number
@@ -48,7 +49,12 @@ def campaign_list(request: HttpRequest, project: Project) -> HttpResponse:
         "campaigns": project.campaigns.all() if request.may_edit else None,  # type: ignore[attr-defined]
         "withheld": len(withheld_documents(project.pk)),
     }
-    return render(request, "annotations/campaign_list.html", context)
+
+    def answer() -> HttpResponse:
+        return render(request, "annotations/campaign_list.html", context)
+
+    is_annotator = request.role == Role.ANNOTATOR  # type: ignore[attr-defined]
+    return in_language(request, answer) if is_annotator else answer()
 
 
 @project_view(EDITORS)

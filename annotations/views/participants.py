@@ -41,6 +41,7 @@ from annotations.open_links.places import (
     take_place,
 )
 from annotations.results.passing import items_of
+from evaluations.people.languages import in_language
 from geval.texts.formatting.markdown import as_html
 
 View = Callable[..., HttpResponse]
@@ -58,7 +59,7 @@ def _open_page(view: View) -> View:
         )
         link = get_object_or_404(links, address=address)
         request.is_open_link = True  # type: ignore[attr-defined]
-        return view(request, link)
+        return in_language(request, lambda: view(request, link), campaign=link.campaign.language)
 
     return guarded
 

@@ -3,11 +3,14 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering.access import PartIsOverError, refusal, seat_view, wants_json
+from annotations.answering.script_words import script_words
 from annotations.answering.submission import questions_of, submit
 from annotations.answering.task_page import own_assignment, task_page
 from annotations.errors import AnnotationError
@@ -73,6 +76,13 @@ def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
     return redirect(f"{_base(request)}{previous.pk}/" if previous else _base(request))
 
 
+@require_GET
+@seat_view
+def task_token(request: HttpRequest, _seat: Seat) -> HttpResponse:
+    """A new token for a page whose annotator signed in again."""
+    return JsonResponse({"token": get_token(request)})
+
+
 @require_POST
 @seat_view
 def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
@@ -108,7 +118,7 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
 def task_draft(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
     if len(request.body) > DRAFT_LIMIT:
         raise AnnotationError(
-            "The draft is too long to be stored on the server; shorten the comment."
+            _("The draft is too long to be stored on the server; shorten the comment.")
         )
     fields, number = _fields(request), _draft_number(request)
     kept = keep_draft(seat, assignment, number=number, draft=fields, seconds=_seconds(request))
@@ -153,9 +163,11 @@ def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespo
     """Other people's answers to an item, after one's own, if the campaign shows them."""
     own_answer = _own(seat, assignment)
     if not seat.campaign.show_others:
-        raise AnnotationError("This campaign does not show other people's answers.")
+        raise AnnotationError(_("This campaign does not show other people’s answers."))
     if own_answer.state != AssignmentState.SUBMITTED:
-        raise AnnotationError("Submit your own answer first; then you can compare it with others.")
+        raise AnnotationError(
+            _("Submit your own answer first; then you can compare it with others.")
+        )
     Assignment.objects.filter(pk=own_answer.pk, saw_others_at=None).update(
         saw_others_at=timezone.now()
     )
@@ -233,6 +245,7 @@ def _page(
     context |= {
         "tab": "annotate",
         "error": error,
+        "words": script_words(),
         "guidelines": as_html(seat.campaign.project.guidelines),
         "criteria_guidelines": [
             (criterion, as_html(criterion.guidelines)) for criterion in seat.campaign.criteria.all()

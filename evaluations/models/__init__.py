@@ -34,6 +34,7 @@ from evaluations.models.judges import (
 from evaluations.models.kept_reports import KeptPart, KeptReport, KeptState
 from evaluations.models.limits import MonthlySpending, ProjectLimits
 from evaluations.models.members import AuditEntry, Invitation
+from evaluations.models.persons import Mail, MailKind, PersonalSettings
 from evaluations.models.project import Membership, Project, Role
 from evaluations.models.request_counts import RequestCount
 from evaluations.models.runs import (
@@ -92,11 +93,14 @@ __all__ = [
     "LockedDocuments",
     "LockedText",
     "Look",
+    "Mail",
+    "MailKind",
     "Membership",
     "ModelProbe",
     "ModelReply",
     "MonthlySpending",
     "PairScore",
+    "PersonalSettings",
     "Project",
     "ProjectLimits",
     "Proposal",

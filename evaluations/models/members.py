@@ -40,6 +40,8 @@ class Invitation(models.Model):
     note = models.CharField(
         max_length=200, blank=True, help_text="Whom it is for, in the owner's words."
     )
+    address = models.EmailField(blank=True, default="", db_default="")
+    mailed_at = models.DateTimeField(null=True, blank=True)
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )

@@ -10,6 +10,7 @@ from django.db import IntegrityError, models, transaction
 from django.urls import reverse
 from django.utils.crypto import get_random_string
 from django.utils.text import slugify
+from django.utils.translation import gettext_noop as _
 
 from geval.texts.formatting.kinds import (
     CODE_LANGUAGES,
@@ -58,10 +59,10 @@ def free_slug(name: str) -> str:
 
 
 class Role(models.TextChoices):
-    OWNER = "owner", "Owner"
-    RESEARCHER = "researcher", "Researcher"
-    ANNOTATOR = "annotator", "Annotator"
-    VIEWER = "viewer", "Viewer"
+    OWNER = "owner", _("Owner")
+    RESEARCHER = "researcher", _("Researcher")
+    ANNOTATOR = "annotator", _("Annotator")
+    VIEWER = "viewer", _("Viewer")
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):

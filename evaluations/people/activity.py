@@ -85,6 +85,8 @@ IN_WORDS = {
     "evaluations:endpoint_probe": "probed a model",
     "evaluations:endpoint_retire": "retired or restored an endpoint",
     "evaluations:invitation_create": "invited somebody",
+    "evaluations:invitations_mail": "invited people by mail",
+    "evaluations:member_password": "sent a member a link for a new password",
     "evaluations:invitation_revoke": "revoked an invitation",
     "evaluations:item_explain": "asked a model to explain a score",
     "evaluations:judge_create": "created a judge",

@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evaluations.people.languages import counted
 from evaluations.reports.chosen_figures import downloads_of
 from geval.reports.figures import FIGURE_TITLES
 from geval.reports.glossary import TERMS, Term
@@ -128,6 +129,7 @@ def starts_with(text: str, beginning: str) -> bool:
 
 
 register.filter(thin)
+register.filter(counted)
 register.filter(same_documents_note)
 register.filter(sessions_note)
 register.filter(chosen_note)

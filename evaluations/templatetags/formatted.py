@@ -4,6 +4,7 @@ from django import template
 from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from evaluations.models import Document
 from geval.texts.formatting.kinds import FieldFormat, TextFormat, language_of
@@ -14,7 +15,7 @@ register = template.Library()
 _LEFT_TO_RIGHT = {TextFormat.CODE, TextFormat.HTML, TextFormat.JSON}
 _OPEN, _SEARCHED = SafeString(" open"), SafeString(" data-source")
 # A wide table scrolls by itself, also by keyboard.
-_SCROLLS = SafeString(' tabindex="0" role="region" aria-label="Table"')
+_SCROLLS = SafeString(' tabindex="0" role="group"')
 
 
 @register.simple_block_tag
@@ -56,13 +57,14 @@ def _language(of: Document | None, of_project: str) -> str:
 def _both(found: ShownText, written: SafeString, *, raw: bool, searched: bool) -> SafeString:
     return format_html(
         '<div class="text formatted formatted-{}" data-formatted dir="{}"{}{}>{}</div>'
-        '<details class="as-written" data-as-written{}><summary lang="en" dir="ltr">As written,'
-        " which is what judges get <kbd>m</kbd></summary>{}</details>",
+        '<details class="as-written" data-as-written{}><summary>{} <kbd>m</kbd></summary>'
+        "{}</details>",
         found.kind.value,
         "ltr" if found.kind in _LEFT_TO_RIGHT else "auto",
         _SEARCHED if searched else "",
         _SCROLLS if found.kind == TextFormat.TABLE else "",
         mark_safe(found.html),  # noqa: S308 (cleaned)
         _OPEN if raw else "",
+        _("As written, which is what judges get"),
         written,
     )

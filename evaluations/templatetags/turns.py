@@ -10,6 +10,7 @@ from html import escape
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from geval.texts.turns import ASSISTANT, CALL, RESULT, TOOL, USER, ToolCall, Turn
 
@@ -38,19 +39,21 @@ def reply(listed: Sequence[Turn]) -> SafeString:
 
 
 def _list(listed: Sequence[Turn]) -> SafeString:
+    label = escape(_("turn %(number)s"))
     items = '<span class="sep">\n</span></li>'.join(
-        _turn(turn, turn.number or place) for place, turn in enumerate(listed, start=1)
+        _turn(turn, turn.number or place, label) for place, turn in enumerate(listed, start=1)
     )
     whole = f'<ol class="turns" data-turns>{items}</li></ol>' if listed else ""
     return mark_safe(whole)  # noqa: S308 (escaped)
 
 
-def _turn(turn: Turn, number: int) -> str:
+def _turn(turn: Turn, number: int, label: str) -> str:
     kind = turn.role if turn.role in _KNOWN else "other"
     time = f' data-time="{escape(turn.time)}"' if turn.time else ""
     return (
         f'<li class="turn turn-{kind}" data-turn tabindex="-1" value="{number}"'
-        f'{time}><span class="turn-who" role="heading" aria-level="3" data-number="{number}">'
+        f'{time}><span class="turn-who" role="heading" aria-level="3"'
+        f' data-number="{label % {"number": number}}">'
         f'{escape(turn.speaker)}<span class="sep">: </span></span>{_body(turn)}'
     )
 
@@ -65,6 +68,7 @@ def _call(call: ToolCall) -> str:
     """A call, folded with its result where they are long."""
     size = len(call.arguments) + len(call.result or "")
     is_open = " open" if size <= SHORT else ""
+    size_in_words = _("%(number)s characters") % {"number": f"{size:,}"}
     result = (
         f'<span class="sep">\n</span><span class="turn-result" dir="auto">{RESULT}'
         f"{escape(call.result)}</span>"
@@ -72,7 +76,7 @@ def _call(call: ToolCall) -> str:
         else ""
     )
     return (
-        f'<details class="turn-call"{is_open}><summary data-size="{size:,} characters">{CALL}'
+        f'<details class="turn-call"{is_open}><summary data-size="{escape(size_in_words)}">{CALL}'
         f"{escape(call.name)}</summary><code>({escape(call.arguments)})</code>{result}</details>"
     )
 
@@ -81,13 +85,14 @@ def _links(turn: Turn) -> Iterator[str]:
     """Attachments: links open elsewhere and say nothing of where the reader came from."""
     for link in turn.attachments:
         shown = escape(link)
+        name = f"{escape(_('Attachment'))} {shown}"
         if link.startswith(("http://", "https://")):
             yield (
                 f'<a class="turn-link" href="{shown}" target="_blank" data-label="{shown}"'
-                f' rel="noopener noreferrer nofollow" aria-label="Attachment {shown}"></a>'
+                f' rel="noopener noreferrer nofollow" aria-label="{name}"></a>'
             )
         else:
             yield (
                 f'<span class="turn-link" role="img" data-label="{shown}"'
-                f' aria-label="Attachment {shown}"></span>'
+                f' aria-label="{name}"></span>'
             )

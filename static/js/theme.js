@@ -9,7 +9,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.querySelector("[data-theme-switch]");
     if (!button) return;
-    const name = () => { button.textContent = isDark() ? "Light theme" : "Dark theme"; };
+    const name = () => { button.textContent = isDark() ? button.dataset.light : button.dataset.dark; };
     button.hidden = false;
     name();
     button.addEventListener("click", () => {

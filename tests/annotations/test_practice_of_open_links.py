@@ -120,5 +120,5 @@ def test_instructions_say_how_much_has_to_be_right(link: OpenLink) -> None:
 
     instructions = page(client.post("/c/ferries?id=x", follow=True))
 
-    assert "2</strong> practice items first" in " ".join(instructions.split())
+    assert "Practice items first: <strong>2</strong>" in " ".join(instructions.split())
     assert "60 % right" in " ".join(instructions.split())

@@ -39,7 +39,7 @@ def test_an_owner_invites_and_somebody_with_an_account_joins_once(
     kim.force_login(make_user("kim"))
     lee.force_login(make_user("lee"))
 
-    assert "invited as <strong>annotator</strong>" in kim.get(link).content.decode()
+    assert "Your role: <strong>Annotator</strong>" in kim.get(link).content.decode()
     kim.post(link)
 
     assert Membership.objects.get(user__username="kim").role == "annotator"

@@ -534,7 +534,7 @@ TABLES = (
                   CASE WHEN t.state = 'open' THEN 'closed' ELSE t.state END AS state,
                   t.selection, t.sample_size, t.whole_documents, t.group_size, t.overlap, t."order",
                   t.seed, t.lease_minutes, t.deadline, t.show_systems, t.show_others, t.show_scores,
-                  t.unseen_percent, t.show_markdown, t.strength, t.span_categories,
+                  t.unseen_percent, t.show_markdown, t.strength, t.language, t.span_categories,
                   t.span_severities, t.adjudicate_beyond, t.created_at, t.opened_at, t.closed_at,
                   t.check_percent, t.check_tolerance, t.attention_checks, t.practice_items,
                   t.practice_pass
@@ -545,7 +545,7 @@ TABLES = (
         | same("show_others", "show_scores", "unseen_percent", "show_markdown", "strength")
         | same("span_categories", "span_severities", "adjudicate_beyond", "created_at")
         | same("opened_at", "closed_at", "check_percent", "check_tolerance", "attention_checks")
-        | same("practice_items", "practice_pass"),
+        | same("practice_items", "practice_pass", "language"),
         key=("campaign",),
         of_project=True,
         json=frozenset({"span_categories", "span_severities"}),
@@ -558,6 +558,7 @@ TABLES = (
             "practice_items": 0,
             "practice_pass": 0,
             "unseen_percent": 0,
+            "language": "",
         },
         is_later=True,
     ),

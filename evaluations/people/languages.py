@@ -1,0 +1,108 @@
+"""The language of annotators' pages: the person's own choice, else the campaign's language, else
+the browser's. Whatever happens outside `in_language` is in English."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.formats import get_format, number_format
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+from evaluations.models import PersonalSettings
+from geval.scales import short
+from geval.texts.numbers import thin
+
+
+def in_language(
+    request: HttpRequest,
+    view: Callable[[], HttpResponse],
+    *,
+    own: str | None = None,
+    campaign: str = "",
+) -> HttpResponse:
+    """The response of a view that speaks to an annotator.
+
+    Args:
+        own: what a signed-in person chose, "" for nothing; None to look it up.
+        campaign: the language of the campaign, "" if it leaves that to the browser.
+    """
+    language = chosen_language(request, own=own, campaign=campaign)
+    request.languages = settings.LANGUAGES  # type: ignore[attr-defined]
+    with translation.override(language):
+        response = view()
+    response.headers["Content-Language"] = language
+    patch_vary_headers(response, ("Accept-Language", "Cookie"))
+    return response
+
+
+def chosen_language(request: HttpRequest, *, own: str | None = None, campaign: str = "") -> str:
+    """One of the site's languages; see `in_language`."""
+    if own is None:
+        own = own_language(request)
+    for code in (own, campaign, *_of_browser(request)):
+        if supported := _supported(code):
+            return supported
+    return settings.LANGUAGE_CODE
+
+
+def own_language(request: HttpRequest) -> str:
+    """What the person of a request chose: stored with an account, else in a cookie; "" if they
+    chose nothing."""
+    if request.user.is_authenticated:
+        return language_of(request.user.pk)
+    return request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
+
+
+def language_of(user_id: int) -> str:
+    """What somebody with an account chose; "" if nothing."""
+    chosen = PersonalSettings.objects.filter(user=user_id).values_list("language", flat=True)
+    return chosen.first() or ""
+
+
+def choose_language(request: HttpRequest, response: HttpResponse, language: str) -> None:
+    """Keep what somebody chose, until they choose another one; unknown languages are left out."""
+    if language not in dict(settings.LANGUAGES):
+        return
+    if request.user.is_authenticated:
+        PersonalSettings.objects.update_or_create(
+            user_id=request.user.pk, defaults={"language": language}
+        )
+        return
+    response.set_cookie(
+        settings.LANGUAGE_COOKIE_NAME,
+        language,
+        max_age=settings.LANGUAGE_COOKIE_AGE,
+        secure=settings.LANGUAGE_COOKIE_SECURE,
+        httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+        samesite="Lax",
+    )
+
+
+def counted(number: int) -> str:
+    """A whole number with its thousands in groups, as the language writes them."""
+    if translation.get_language() == settings.LANGUAGE_CODE:
+        return thin(number)
+    return number_format(number, force_grouping=True)
+
+
+def with_point(number: float) -> str:
+    """A number with no more decimals than it has, and the language's decimal separator."""
+    return short(number).replace(".", str(get_format("DECIMAL_SEPARATOR")))
+
+
+def _of_browser(request: HttpRequest) -> list[str]:
+    """The languages that a browser asks for, the best first."""
+    header = request.headers.get("Accept-Language", "")
+    return [code for code, _ in parse_accept_lang_header(header)]
+
+
+def _supported(code: str) -> str:
+    """The site's language for one such as `pt-br` or `zh-CN`; "" if there is none."""
+    if not code or code == "*":
+        return ""
+    try:
+        return translation.get_supported_language_variant(code)
+    except LookupError:
+        return ""
