@@ -2,11 +2,11 @@
 // the next item is loaded ahead. While the network is away, the items at hand can be done; all is sent when it is back.
 import * as clock from "./clock.js";
 import * as store from "./store.js";
+import { counted, timeNow, word } from "./words.js";
 
 const AHEAD = 2;
 const DRAFT_WAIT = 250;
 const RETRY_WAIT = 2500;
-const HEADERS = { Accept: "application/json" };
 let root; // the element with the campaign's addresses
 let ready = []; // pieces loaded ahead: {assignment, html}
 let draftTimer = 0;
@@ -14,6 +14,7 @@ let saving = Promise.resolve();
 let flushing = null;
 let loading = null;
 let wasSame = false; // whether the trouble that is shown is of a best that is the worst
+let isSignedOut = false;
 
 const stage = () => document.getElementById("stage");
 const task = () => stage().querySelector("[data-task]");
@@ -32,31 +33,55 @@ function trouble(text, link) {
   if (link) {
     const anchor = document.createElement("a");
     anchor.href = link;
-    anchor.textContent = "Open that item";
+    anchor.textContent = word("open_item");
     box.append(" ", anchor);
   }
 }
 
 function sayWaiting() {
-  const waiting = store.outbox(root.dataset.campaign).length;
-  say(waiting
-    ? `No connection: ${waiting} answer${waiting > 1 ? "s are" : " is"} stored in this browser and will be sent later.`
-    : "No connection: what you type is stored in this browser.");
+  const waiting = store.outbox(box()).length;
+  say(waiting ? word("waiting", { count: counted(waiting) }) : word("offline"));
 }
 
 // Sending
 
-async function send(url, values) {
+const headers = () => ({ Accept: "application/json", "X-Annotator": root.dataset.person });
+const box = () => `${root.dataset.campaign}-${root.dataset.person}`;
+
+async function send(url, values, again = false) {
   const body = new URLSearchParams({ ...values, csrfmiddlewaretoken: root.dataset.token });
-  const answer = await fetch(url, { method: "POST", body, headers: HEADERS, redirect: "manual" });
-  if (answer.type === "opaqueredirect" || answer.status === 401) {
-    const message = "You are signed out. Sign in again in another tab, then reload this page; nothing you typed is lost.";
-    return { status: 401, message };
-  }
-  const content = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : {};
+  const answer = await fetch(url, { method: "POST", body, headers: headers(), redirect: "manual" });
   if (answer.status >= 500) throw new Error("the server could not answer");
-  const message = `The server refused the answer (${answer.status}). It is stored in this browser.`;
-  return { status: answer.status, ...content, message: content.message || message };
+  let { why, content, isOutdated } = await standing(answer);
+  // Whoever signed in again has a new token; with it the same letter goes again, once.
+  if (isOutdated && !again) {
+    why = await renewToken();
+    if (!why) return send(url, values, true);
+  }
+  if (why) {
+    isSignedOut = true;
+    return { status: 401, message: why };
+  }
+  if (isSignedOut) trouble("");
+  isSignedOut = false;
+  return { status: answer.status, ...content, message: content.message || word("refused") };
+}
+
+// What an answer holds, and why it is none: `why` is empty unless somebody else or nobody is signed in. The server refuses what one person's page sends in another's name.
+async function standing(answer) {
+  const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
+  const content = isJson ? await answer.json() : {};
+  if (answer.status === 401) return { content, why: word("other_person") };
+  if (answer.type === "opaqueredirect") return { content, why: word("signed_out") };
+  return { content, why: "", isOutdated: answer.status === 403 && !isJson };
+}
+
+// Why there is no new token; empty if there is.
+async function renewToken() {
+  const answer = await fetch(root.dataset.renew, { headers: headers(), redirect: "manual" });
+  const { why, content } = await standing(answer);
+  if (content.token) root.dataset.token = content.token;
+  return why || (content.token ? "" : word("signed_out"));
 }
 
 function fields() {
@@ -84,7 +109,7 @@ async function sendDraft(id) {
     if (answer.status !== 200) { trouble(answer.message); return; }
     const newest = store.draft(id);
     if (newest && newest.number === draft.number) store.keepDraft(id, { ...draft, sent: true });
-    if (id === assignment()) say(`Saved at ${new Date().toLocaleTimeString()}`);
+    if (id === assignment()) say(word("saved", { time: timeNow() }));
   } catch { sayWaiting(); }
 }
 
@@ -123,7 +148,7 @@ export function submit() {
   if (!form()) return;
   const lacks = missing();
   if (lacks) {
-    trouble(`Answer “${lacks.querySelector("legend").textContent}” first.`);
+    trouble(word("answer_first", { question: lacks.querySelector("legend").textContent }));
     lacks.querySelector("input").focus();
     return;
   }
@@ -137,7 +162,7 @@ export function submit() {
   trouble("");
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: form().action, draftUrl: task().dataset.draft, fields: { ...fields(), seconds: clock.seconds(), number: Date.now() } };
-  store.keepOutbox(root.dataset.campaign, [...store.outbox(root.dataset.campaign).filter((other) => other.assignment !== letter.assignment), letter]);
+  store.keepOutbox(box(), [...store.outbox(box()).filter((other) => other.assignment !== letter.assignment), letter]);
   if (task().hasAttribute("data-practice") && !task().hasAttribute("data-submitted")) expected(letter);
   else forward();
 }
@@ -155,7 +180,7 @@ async function skip(event) {
   event.preventDefault();
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: event.target.action, skip: true, fields: { reason: event.target.elements.reason.value } };
-  store.keepOutbox(root.dataset.campaign, [...store.outbox(root.dataset.campaign), letter]);
+  store.keepOutbox(box(), [...store.outbox(box()), letter]);
   trouble("");
   forward();
 }
@@ -169,7 +194,7 @@ function flush() {
 async function empty() {
   await saving;
   for (;;) {
-    const letter = store.outbox(root.dataset.campaign)[0];
+    const letter = store.outbox(box())[0];
     if (!letter) return true;
     let answer;
     try {
@@ -179,32 +204,32 @@ async function empty() {
       return false;
     }
     if (answer.status === 401) { trouble(answer.message); return false; }
-    const rest = store.outbox(root.dataset.campaign).filter((other) => other.assignment !== letter.assignment || other.fields.number !== letter.fields.number);
+    const rest = store.outbox(box()).filter((other) => other.assignment !== letter.assignment || other.fields.number !== letter.fields.number);
     if (answer.status === 200) {
       store.dropDraft(letter.assignment);
-      say(letter.skip ? "Skipped." : `Submitted at ${new Date().toLocaleTimeString()}`);
+      say(letter.skip ? word("skipped") : word("submitted", { time: timeNow() }));
     } else {
       if (!letter.skip) store.keepDraft(letter.assignment, { fields: letter.fields, number: Date.now(), seconds: letter.fields.seconds, url: letter.draftUrl, sent: false });
       trouble(answer.message, answer.keeps_place ? letter.url.replace(/(submit|skip)\/$/, "") : "");
     }
-    store.keepOutbox(root.dataset.campaign, rest);
+    store.keepOutbox(box(), rest);
   }
 }
 
 // Loading
 
 function have() {
-  const gone = store.outbox(root.dataset.campaign).map((letter) => letter.assignment);
+  const gone = store.outbox(box()).map((letter) => letter.assignment);
   return [assignment(), ...ready.map((one) => one.assignment), ...gone].filter(Boolean);
 }
 
 async function piece(url) {
-  const answer = await fetch(url, { redirect: "manual" });
-  if (answer.type === "opaqueredirect") throw new Error("You are signed out. Sign in again in another tab, then reload this page.");
+  const answer = await fetch(url, { headers: { "X-Annotator": root.dataset.person }, redirect: "manual" });
+  if (answer.type === "opaqueredirect") throw new Error(word("signed_out"));
   if (answer.status === 204) return "";
   if (!answer.ok) {
     const content = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : {};
-    throw new Error(content.message || `The server answered ${answer.status}.`);
+    throw new Error(content.message || word(answer.status === 401 ? "other_person" : "no_answer"));
   }
   return answer.text();
 }
@@ -225,7 +250,7 @@ async function fetchAhead() {
 
 async function forward() {
   // Whoever changes an earlier answer comes back to the item they left.
-  const gone = new Set(store.outbox(root.dataset.campaign).map((letter) => letter.assignment));
+  const gone = new Set(store.outbox(box()).map((letter) => letter.assignment));
   ready = ready.filter((one) => !gone.has(one.assignment));
   if (ready.length) {
     show(ready.shift().html);
@@ -241,7 +266,7 @@ async function forward() {
     loadAhead();
   } catch (error) {
     if (sent) trouble(error.message);
-    else sayWaiting();
+    else if (!isSignedOut) sayWaiting();
     stage().querySelector("[data-task]")?.setAttribute("inert", "");
   } finally {
     stage().removeAttribute("aria-busy");
@@ -254,7 +279,7 @@ export async function back() {
   const before = task()?.hasAttribute("data-submitted") ? assignment() : "";
   try {
     const html = await piece(`${root.dataset.back}?fragment&before=${before}`);
-    if (!html) { say("There is no answer before this one."); return; }
+    if (!html) { say(word("no_earlier")); return; }
     if (leaving) ready.unshift(leaving);
     show(html);
   } catch (error) { trouble(error.message); }
@@ -267,6 +292,9 @@ function show(html) {
   if (now && fold !== undefined) now.open = fold;
   window.scrollTo(0, 0);
   begin();
+  // A new item is announced, and reading begins at its text.
+  document.getElementById("announced").textContent = `${word("new_item")}: ${stage().querySelector("[data-done]")?.textContent.trim() ?? ""}`;
+  (stage().querySelector("[data-output]") ?? task())?.focus({ preventScroll: true });
 }
 
 function begin(first = false) {
@@ -279,15 +307,13 @@ function begin(first = false) {
       if (!kept.sent) saving = sendDraft(assignment());
     }
     document.dispatchEvent(event);
-    const next = missing() || stage().querySelector("[data-question]");
-    (next?.querySelector("input:checked") || next?.querySelector("input"))?.focus({ preventScroll: true });
   } else {
     document.dispatchEvent(event);
   }
 }
 
 async function retry() {
-  if (!store.outbox(root.dataset.campaign).length) {
+  if (!store.outbox(box()).length) {
     if (form()) { const kept = store.draft(assignment()); if (kept && !kept.sent) saving = sendDraft(assignment()); }
     return;
   }
@@ -300,7 +326,7 @@ async function retry() {
 export async function start() {
   root = document.querySelector("[data-annotate]");
   begin(true);
-  const waiting = store.outbox(root.dataset.campaign);
+  const waiting = store.outbox(box());
   if (waiting.length) {
     const mine = waiting.some((letter) => letter.assignment === assignment());
     if (await flush() && mine) await forward();

@@ -1,7 +1,9 @@
-// The keyboard: digits answer the question in focus and go on, letters do what the bar says.
+// The keyboard: digits answer the question in focus and go on, letters do what the drawer of keys says. Each person can
+// give these other keys or switch them off; then digits answer only the question that has the focus.
 import * as flow from "./flow.js";
 import * as ranking from "./ranking.js";
 import * as reading from "./reading.js";
+import * as shortcuts from "./shortcuts.js";
 import * as spans from "./spans.js";
 import { showAsWritten } from "../as_written.js";
 import { step } from "../turns.js";
@@ -19,14 +21,6 @@ const isAnswered = (question) => Boolean(question.querySelector("input:checked")
 function current() {
   const focused = document.activeElement?.closest?.("[data-question]");
   return focused || questions().find((question) => !isAnswered(question)) || questions()[0];
-}
-
-function go(by) {
-  const list = questions();
-  const focused = document.activeElement?.closest?.("[data-question]");
-  const at = focused ? list.indexOf(focused) + by : 0;
-  const next = list[Math.max(0, Math.min(list.length - 1, at))];
-  if (next) target(next).focus();
 }
 
 // A digit is an answer by itself, or the second one of a number such as 10 where the scale has it.
@@ -120,14 +114,12 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (isTyping(element)) return;
-  if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-    if (element.closest?.(".task-scroll, .drawer-body")) return; // these scroll
-    go(event.key === "ArrowDown" ? 1 : -1);
+  const action = shortcuts.actionOf(event.key);
+  if (action) {
     event.preventDefault();
+    actions[action]();
   } else if (/^[0-9]$/.test(event.key)) {
+    if (!shortcuts.areOn() && !element.closest?.("[data-question]")) return;
     if (answer(event.key)) event.preventDefault();
-  } else if (actions[event.key]) {
-    event.preventDefault();
-    actions[event.key]();
   }
 });

@@ -1,6 +1,7 @@
 // Reading helps: search in the source, sentences of the source that share words with one of the output, differences.
 // Marks are painted with the highlight API, so that the texts themselves stay untouched.
 import { showAsChosen, showAsWritten } from "../as_written.js";
+import { counted, word } from "./words.js";
 
 const can = "highlights" in CSS && "Segmenter" in Intl;
 const LEAST_LETTERS = 4;
@@ -45,7 +46,7 @@ function find(wanted) {
   const found = ranges.filter(Boolean);
   paint("found", found);
   const count = stage().querySelector("[data-found]");
-  if (count) count.textContent = needle ? `${found.length} found` : "";
+  if (count) count.textContent = needle ? word("matches", { count: counted(found.length) }) : "";
   scrollTo(found[0]);
 }
 
@@ -95,7 +96,7 @@ export function showDifferences() {
   if (!stage().classList.contains("show-differences")) showAsWritten(true);
   const shown = stage().classList.toggle("show-differences");
   button.setAttribute("aria-pressed", String(shown));
-  button.textContent = shown ? "Hide differences" : "Show differences";
+  button.textContent = shown ? button.dataset.hide : button.dataset.show;
 }
 
 document.addEventListener("input", (event) => {
@@ -128,6 +129,6 @@ document.addEventListener("task", (event) => {
     button.hidden = false;
     const shown = stage().classList.contains("show-differences");
     button.setAttribute("aria-pressed", String(shown));
-    button.textContent = shown ? "Hide differences" : "Show differences";
+    button.textContent = shown ? button.dataset.hide : button.dataset.show;
   }
 });

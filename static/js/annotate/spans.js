@@ -1,5 +1,6 @@
 // Marking words of the output with an error type and a severity. Offsets count code points, as the server does.
 import { paint, range } from "./reading.js";
+import { word } from "./words.js";
 
 const box = () => document.querySelector("#stage [data-spans]");
 const text = () => document.querySelector("#stage [data-text]");
@@ -26,8 +27,8 @@ function show() {
     const remove = document.createElement("button");
     remove.type = "button";
     remove.className = "link";
-    remove.textContent = "Remove";
-    remove.setAttribute("aria-label", `Remove ${span.category}: ${span.quote}`);
+    remove.textContent = word("remove");
+    remove.setAttribute("aria-label", `${word("remove")} ${span.category}: ${span.quote}`);
     remove.addEventListener("click", () => keep(spans().filter((_, other) => other !== index)));
     item.append(`“${span.quote}” ${span.category}${span.severity ? `, ${span.severity}` : ""} `, remove);
     return item;
