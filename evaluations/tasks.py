@@ -5,11 +5,13 @@ import structlog
 from celery import shared_task
 
 import evaluations.worker_start  # noqa: F401 - imported for its signal handler
+from annotations.results.mails import send_work_mail
 from evaluations.corpus.uploads.loading import work_on_upload
 from evaluations.heartbeat import leaving
 from evaluations.judging.runs.errands import work_on_errand
 from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.shift import worker_name
+from evaluations.people.mails import send_invitation_mail
 from evaluations.people.passwords import send_reset_mails
 from evaluations.people.waking import wake_for_webhooks
 from evaluations.reports.serving.worker import work_on_report
@@ -19,6 +21,8 @@ from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,
     RUN_ERRAND,
+    SEND_INVITATION,
+    SEND_MAIL,
     SEND_PASSWORD_RESET,
     SEND_WEBHOOKS,
     WORK_ON_UPLOAD,
@@ -68,3 +72,15 @@ def compute_report(kept_id: int) -> None:
 def send_password_reset(email: str, domain: str, use_https: bool) -> None:
     """Send a password reset link if there is an account with that address."""
     send_reset_mails(email, domain=domain, use_https=use_https)
+
+
+@shared_task(name=SEND_INVITATION)
+def send_invitation(invitation_id: int, link: str, language: str) -> None:
+    """Mail an invitation."""
+    send_invitation_mail(invitation_id, link, language)
+
+
+@shared_task(name=SEND_MAIL)
+def send_mail(mail_id: int) -> None:
+    """Send a mail to somebody with an account; what fails is tried again later."""
+    send_work_mail(mail_id)

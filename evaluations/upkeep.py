@@ -24,6 +24,7 @@ from django.utils import timezone
 from annotations.goals.goals import close_reached_campaigns
 from annotations.open_links.places import end_all_overdue
 from annotations.planning.campaigns import announce_answered_campaigns
+from annotations.results.mails import note_due_mails
 from evaluations.corpus.uploads.leftovers import clear_leftovers
 from evaluations.corpus.uploads.loading import neglected_uploads
 from evaluations.judging.runs.errands import neglected_errands
@@ -34,8 +35,10 @@ from evaluations.models import AccountBucket, AccountQuota, RequestCount, Upkeep
 from evaluations.models.row_by_row import RowsFailedError, for_each
 from evaluations.operations.retention import policy_of_site, tidy
 from evaluations.pages.runs.run_goals import end_runs_at_goals
+from evaluations.people.mails import unsent
 from evaluations.people.waking import (
     wake_for_errand,
+    wake_for_mail,
     wake_for_report,
     wake_for_runs,
     wake_for_upload,
@@ -83,6 +86,12 @@ def _wake_for_webhooks() -> None:
         wake_for_webhooks()
 
 
+def _wake_for_mails() -> None:
+    """Note the mails that are due, and have those sent that nobody is sending."""
+    note_due_mails()
+    for_each(unsent(), wake_for_mail, job="mails")
+
+
 def _remove_projects() -> None:
     for gone in remove_deleted():
         log.info("project removed", project=gone.slug, rows=gone.rows)
@@ -118,6 +127,7 @@ JOBS = (
     _waking("uploads", MINUTE, neglected_uploads, wake_for_upload),
     _waking("errands", MINUTE, neglected_errands, lambda errand: wake_for_errand(*errand)),
     _waking("reports", MINUTE, neglected_reports, wake_for_report),
+    Job("mails", MINUTE, Lane.WAKE, _wake_for_mails),
     Job("answered campaigns", BEAT, Lane.COMPUTE, announce_answered_campaigns, of_project=True),
     Job("participants out of time", MINUTE, Lane.COMPUTE, end_all_overdue, of_project=True),
     Job("goals of campaigns", BEAT, Lane.COMPUTE, close_reached_campaigns, of_project=True),

@@ -11,13 +11,16 @@ from geval_site.databases import ENCODED
 PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
 
-def email_settings(url: str, *, sender: str = "") -> dict[str, Any]:
-    """The settings for a mail server's address; without one, e-mails are printed to the terminal.
+def email_settings(url: str, *, sender: str = "", backend: str = "") -> dict[str, Any]:
+    """The settings for a mail server's address, or another backend of Django. Without either,
+    password resets are printed to the terminal and no other mails are written.
 
     Raises:
         ImproperlyConfigured: the address has a different form.
     """
     common = {"DEFAULT_FROM_EMAIL": sender} if sender else {}
+    if backend and not url:
+        return common | {"EMAIL_BACKEND": backend}
     if not url:
         return common | {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
     try:
@@ -31,7 +34,7 @@ def email_settings(url: str, *, sender: str = "") -> dict[str, Any]:
             f" or smtp:// for a server that needs no encryption). {ENCODED}"
         )
     return common | {
-        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_BACKEND": backend or "django.core.mail.backends.smtp.EmailBackend",
         "EMAIL_HOST": parts.hostname,
         "EMAIL_PORT": port or PORTS[parts.scheme],
         "EMAIL_HOST_USER": unquote(parts.username or ""),

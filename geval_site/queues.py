@@ -14,6 +14,8 @@ SEND_WEBHOOKS = "evaluations.send_webhooks"
 RUN_ERRAND = "evaluations.run_errand"
 COMPUTE_REPORT = "evaluations.compute_report"
 SEND_PASSWORD_RESET = "evaluations.send_password_reset"  # noqa: S105 - a task's name
+SEND_INVITATION = "evaluations.send_invitation"
+SEND_MAIL = "evaluations.send_mail"
 SEARCH_CHANGES = "evaluations.search_changes"
 _JOBS = {
     JUDGE_RUNS: RUNS,
@@ -23,6 +25,8 @@ _JOBS = {
     SEARCH_CHANGES: RUNS,
     COMPUTE_REPORT: "reports",
     SEND_PASSWORD_RESET: "quick",
+    SEND_INVITATION: "quick",
+    SEND_MAIL: "quick",
 }
 
 

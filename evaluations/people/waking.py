@@ -19,6 +19,8 @@ from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,
     RUN_ERRAND,
+    SEND_INVITATION,
+    SEND_MAIL,
     SEND_PASSWORD_RESET,
     SEND_WEBHOOKS,
     WORK_ON_UPLOAD,
@@ -78,6 +80,21 @@ def wake_for_report(kept_id: int) -> None:
 def wake_for_webhooks() -> None:
     """Have due webhook messages sent."""
     send(SEND_WEBHOOKS)
+
+
+def wake_for_mail(mail_id: int) -> None:
+    """Have a mail to somebody with an account sent."""
+    send(SEND_MAIL, mail_id)
+
+
+def wake_for_invitation(invitation_id: int, link: str, language: str) -> None:
+    """Have an invitation mailed; its link is in no row.
+
+    Raises:
+        MessageLostError: nobody will do it.
+    """
+    if not send(SEND_INVITATION, invitation_id, link, language):
+        raise MessageLostError
 
 
 def wake_for_password_reset(email: str, *, domain: str, use_https: bool) -> None:

@@ -176,6 +176,7 @@ def address(route: str, place: dict[str, Any], member: int = 0, **other: Any) ->
         "pk": (
             {
                 "member_change": member,
+                "member_password": member,
                 "item_list": place["run"],
                 "errand_state": place["probe"],
             }.get(short, place.get(first, 0))

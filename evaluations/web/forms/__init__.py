@@ -6,7 +6,13 @@ from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.judges import EndpointForm, ProbeForm
 from evaluations.web.forms.limits import LimitsForm
-from evaluations.web.forms.members import InvitationForm, RoleForm
+from evaluations.web.forms.members import (
+    InvitationForm,
+    JoinForm,
+    MailedInvitationsForm,
+    MailSettingsForm,
+    RoleForm,
+)
 from evaluations.web.forms.playground import PlaygroundForm
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm
@@ -30,8 +36,11 @@ __all__ = [
     "GapForm",
     "GapsForm",
     "InvitationForm",
+    "JoinForm",
     "JudgeFormSet",
     "LimitsForm",
+    "MailSettingsForm",
+    "MailedInvitationsForm",
     "PlaygroundForm",
     "PresetForm",
     "ProbeForm",

@@ -1,8 +1,16 @@
 """Forms for inviting people and giving them a role."""
 
 from django import forms
+from django.conf import settings
+from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
 
 from evaluations.models import Role
+from evaluations.people.mails import addresses_in
+
+MOST_INVITED, LARGEST_BYTES = 500, 2**20
 
 
 class InvitationForm(forms.Form):
@@ -14,6 +22,73 @@ class InvitationForm(forms.Form):
         help_text="A note for your own list; the person you invite does not see it.",
     )
     days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=90, initial=14)
+
+
+class MailedInvitationsForm(forms.Form):
+    """Addresses, pasted or in a file, to each of which an invitation is mailed."""
+
+    prefix = "mailed"
+    addresses = forms.CharField(
+        label="E-mail addresses",
+        required=False,
+        max_length=LARGEST_BYTES,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="Separated by commas, blanks or lines; names beside them are left out.",
+    )
+    file = forms.FileField(label="Or a CSV file with addresses", required=False)
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
+    language = forms.ChoiceField(
+        label="Language of the mail", choices=settings.LANGUAGES, initial="en"
+    )
+    days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=90, initial=14)
+
+    def clean(self) -> dict[str, object]:
+        data = super().clean() or {}
+        text = str(data.get("addresses") or "")
+        if file := data.get("file"):
+            if file.size > LARGEST_BYTES:
+                raise ValidationError("The file is larger than 1 MB; split it.")
+            text += "\n" + file.read().decode("utf-8-sig", "replace")
+        addresses, wrong = addresses_in(text)
+        if wrong:
+            named = ", ".join(wrong[:5])
+            raise ValidationError(f"These are no e-mail addresses; nobody was invited: {named}")
+        if not addresses:
+            raise ValidationError("Give at least one e-mail address.")
+        if len(addresses) > MOST_INVITED:
+            raise ValidationError(f"Invite at most {MOST_INVITED} people at once.")
+        return {**data, "addresses": addresses}
+
+
+class JoinForm(UserCreationForm):
+    """A new account; its address may be left out."""
+
+    email = forms.EmailField(
+        label=gettext_lazy("E-mail address"),
+        required=False,
+        help_text=gettext_lazy(
+            "May be left out. It is for mails about your work, and for a new password."
+        ),
+    )
+
+    class Meta:
+        model = User
+        fields = ("username", "email")
+
+
+class MailSettingsForm(forms.Form):
+    email = forms.EmailField(
+        label=gettext_lazy("E-mail address"),
+        required=False,
+        help_text=gettext_lazy(
+            "May be left out. It is for mails about your work, and for a new password."
+        ),
+    )
+    mails_work = forms.BooleanField(label=gettext_lazy("There is work for me"), required=False)
+    mails_deadline = forms.BooleanField(
+        label=gettext_lazy("A campaign ends in two days"), required=False
+    )
+    mails_digest = forms.BooleanField(label=gettext_lazy("A weekly summary"), required=False)
 
 
 class RoleForm(forms.Form):

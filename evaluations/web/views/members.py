@@ -3,28 +3,41 @@
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
-from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from evaluations.models import Membership, Project, Role
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
 from evaluations.people.activity import in_words
 from evaluations.people.audit import note_detail
+from evaluations.people.languages import in_language
 from evaluations.people.members import (
     MemberError,
     accept,
     change_role,
     invitation_for,
     invite,
+    link_for_new_password,
+    not_invited,
     remove,
 )
-from evaluations.web.forms import InvitationForm, RoleForm
+from evaluations.people.waking import (
+    MessageLostError,
+    wake_for_invitation,
+    wake_for_password_reset,
+)
+from evaluations.web.forms import (
+    InvitationForm,
+    JoinForm,
+    MailedInvitationsForm,
+    RoleForm,
+)
 
 PAGE_SIZE = 100
 
@@ -50,6 +63,60 @@ def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
         "link": link,
         "link_role": Role(data["role"]).label,
     }
+    return render(request, "evaluations/member_list.html", context)
+
+
+@require_POST
+@project_view(OWNERS)
+def invitations_mail(request: HttpRequest, project: Project) -> HttpResponse:
+    """Invite people by mail; those who are members or invited already are left out."""
+    form = MailedInvitationsForm(request.POST, request.FILES)
+    if not settings.SENDS_MAIL:
+        form.add_error(None, "This site sends no mail; its administrator can set it up.")
+    if not form.is_valid():
+        context = _context(project, InvitationForm()) | {"mailed_form": form}
+        return render(request, "evaluations/member_list.html", context, status=422)
+    assert isinstance(request.user, User)
+    data = form.cleaned_data
+    addresses = not_invited(project, data["addresses"])
+    for address in addresses:
+        token = invite(
+            project, data["role"], by=request.user, note=address, days=data["days"], address=address
+        )
+        link = request.build_absolute_uri(reverse("evaluations:invitation_accept", args=[token]))
+        invitation = invitation_for(token)
+        assert invitation is not None
+        try:
+            wake_for_invitation(invitation.pk, link, data["language"])
+        except MessageLostError:
+            invitation.delete()
+            messages.error(request, f"No mail can be sent at the moment, from {address} on.")
+            break
+    note_detail(request, f"{len(addresses)} as {data['role']}")
+    left_out = len(data["addresses"]) - len(addresses)
+    there = f" Members or invited already: {left_out}." if left_out else ""
+    messages.success(request, f"Invitations to be mailed: {len(addresses)}.{there}")
+    return redirect("evaluations:member_list", project.slug)
+
+
+@require_POST
+@project_view(OWNERS)
+def member_password(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Give a member a link for a new password: by mail, or shown once if they have no address."""
+    member = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
+    note_detail(request, str(member.user))
+    if member.user.email and settings.SENDS_MAIL:
+        wake_for_password_reset(
+            member.user.email, domain=request.get_host(), use_https=request.is_secure()
+        )
+        messages.success(request, f"{member.user} gets a link for a new password by mail.")
+        return redirect("evaluations:member_list", project.slug)
+    try:
+        link = request.build_absolute_uri(link_for_new_password(member))
+    except MemberError as error:
+        messages.error(request, str(error))
+        return redirect("evaluations:member_list", project.slug)
+    context = _context(project, InvitationForm()) | {"link": link, "link_for": member.user}
     return render(request, "evaluations/member_list.html", context)
 
 
@@ -104,12 +171,16 @@ def audit_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
     """Accept an invitation: signed-in users join with a click, others sign in first."""
+    return in_language(request, lambda: _accept(request, token))
+
+
+def _accept(request: HttpRequest, token: str) -> HttpResponse:
     invitation = invitation_for(token)
     if invitation is None:
         return render(request, "evaluations/invitation.html", {"invitation": None}, status=410)
-    form: UserCreationForm[User] | None = None
+    form: JoinForm | None = None
     if not request.user.is_authenticated:
-        form = UserCreationForm(request.POST or None)
+        form = JoinForm(request.POST or None)
         if request.method != "POST" or not form.is_valid():
             context = {"invitation": invitation, "form": form}
             return render(
@@ -124,9 +195,8 @@ def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
     except MemberError as error:
         messages.error(request, str(error))
         return redirect("evaluations:project_list")
-    messages.success(
-        request, f"You have joined {member.project} as {member.get_role_display().lower()}."
-    )
+    joined = _("You have joined %(project)s.") % {"project": member.project}
+    messages.success(request, f"{joined} {_('Your role:')} {_(member.get_role_display())}")
     return redirect(member.project)
 
 
@@ -137,5 +207,6 @@ def _context(project: Project, form: InvitationForm) -> dict[str, object]:
         "members": project.memberships.select_related("user").order_by("user__username"),
         "invitations": project.invitations.open().select_related("made_by"),
         "form": form,
+        "mailed_form": MailedInvitationsForm() if settings.SENDS_MAIL else None,
         "roles": Role.choices,
     }

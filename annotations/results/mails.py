@@ -1,0 +1,121 @@
+"""Mails about annotators' work: that there is some, that a campaign ends soon, and the week."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from annotations.models import Assignment, AssignmentState, Campaign, CampaignState
+from evaluations.models import Mail, MailKind
+from evaluations.people.languages import counted, language_of
+from evaluations.people.mails import claim, ending, is_wanted, send, site_address
+
+# A campaign's last days, of which its annotators are reminded.
+SOON = timedelta(days=2)
+WEEK = timedelta(days=7)
+# People with an address who can annotate something in an open campaign.
+_HAVE_WORK = """
+    SELECT n.user_id, c.id AS campaign_id, c.deadline,
+           coalesce(p.mails_work, true) AS mails_work,
+           coalesce(p.mails_deadline, true) AS mails_deadline,
+           coalesce(p.mails_digest, true) AS mails_digest
+    FROM annotations_seat s
+    JOIN annotations_campaign c ON c.id = s.campaign_id
+    JOIN evaluations_project r ON r.id = c.project_id
+    JOIN annotations_annotator n ON n.id = s.annotator_id
+    JOIN auth_user u ON u.id = n.user_id
+    JOIN evaluations_membership m ON m.project_id = r.id AND m.user_id = u.id
+    LEFT JOIN evaluations_personalsettings p ON p.user_id = u.id
+    WHERE s.removed_at IS NULL AND c.state = 'open' AND r.archived_at IS NULL
+        AND (c.deadline IS NULL OR c.deadline > %(now)s) AND u.is_active AND u.email <> ''
+        AND EXISTS (
+            SELECT FROM annotations_campaignitem i
+            LEFT JOIN annotations_assignment a ON a.item_id = i.id AND a.annotator_id = n.id
+            WHERE i.campaign_id = c.id
+                AND (a.state = 'reserved' OR a.id IS NULL AND i.kind = 'ordinary' AND i.places > 0))
+"""
+_NOTE = f"""
+    WITH work AS ({_HAVE_WORK})
+    INSERT INTO evaluations_mail (user_id, kind, about, campaign)
+    SELECT user_id, 'work', 'campaign ' || campaign_id, campaign_id FROM work WHERE mails_work
+    UNION ALL
+    SELECT user_id, 'deadline', 'campaign ' || campaign_id || ' ' || deadline, campaign_id
+    FROM work WHERE mails_deadline AND deadline < %(soon)s
+    UNION ALL
+    SELECT DISTINCT user_id, 'digest', %(week)s, NULL::bigint FROM work WHERE mails_digest
+    ON CONFLICT (user_id, kind, about) DO NOTHING
+"""
+
+
+def note_due_mails() -> None:
+    """Note the mails that are due and were not sent before; nothing where the site sends none."""
+    if not settings.SENDS_MAIL:
+        return
+    now = timezone.now()
+    about: dict[str, Any] = {"now": now, "soon": now + SOON, "week": f"week {now:%G-%V}"}
+    with connection.cursor() as cursor:
+        cursor.execute(_NOTE, about)
+
+
+def send_work_mail(mail_id: int) -> None:
+    """Send a mail that was noted, unless another worker does or it is not wanted any more."""
+    mail = claim(mail_id)
+    if mail is None:
+        return
+    campaign = (
+        Campaign.objects.filter(pk=mail.campaign).select_related("project").first()
+        if mail.campaign
+        else None
+    )
+    is_over = bool(mail.campaign) and (campaign is None or campaign.state != CampaignState.OPEN)
+    if is_over or not is_wanted(mail):
+        mail.delete()
+        return
+    language = language_of(mail.user_id) or (campaign.language if campaign else "")
+    with translation.override(language or settings.LANGUAGE_CODE):
+        subject, lines = _of_campaign(mail, campaign) if campaign else _of_week(mail)
+        lines += ending()
+    send(mail.user.email, subject, lines)
+    Mail.objects.filter(pk=mail_id).update(sent_at=timezone.now())
+
+
+def _of_campaign(mail: Mail, campaign: Campaign) -> tuple[str, list[str]]:
+    name = {"campaign": campaign.name}
+    if mail.kind == MailKind.DEADLINE and campaign.deadline:
+        moment = date_format(timezone.localtime(campaign.deadline), "DATETIME_FORMAT")
+        subject = _("%(campaign)s ends on %(moment)s") % (name | {"moment": moment})
+        line = _("Some of its items still wait for your answers.")
+    else:
+        subject = _("There is work for you: %(campaign)s") % name
+        line = _("Items of %(campaign)s wait for your answers.") % name
+    return subject, [line, *_link(campaign)]
+
+
+def _of_week(mail: Mail) -> tuple[str, list[str]]:
+    answers = Assignment.objects.filter(
+        annotator__user=mail.user_id,
+        state=AssignmentState.SUBMITTED,
+        submitted_at__gt=timezone.now() - WEEK,
+    )
+    words = _("Answers that you submitted in the last seven days:")
+    lines = [f"{words} {counted(answers.count())}"]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT campaign_id FROM ({_HAVE_WORK}) AS w WHERE user_id = %(user)s",
+            {"now": timezone.now(), "user": mail.user_id},
+        )
+        working = [row[0] for row in cursor.fetchall()]
+    for campaign in Campaign.objects.filter(pk__in=working).select_related("project"):
+        waiting = _("Items of %(campaign)s wait for your answers.") % {"campaign": campaign.name}
+        lines.append(" ".join([waiting, *_link(campaign)]))
+    return _("Your week of annotating"), lines
+
+
+def _link(campaign: Campaign) -> list[str]:
+    path = reverse("annotations:task_current", args=[campaign.project.slug, campaign.pk])
+    return [f"{site_address()}{path}"] if site_address() else []

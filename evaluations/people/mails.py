@@ -1,0 +1,120 @@
+"""Mails to people: what is common to all of them, and invitations. Workers send them, and nothing
+is sent without the setting `GEVAL_EMAIL_URL` or `GEVAL_EMAIL_BACKEND`."""
+
+import re
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
+from django.core.validators import validate_email
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from evaluations.models import Invitation, Mail, PersonalSettings
+
+# A mail whose worker was lost is tried again after a while, and given up after some times.
+TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
+_SEPARATORS = re.compile(r"[\s,;<>\"]+")
+
+
+def site_address() -> str:
+    """What addresses in mails begin with; "" if the settings do not say it."""
+    host = settings.ALLOWED_HOSTS[0].lstrip(".") if settings.ALLOWED_HOSTS else ""
+    return f"https://{host}" if settings.PRODUCTION and host not in ("", "*") else ""
+
+
+def addresses_in(text: str) -> tuple[list[str], list[str]]:
+    """Mail addresses in a text or the rows of a CSV file, each once, in their order; and what looks
+    like one and is none. Names and other columns are left out."""
+    addresses: dict[str, str] = {}
+    wrong = []
+    for word in _SEPARATORS.split(text):
+        if "@" not in word:
+            continue
+        try:
+            validate_email(word)
+        except ValidationError:
+            wrong.append(word)
+        else:
+            addresses.setdefault(word.lower(), word)
+    return list(addresses.values()), wrong
+
+
+def send(address: str, subject: str, lines: list[str]) -> None:
+    """Send a mail now; its subject is one line, whatever names are in it.
+
+    Raises:
+        OSError, smtplib.SMTPException: the mail server did not take it.
+    """
+    EmailMessage(" ".join(subject.split()), "\n\n".join(lines) + "\n", to=[address]).send()
+
+
+def send_invitation_mail(invitation_id: int, link: str, language: str) -> None:
+    """Send an invitation to the address that it is for, once, while it is open."""
+    open_ones = Invitation.objects.open().filter(pk=invitation_id, mailed_at=None)
+    invitation = open_ones.exclude(address="").select_related("project", "made_by").first()
+    if invitation is None or not settings.SENDS_MAIL:
+        return
+    if not Invitation.objects.filter(pk=invitation_id, mailed_at=None).update(
+        mailed_at=timezone.now()
+    ):
+        return
+    names = {"project": invitation.project.name, "owner": invitation.made_by}
+    with translation.override(language):
+        subject = _("Invitation to %(project)s") % names
+        until = date_format(timezone.localtime(invitation.expires_at), "DATETIME_FORMAT")
+        lines = [
+            _("%(owner)s invites you to %(project)s.") % names,
+            _("The link works once, until %(moment)s:") % {"moment": until},
+            link,
+        ]
+    try:
+        send(invitation.address, subject, lines)
+    except Exception:
+        Invitation.objects.filter(pk=invitation_id).update(mailed_at=None)
+        raise
+
+
+def claim(mail_id: int) -> Mail | None:
+    """A mail that is to be sent, for the worker that asks first; None for all others."""
+    now = timezone.now()
+    free = Q(tried_at=None) | Q(tried_at__lt=now - TRIED_AGAIN)
+    mine = Mail.objects.filter(free, pk=mail_id, sent_at=None, tries__lt=TRIES)
+    if not mine.update(tried_at=now, tries=F("tries") + 1):
+        return None
+    return Mail.objects.select_related("user").get(pk=mail_id)
+
+
+def unsent() -> list[int]:
+    """Ids of mails that nobody is sending."""
+    free = Q(tried_at=None) | Q(tried_at__lt=timezone.now() - TRIED_AGAIN)
+    return list(
+        Mail.objects.filter(free, sent_at=None, tries__lt=TRIES).values_list("pk", flat=True)
+    )
+
+
+def is_wanted(mail: Mail) -> bool:
+    """Whether somebody still has an address and wants mails of this kind."""
+    if not (mail.user.is_active and mail.user.email and settings.SENDS_MAIL):
+        return False
+    chosen = PersonalSettings.objects.filter(user=mail.user).first() or PersonalSettings()
+    return bool(getattr(chosen, f"mails_{mail.kind}"))
+
+
+def ending() -> list[str]:
+    """The last lines of mails that can be switched off."""
+    address = site_address()
+    page = reverse("evaluations:mail_settings")
+    return [f"{_('Choose which mails you get:')} {address}{page}"] if address else []
+
+
+def save_settings(user: User, email: str, **mails: bool) -> None:
+    """Keep somebody's address and which mails they want."""
+    user.email = email
+    user.save(update_fields=["email"])
+    PersonalSettings.objects.update_or_create(user=user, defaults=mails)
