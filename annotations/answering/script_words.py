@@ -24,6 +24,7 @@ def script_words() -> dict[str, str]:
         "submitted": _("Submitted at {time}"),
         "skipped": _("Skipped"),
         "answer_first": _("Answer “{question}” first."),
+        "same": _("The best and the worst cannot be the same."),
         "no_earlier": _("There is no answer before this one."),
         "new_item": _("New item"),
         "matches": _("Matches: {count}"),

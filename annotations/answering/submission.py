@@ -161,8 +161,10 @@ def submit(
             )
     elif assignment.state == AssignmentState.REJECTED:
         raise AnnotationError(
-            "The campaign's owner rejected this answer, so it cannot be changed. Continue with the"
-            " next item.",
+            _(
+                "The campaign’s owner rejected this answer, so it cannot be changed. Continue with"
+                " the next item."
+            ),
             keeps_place=False,
         )
     elif assignment.state != AssignmentState.RESERVED:

@@ -363,9 +363,7 @@ def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, .
     letters = {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)} | {0: _("tie")}
     for key, winner in expected.get("winners", {}).items():
         given = winner_of(assignment.answer["choices"].get(key, 0), assignment.shown)
-        lines.append(
-            _compared(names.get(key), letters[given], letters[winner], given == winner)
-        )
+        lines.append(_compared(names.get(key), letters[given], letters[winner], given == winner))
     for end, name in (("best", _("best")), ("worst", _("worst"))):
         for key, wanted in expected.get(end, {}).items():
             given = assignment.answer[end].get(key)

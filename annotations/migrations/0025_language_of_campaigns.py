@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotations', '0020_open_links'),
+        ('annotations', '0021_record_of_answers'),
     ]
 
     operations = [

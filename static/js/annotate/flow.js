@@ -135,7 +135,7 @@ function same() {
     const worst = form().querySelector(`input[name="${best.name.replace("best-", "worst-")}"]:checked`);
     if (worst && worst.value === best.value) {
       wasSame = true;
-      trouble(`“${worst.closest("[data-question]").querySelector("legend").textContent}” cannot be the same as the best.`);
+      trouble(word("same"));
       return true;
     }
   }
