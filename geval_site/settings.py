@@ -216,11 +216,11 @@ AXES_DISABLE_ACCESS_LOG = True
 # Password resets are sent by e-mail. Without a mail server, e-mails are printed to the terminal.
 _EMAIL_URL = environment.text("GEVAL_EMAIL_URL")
 _EMAIL_CLASS = environment.text("GEVAL_EMAIL_BACKEND")
-# Whether invitations and mails about work are sent at all.
-SENDS_MAIL = bool(_EMAIL_URL or _EMAIL_CLASS)
-vars().update(
-    email_settings(_EMAIL_URL, sender=environment.text("GEVAL_EMAIL_FROM"), backend=_EMAIL_CLASS)
-)
+_EMAIL_FROM = environment.text("GEVAL_EMAIL_FROM")
+# Whether invitations and mails about work are sent at all. Often only the workers that send them
+# have the mail server's password; the sender says it to all other processes.
+SENDS_MAIL = bool(_EMAIL_URL or _EMAIL_CLASS or _EMAIL_FROM)
+vars().update(email_settings(_EMAIL_URL, sender=_EMAIL_FROM, backend=_EMAIL_CLASS))
 SESSION_ENGINE = "geval_site.sessions"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "evaluations:project_list"

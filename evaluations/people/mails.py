@@ -84,8 +84,8 @@ def claim(mail_id: int) -> Mail | None:
     """A mail that is to be sent, for the worker that asks first; None for all others."""
     now = timezone.now()
     free = Q(tried_at=None) | Q(tried_at__lt=now - TRIED_AGAIN)
-    mine = Mail.objects.filter(free, pk=mail_id, sent_at=None, tries__lt=TRIES)
-    if not mine.update(tried_at=now, tries=F("tries") + 1):
+    claimed = Mail.objects.filter(free, pk=mail_id, sent_at=None, tries__lt=TRIES)
+    if not claimed.update(tried_at=now, tries=F("tries") + 1):
         return None
     return Mail.objects.select_related("user").get(pk=mail_id)
 

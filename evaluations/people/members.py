@@ -44,8 +44,8 @@ def not_invited(project: Project, addresses: list[str]) -> list[str]:
     """Those addresses of which nobody is a member or has an open invitation."""
     invited = set(project.invitations.open().values_list("address", flat=True))
     members = project.memberships.values_list("user__email", flat=True)
-    there = {address.lower() for address in (*invited, *members)}
-    return [address for address in addresses if address.lower() not in there]
+    taken = {address.lower() for address in (*invited, *members)}
+    return [address for address in addresses if address.lower() not in taken]
 
 
 def link_for_new_password(member: Membership) -> str:

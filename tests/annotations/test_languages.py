@@ -254,10 +254,10 @@ def test_refusals_are_in_the_language_too(annotator: Client) -> None:
     campaign = Campaign.objects.get()
     Campaign.objects.update(language="de")
     task_of(annotator, campaign)
-    mine = campaign.assignments.first()
-    assert mine is not None
+    own = campaign.assignments.first()
+    assert own is not None
 
-    page = annotator.post(f"/p/small/annotate/{campaign.pk}/task/{mine.pk}/submit/", {})
+    page = annotator.post(f"/p/small/annotate/{campaign.pk}/task/{own.pk}/submit/", {})
 
     assert page.status_code == 422
     assert "Bewerten Sie coherence." in page.content.decode()

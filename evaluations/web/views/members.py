@@ -94,8 +94,8 @@ def invitations_mail(request: HttpRequest, project: Project) -> HttpResponse:
             break
     note_detail(request, f"{len(addresses)} as {data['role']}")
     left_out = len(data["addresses"]) - len(addresses)
-    there = f" Members or invited already: {left_out}." if left_out else ""
-    messages.success(request, f"Invitations to be mailed: {len(addresses)}.{there}")
+    skipped = f" Members or invited already: {left_out}." if left_out else ""
+    messages.success(request, f"Invitations to be mailed: {len(addresses)}.{skipped}")
     return redirect("evaluations:member_list", project.slug)
 
 
