@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotations', '0021_record_of_answers'),
+        ('annotations', '0009_record_of_answers'),
     ]
 
     operations = [

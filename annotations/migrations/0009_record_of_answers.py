@@ -34,7 +34,7 @@ PASSED = """
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotations', '0020_open_links'),
+        ('annotations', '0008_open_links'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
