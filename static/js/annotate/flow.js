@@ -52,12 +52,11 @@ async function send(url, values, again = false) {
   const body = new URLSearchParams({ ...values, csrfmiddlewaretoken: root.dataset.token });
   const answer = await fetch(url, { method: "POST", body, headers: headers(), redirect: "manual" });
   if (answer.status >= 500) throw new Error("the server could not answer");
-  let { why, content, isOutdated } = await standing(answer);
+  const { why: refusal, content, isOutdated } = await standing(answer);
   // Whoever signed in again has a new token; with it the same letter goes again, once.
-  if (isOutdated && !again) {
-    why = await renewToken();
-    if (!why) return send(url, values, true);
-  }
+  const isRenewed = isOutdated && !again;
+  const why = isRenewed ? await renewToken() : refusal;
+  if (isRenewed && !why) return send(url, values, true);
   if (why) {
     isSignedOut = true;
     return { status: 401, message: why };

@@ -61,8 +61,8 @@ function scrollTo(marked) {
 const sentences = (text) => [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(text)];
 const words = (text) => new Set(
   [...new Intl.Segmenter("en", { granularity: "word" }).segment(text)]
-    .filter((word) => word.isWordLike && word.segment.length >= LEAST_LETTERS)
-    .map((word) => word.segment.toLowerCase()),
+    .filter((each) => each.isWordLike && each.segment.length >= LEAST_LETTERS)
+    .map((each) => each.segment.toLowerCase()),
 );
 
 function share(output, index) {
@@ -75,7 +75,7 @@ function share(output, index) {
   const wanted = words(chosen.segment);
   const marked = [];
   for (const one of sentences(source().textContent)) {
-    const common = [...words(one.segment)].filter((word) => wanted.has(word)).length;
+    const common = [...words(one.segment)].filter((each) => wanted.has(each)).length;
     if (common >= 2 || (common && wanted.size < 3)) {
       marked.push(range(source(), one.index, one.index + one.segment.trimEnd().length));
     }
