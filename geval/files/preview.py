@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from geval.files.fields import as_text
-from geval.files.mapping import flattened, structure_of
+from geval.files.mapping import flattened, is_native, kind_of, structure_of
 from geval.files.messages import turns_column
 from geval.files.opening import open_packed
 from geval.files.packed import UNREADABLE, reason_unreadable
@@ -147,12 +147,28 @@ def _of_objects(
 ) -> Preview:
     # A file of texts may have conversations further down.
     talks = next(filter(turns_column, records), records[0])
-    if structure := structure_of(records[0]) or structure_of(talks):
+    several = _kinds_together(records)
+    if structure := structure_of(records[0]) or structure_of(talks) or several:
         names = tuple(dict.fromkeys(name for row in records for name in row))
         return Preview(format_, _columns(names, records, {}), structure)
     rows = [flattened(record) for record in records]
     names = tuple(dict.fromkeys(name for row in rows for name in row))
     return _of_columns(format_, names, rows, known)
+
+
+def _kinds_together(records: Sequence[Mapping[str, Any]]) -> str:
+    """What rows of several kinds in one file are, such as a dataset's outputs and their ratings,
+    where each is recognised by its names; empty for rows of one kind."""
+    alike: dict[frozenset[str], list[Mapping[str, Any]]] = {}
+    for record in records:
+        alike.setdefault(frozenset(record), []).append(record)
+    kinds: dict[str, None] = {}
+    for names, rows in alike.items():
+        guess = recognise(sorted(names), [flattened(row) for row in rows], None).columns
+        if not guess or not is_native(guess):
+            return ""
+        kinds[kind_of(guess)] = None
+    return ", ".join(kinds) if len(kinds) > 1 and all(kinds) else ""
 
 
 def _of_columns(
