@@ -24,7 +24,8 @@ from geval.llm.requests import Request, request_key
 from geval.llm.scoring import Scored
 from geval.llm.server_fit import LearnedFit
 from geval.llm.stopping import FailuresInARow, FirstItems
-from geval.llm.written_steps import StepsError, read_steps, steps_request
+from geval.llm.wanted_steps import steps_request
+from geval.llm.written_steps import StepsError, read_steps
 
 # A rate limit is waited for; whoever sits in front of it can stop and go on later.
 PATIENT = RetryPolicy(rate_limit_patience=1800)

@@ -1,14 +1,9 @@
-"""Auto chain-of-thought (Liu et al., 2023): what asks for evaluation steps, and the steps in a
-reply. Pure."""
+"""Read evaluation steps in a model's reply. Pure."""
 
 import re
 
-from geval.llm.prompts import PromptParts, steps_prompt
 from geval.llm.replies import ReplyChoice
-from geval.llm.request_settings import RequestSettings
-from geval.llm.requests import ChatRequest
 
-STEPS_MAX_TOKENS = 600
 LONGEST_STEPS = 20_000
 # A shorter reply that is not a list is a refusal or a question.
 SHORTEST_WITHOUT_A_LIST = 120
@@ -19,18 +14,6 @@ _FORM = re.compile(r"^[^\S\n]{0,9}#{0,6}[^\S\n]{0,9}\*{0,3}Evaluation Form", re.
 
 class StepsError(ValueError):
     """The LLM's reply contains no evaluation steps."""
-
-
-def steps_request(parts: PromptParts, settings: RequestSettings) -> ChatRequest:
-    """The request for steps: greedy, so that asking again gives the same where the model is
-    deterministic. Where a judge's replies have room for a thought, its steps have it, too."""
-    return ChatRequest(
-        model=settings.model,
-        prompt=steps_prompt(parts),
-        temperature=None if settings.temperature is None else 0.0,
-        max_tokens=max(STEPS_MAX_TOKENS, settings.max_tokens),
-        length_parameter=settings.length_parameter,
-    )
 
 
 def read_steps(choice: ReplyChoice) -> str:

@@ -20,7 +20,7 @@ from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest
 from geval.llm.server_fit import LearnedFit, ServerFit
-from geval.llm.written_steps import STEPS_MAX_TOKENS, steps_request
+from geval.llm.wanted_steps import STEPS_MAX_TOKENS, steps_request
 from tests.processes import StandInProcess
 
 MODEST = ("--most-choices", "8", "--most-alternatives", "5", "--without-top-p")

@@ -11,7 +11,8 @@ from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judg
 from geval.llm.cost import estimated_tokens
 from geval.llm.presets import Preset
 from geval.llm.prompts import PromptError, compose_template, needs_steps, render
-from geval.llm.written_steps import read_steps, steps_request
+from geval.llm.wanted_steps import steps_request
+from geval.llm.written_steps import read_steps
 from geval.scales import short
 
 STEPS_SECONDS = 90.0

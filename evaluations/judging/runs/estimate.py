@@ -25,7 +25,7 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.cost import cost, estimated_tokens
 from geval.llm.parsing import Failure
 from geval.llm.prompts import needs_steps
-from geval.llm.written_steps import STEPS_MAX_TOKENS, steps_request
+from geval.llm.wanted_steps import STEPS_MAX_TOKENS, steps_request
 
 # A rating with the form's words around it; a reply is mostly this short.
 REPLY_TOKENS = 4

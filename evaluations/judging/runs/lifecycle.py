@@ -36,7 +36,7 @@ from geval.llm.parsing import Reason
 from geval.llm.prompt_examples import longest_filled
 from geval.llm.prompts import needs_steps
 from geval.llm.requests import ChatRequest
-from geval.llm.written_steps import steps_request
+from geval.llm.wanted_steps import steps_request
 from geval.texts.plain import storable
 
 TOO_LONG = (

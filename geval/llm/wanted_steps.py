@@ -1,0 +1,20 @@
+"""What asks a model for evaluation steps: auto chain-of-thought (Liu et al., 2023). Pure; apart
+from what reads its reply, which runs in every Python without a package."""
+
+from geval.llm.prompts import PromptParts, steps_prompt
+from geval.llm.request_settings import RequestSettings
+from geval.llm.requests import ChatRequest
+
+STEPS_MAX_TOKENS = 600
+
+
+def steps_request(parts: PromptParts, settings: RequestSettings) -> ChatRequest:
+    """The request for steps: greedy, so that asking again gives the same where the model is
+    deterministic. Where a judge's replies have room for a thought, its steps have it, too."""
+    return ChatRequest(
+        model=settings.model,
+        prompt=steps_prompt(parts),
+        temperature=None if settings.temperature is None else 0.0,
+        max_tokens=max(STEPS_MAX_TOKENS, settings.max_tokens),
+        length_parameter=settings.length_parameter,
+    )
