@@ -3,7 +3,8 @@
 import importlib
 import pkgutil
 import re
-import runpy
+import subprocess
+import sys
 
 import pytest
 
@@ -20,13 +21,19 @@ def test_the_page_of_the_docs_is_the_table() -> None:
     )
 
 
-@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
-def test_the_module_prints_the_page_as_a_command_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_module(thresholds.__name__)
-    assert capsys.readouterr().out == ""
+@pytest.mark.parametrize(
+    ("command", "printed"), [("-m{}", markdown()), ("-cimport {}", "")], ids=["command", "import"]
+)
+def test_the_module_prints_the_page_as_a_command_alone(command: str, printed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, command.format(thresholds.__name__)],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
 
-    runpy.run_module(thresholds.__name__, run_name="__main__")
-    assert capsys.readouterr().out == markdown()
+    assert done.stdout == printed
 
 
 def test_every_threshold_is_tested_below_at_and_above() -> None:
