@@ -83,4 +83,4 @@ def test_the_page_says_it(
     text = " ".join(client.get(f"/p/small/annotate/{campaign.pk}/task/").content.decode().split())
 
     assert "3 of 6</strong> · about 6 min left" in text
-    assert "<span>low</span> <span>high</span>" in text
+    assert "<span>low</span> <span>high </span>" in text
