@@ -38,6 +38,7 @@ def participant_page(browser: Browser, site: str, name: str) -> Page:
 
 
 def rate_one(page: Page) -> None:
+    page.wait_for_load_state("networkidle")  # keys work once the page's script is there
     before = page.locator("[data-task]").get_attribute("data-assignment")
     page.keyboard.press("4")
     page.keyboard.press("Enter")

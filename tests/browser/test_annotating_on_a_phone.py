@@ -86,8 +86,9 @@ def test_an_item_is_read_rated_and_submitted_with_a_thumb(
         assert target
         assert target["height"] >= LEAST_TARGET
         question.locator("input").nth(3).check()
-        expect(question.get_by_text("low")).to_be_visible()
-        expect(question.get_by_text("high")).to_be_visible()
+        ends = question.locator(".ends")
+        expect(ends.get_by_text("low")).to_be_visible()
+        expect(ends.get_by_text("high")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
     violations = [
         found["id"]
@@ -100,7 +101,7 @@ def test_an_item_is_read_rated_and_submitted_with_a_thumb(
     page.wait_for_function(
         "before => document.querySelector('[data-task]').dataset.assignment !== before", arg=before
     )
-    expect(page.get_by_text("1 of 2")).to_be_visible()
+    expect(page.get_by_text("1 of 2", exact=True)).to_be_visible()
     # What was chosen holds for the next item.
     expect(page.locator("[data-formatted]")).to_be_hidden()
     # The next item is shown while the answer is on its way.

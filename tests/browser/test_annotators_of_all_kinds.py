@@ -163,6 +163,7 @@ def test_keys_of_one_character_are_changed_and_switched_off(page: Page, campaign
 def test_answers_given_after_the_session_ended_are_sent_after_signing_in_again(
     page: Page, context: BrowserContext
 ) -> None:
+    page.wait_for_load_state("networkidle")
     Session.objects.all().delete()
     rate(page)
     expect(page.locator("#trouble")).to_contain_text("You are signed out")
@@ -181,6 +182,7 @@ def test_answers_given_after_the_session_ended_are_sent_after_signing_in_again(
 def test_two_people_on_one_browser_send_in_their_own_names(
     page: Page, context: BrowserContext, campaign: Campaign
 ) -> None:
+    page.wait_for_load_state("networkidle")  # the next item is loaded ahead
     Session.objects.all().delete()
     of_ann = rate(page)
     other = context.new_page()

@@ -174,7 +174,7 @@ def test_m_switches_to_the_raw_text_where_texts_are_read(
     assert [one["id"] for one in Axe().run(page).response["violations"]] == []
     page.keyboard.press("/")
     page.keyboard.type("2026")
-    expect(page.locator("[data-found]")).to_have_text("1 found")
+    expect(page.locator("[data-found]")).to_have_text("Matches: 1")
 
 
 def test_hostile_texts_do_nothing_in_any_format(
