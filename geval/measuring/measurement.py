@@ -15,7 +15,7 @@ from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, Report
 from geval.reports.words import headline
 from geval.texts.numbers import signed
-from geval.verdicts.verdict import Verdict
+from geval.verdicts.verdict import Verdict, exit_code_of
 
 WORST = 3
 EXCERPT = 72
@@ -23,7 +23,6 @@ NO_TEXTS = (
     "No texts were given, so whether length alone would do as well was not tried: pass a file with"
     " the outputs, too."
 )
-USABLE = (Verdict.STANDS_IN, Verdict.SPOT_CHECKS)
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,7 @@ class Measurement:
     @property
     def exit_code(self) -> int:
         """0 if a judge is usable on every criterion, 1 if not on some, 2 if it cannot be said."""
-        verdicts = [criterion.verdict for criterion in self.criteria]
-        if any(verdict not in (*USABLE, Verdict.TOO_EARLY) for verdict in verdicts):
-            return 1
-        return 0 if verdicts and all(verdict in USABLE for verdict in verdicts) else 2
+        return exit_code_of([criterion.verdict for criterion in self.criteria])
 
     @cached_property
     def _glance(self) -> AtAGlance:

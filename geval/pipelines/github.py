@@ -24,6 +24,7 @@ from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure
 from geval.pipelines.verdict_table import MARK, VerdictLine, comment, verdict_lines
+from geval.verdicts.verdict import exit_code_of as exit_code_of_verdicts
 
 ERROR = 3
 TITLE = "May the judge rate?"
@@ -120,9 +121,7 @@ def _of_site(inputs: Mapping[str, str]) -> Checked:
     requirements = _listed(inputs.get("require", ""))
     link = f"{address}/p/{slug}/report/"
     if not requirements:
-        usable = [line.is_usable for line in lines]
-        is_early = any(line.verdict == "Too early to say" for line in lines)
-        return Checked(lines, [], 0 if usable and all(usable) else 2 if is_early else 1, link)
+        return Checked(lines, [], exit_code_of_verdicts([line.verdict for line in lines]), link)
     if not inputs.get("judge") or not inputs.get("criterion"):
         raise InputError("Requirements of a site need one judge (judge) and a criterion.")
     criteria = project.client.call("GET", f"{project.path}/criteria")
@@ -178,7 +177,9 @@ def _annotate_all(checked: Checked) -> None:
         _annotate(level, requirement)
     for line in checked.lines:
         named = f" ({line.judge})" if line.judge else ""
-        _annotate("notice" if line.is_usable else level, f"{line.criterion}: {line.verdict}{named}")
+        _annotate(
+            "notice" if line.is_usable else level, f"{line.criterion}: {line.verdict.label}{named}"
+        )
 
 
 def _annotate(level: str, message: str) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from geval.verdicts.verdict import USABLE, Verdict
+
 # Stands at the end of the comment, by which a later run finds it.
 MARK = "<!-- geval-site: {name} -->"
 HEAD = "| criterion | verdict | judge | rho | one rater | changed |\n|---|---|---|---|---|---|"
@@ -15,7 +17,7 @@ class VerdictLine:
     rater's; None where there is none."""
 
     criterion: str
-    verdict: str
+    verdict: Verdict
     judge: str
     rho: float | None
     interval: tuple[float, float] | None
@@ -24,7 +26,7 @@ class VerdictLine:
     @property
     def is_usable(self) -> bool:
         """Whether a judge may rate, alone or with spot checks."""
-        return self.verdict in ("Stands in for a rater", "Use with spot checks")
+        return self.verdict in USABLE
 
 
 def verdict_lines(report: Mapping[str, Any]) -> list[VerdictLine]:
@@ -43,7 +45,7 @@ def _line(name: str, content: Mapping[str, Any], coefficient: str, level: str) -
     ends = numbers.get("view_interval")
     return VerdictLine(
         name,
-        verdict["label"],
+        Verdict(verdict["verdict"]),
         judge,
         numbers.get(coefficient, {}).get(level, {}).get("value"),
         None if ends is None else (ends[0], ends[1]),
@@ -85,7 +87,7 @@ def _row(line: VerdictLine, before: VerdictLine | None, has_base: bool) -> str:
     ends = "" if line.interval is None else " [{:.2f}, {:.2f}]".format(*line.interval)
     cells = (
         line.criterion,
-        line.verdict,
+        line.verdict.label,
         line.judge or "–",
         f"{_number(line.rho)}{ends}",
         _number(line.one_rater),
@@ -99,7 +101,7 @@ def _change(line: VerdictLine, before: VerdictLine | None) -> str:
         return "new"
     changes = []
     if line.verdict != before.verdict:
-        changes.append(f"was “{before.verdict}”")
+        changes.append(f"was “{before.verdict.label}”")
     if line.judge != before.judge:
         changes.append(f"was {before.judge or 'no judge'}")
     if line.rho is not None and before.rho is not None:

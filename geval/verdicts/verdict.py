@@ -14,6 +14,7 @@ Each is shown at 5 %, shared among all judges that are compared (Bonferroni), si
 is looked at. In doubt, people go on rating.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -50,6 +51,17 @@ class Verdict(StrEnum):
     def place(self) -> int:
         """Its place among all verdicts, 0 for the strongest."""
         return list(Verdict).index(self)
+
+
+# With these a judge may rate, alone or with spot checks.
+USABLE = frozenset({Verdict.STANDS_IN, Verdict.SPOT_CHECKS})
+
+
+def exit_code_of(verdicts: Collection[Verdict]) -> int:
+    """0 if a judge is usable on every criterion, 1 if not on some, 2 if it cannot be said."""
+    if not USABLE.issuperset(set(verdicts) - {Verdict.TOO_EARLY}):
+        return 1
+    return 0 if verdicts and USABLE.issuperset(verdicts) else 2
 
 
 _LABELS = {
