@@ -78,6 +78,8 @@ def test_texts_are_measured_as_arial_prints_them() -> None:
     assert width_of("gpt-4o", 1000, is_bold=True) == 611 + 611 + 333 + 333 + 556 + 611
     assert width_of("e\u0301", 1000) == width_of("e", 1000)
     assert width_of("中", 1000) == 1000
+    # In a line with another script, Latin letters may come from its wider font.
+    assert width_of("a中", 1000) == 1.2 * width_of("a", 1000) + 1000
 
 
 def test_long_names_are_shortened_in_the_middle() -> None:

@@ -16,5 +16,5 @@ def test_it_names_the_error_of_each_check_and_makes_no_claim_of_the_bar_alone(
 ) -> None:
     text = " ".join(as_role("viewer").get("/p/small/report/").content.decode().split())
 
-    assert f"yes by mistake in at most {100 * VERDICT_ERROR:g} % of reports" in text
+    assert f"wrong in at most 1 of {1 / VERDICT_ERROR:g} checks" in text
     assert "in the shade ranks like a rater" not in text
