@@ -95,7 +95,12 @@ def ubuntus_keys(folder: Path) -> Path:
 def bootstrap(release: Release, folder: Path) -> Path:
     """A clean root with what the README asks for, an ordinary user, and a clone of the checkout."""
     root = folder / release.suite
-    options: list[str | Path] = [f"--include={PACKAGES}"]
+    # A mirror that lags behind is as good for this; an older apt lacks the solver of a newer one.
+    options: list[str | Path] = [
+        f"--include={PACKAGES}",
+        '--aptopt=Acquire::Check-Valid-Until "false"',
+        '--aptopt=APT::Solver "internal"',
+    ]
     if release.mirror == UBUNTU:
         options += ["--components=main,universe", f"--keyring={ubuntus_keys(folder)}"]
     run(
