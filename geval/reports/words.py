@@ -146,8 +146,12 @@ def caution(result: CriterionResult, *, is_lowest_bar: bool) -> str:
     if result.verdict == Verdict.SPOT_CHECKS:
         if evidence.scores_like_a_rater:
             far_off = evidence.far_off.value
-            off = "" if far_off is None else f"; {whole_percent(far_off)} of them far off"
-            return f"Ranks below one rater; scores as close as one rater's{off}."
+            off = (
+                ""
+                if far_off is None
+                else f", but {whole_percent(far_off)} are off by more than a quarter of the scale"
+            )
+            return f"Ranks below one rater. Its scores are as close as one rater's{off}."
         return f"It ranks like a rater, but {_not_near(evidence)}."
     if not evidence.raters_agree:
         return "Raters are not shown to agree with each other."
