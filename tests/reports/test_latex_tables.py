@@ -42,7 +42,7 @@ def test_the_best_judge_comes_first_with_its_interval_and_n(text: str) -> None:
         "one rater",
     ]  # fmt: skip
     fair = next(at for at, row in enumerate(rows(text)) if row[0] == "fair")
-    assert rows(text)[fair][3] == "160"
+    assert "$n$, is 160 everywhere" in text
     assert re.search(r"\[0\.\d\d, 0\.\d\d\]", rows(text)[fair + 1][1])
 
 
@@ -62,6 +62,20 @@ def test_it_can_be_referred_to_and_its_rows_are_complete(text: str) -> None:
             spans = sum(int(many) - 1 for many in re.findall(r"\\multicolumn{(\d)}", line))
             assert len(line.split(" &")) + spans == wide, line
     assert text.count("{") == text.count("}")
+
+
+def test_judges_with_different_numbers_of_outputs_have_a_column_of_them(
+    project: Project, load: Load
+) -> None:
+    less = scored({"a_guess": GUESS}).rstrip().rsplit("\n", 1)[0] + "\n"
+    load(project, {"o.jsonl": OUTPUTS, "r.csv": rated(), "s.csv": scored({"fair": FAIR})})
+    load(project, {"less.csv": less})
+    text = as_latex(build_report(project))
+
+    assert {row[0]: row[3] for row in rows(text)[2:] if row[0] in ("fair", r"a\_guess")} == {
+        "fair": "160", r"a\_guess": "159"
+    }  # fmt: skip
+    assert "$n$, the number of outputs." in text
 
 
 def test_it_has_the_numbers_and_names_of_the_page(

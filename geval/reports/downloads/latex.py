@@ -64,41 +64,49 @@ def _comparisons(project: str, name: str, board: Leaderboard) -> str:
 
 def _correlations(report: Report, marks: Marks | None) -> str:
     options, table = report.options, paper_table(report)
-    # Columns of each criterion: both coefficients, and how many outputs count.
-    columns = f"l{'rrr' * len(report.criteria)}r"
+    counts = {cell.outputs for row in table.rows for cell in row.cells if cell}
+    # One n for all judges stands in the caption: a column each would not fit on a page.
+    has_counts = len(counts) > 1
+    per_criterion = 3 if has_counts else 2
+    symbols = [f"${_MATHS[coefficient]}$" for coefficient in (options.coefficient, table.second)]
+    symbols += ["$n$"] * has_counts
     heads = [
-        rf"\multicolumn{{3}}{{c}}{{{escaped(result.criterion)}}}" for result in report.criteria
+        rf"\multicolumn{{{per_criterion}}}{{c}}{{{escaped(result.criterion)}}}"
+        for result in report.criteria
     ]
-    symbols = f"${_MATHS[options.coefficient]}$ & ${_MATHS[table.second]}$ & $n$"
-    heads_end = f" & AVG ${_MATHS[options.coefficient]}$"
     lines = [
-        rf"\begin{{tabular}}{{{columns}}}",
+        rf"\begin{{tabular}}{{l{'r' * per_criterion * len(report.criteria)}r}}",
         r"\toprule",
         rf" & {' & '.join(heads)} & \\",
-        rf"Judge{f' & {symbols}' * len(report.criteria)}{heads_end} \\",
+        rf"Judge & {' & '.join(symbols * len(report.criteria))} & AVG {symbols[0]} \\",
         r"\midrule",
     ]
     for row in table.rows:
         cells = [
             part
             for criterion, cell in zip(report.criteria, row.cells, strict=True)
-            for part in _judge_cells(report, criterion.criterion, row.judge, cell, marks)
+            for part in _judge_cells(report, criterion.criterion, row.judge, cell, marks)[
+                :per_criterion
+            ]
         ]
         average = _bold(row.average) if row.average_is_best else _number(row.average)
         lines.append(rf"{first_cell(row.named)} & {' & '.join([*cells, average])} \\")
-        lines += _intervals([cell.interval if cell else "" for cell in row.cells])
+        lines += _intervals([cell.interval if cell else "" for cell in row.cells], per_criterion)
     lines.append(r"\midrule")
     for other in (*table.nulls, table.rater):
         cells = [
-            f"{_number(value)} & {_number(beside) if other is table.rater else ''} & "
+            part
             for value, _interval, beside in other.cells
+            for part in (_number(value), _number(beside) if other is table.rater else "", "")[
+                :per_criterion
+            ]
         ]
         lines.append(rf"{first_cell(other.name)} & {' & '.join(cells)} & \\")
-        lines += _intervals([interval for _value, interval, _beside in other.cells])
+        lines += _intervals([interval for _value, interval, _beside in other.cells], per_criterion)
     lines += [r"\bottomrule", r"\end{tabular}"]
     return _table(
         lines,
-        _caption(report, marks),
+        _caption(report, marks, None if has_counts else max(counts, default=0)),
         f"{report.project}-correlations",
         over_both=len(report.criteria) > MOST_IN_A_COLUMN,
     )
@@ -122,27 +130,32 @@ def _judge_cells(
     return cells[0], cells[1], _number(thin(cell.outputs))
 
 
-def _intervals(intervals: Sequence[str]) -> list[str]:
+def _intervals(intervals: Sequence[str], per_criterion: int) -> list[str]:
     """The line of a row that has its intervals, if it has any."""
     if not any(intervals):
         return []
     cells = (
-        rf"\multicolumn{{3}}{{l}}{{\scriptsize {_number(interval)}}}"
-        if interval
-        else r"\multicolumn{3}{l}{}"
-        for interval in intervals
+        rf"\multicolumn{{{per_criterion}}}{{l}}{{{_small(interval)}}}" for interval in intervals
     )
     return [rf" & {' & '.join(cells)} & \\"]
 
 
-def _caption(report: Report, marks: Marks | None) -> str:
+def _small(interval: str) -> str:
+    return rf"\scriptsize {_number(interval)}" if interval else ""
+
+
+def _caption(report: Report, marks: Marks | None, outputs: int | None) -> str:
+    """What the table holds; `outputs` is n where it is the same for all."""
     options = report.options
+    counted = ", and $n$, the number of outputs."
+    if outputs is not None:
+        counted = f". The number of outputs, $n$, is {thin(outputs)} everywhere."
     first, second = options.coefficient, options.second
     caption = (
         f"{options.level.capitalize()}-level correlation with {options.human_score_in_words}:"
-        f" {first.capitalize()} with its 95 % interval over {options.over}, {second.capitalize()},"
-        " and $n$, the number of outputs. Judges are sorted by AVG; the best of each column is"
-        " bold."
+        f" {first.capitalize()} with its 95 % interval over {options.over},"
+        f" {'' if outputs is None else 'and '}{second.capitalize()}{counted} Judges are sorted by"
+        " AVG; the best of each column is bold."
     )
     if report.has_letters:
         caption += (
@@ -172,6 +185,7 @@ def _table(lines: Sequence[str], caption: str, label: str, *, over_both: bool = 
             rf"\begin{{{table}}}",
             r"\centering",
             r"\small",
+            *([r"\setlength{\tabcolsep}{3pt}"] if over_both else []),
             *lines,
             rf"\caption{{{written}}}",
             rf"\label{{tab:{label}}}",
