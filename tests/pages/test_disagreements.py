@@ -199,6 +199,21 @@ def test_a_cause_is_stored_with_who_and_when_and_the_next_case_opens(
     assert entry.detail == "imported, coherence, good on d2: judge is wrong"
 
 
+def test_beside_a_cause_just_given_stands_what_fixes_it(
+    as_role: Callable[[str], Client], judge: Judge, coherence: Criterion
+) -> None:
+    client, worst, then = as_role("owner"), output("d2", "good"), output("d2", "odd")
+
+    answer = client.post(
+        GIVE, about(judge, coherence, worst, cause="criterion is vague", then=then.pk)
+    )
+    page = client.get(answer["Location"]).content.decode()
+
+    note = page[page.index('class="note undo"') : page.index('class="inbox"')]
+    assert "Rewrite the criterion" in note
+    assert "Undo" in note
+
+
 def test_a_cause_is_replaced_undone_and_keeps_its_note(
     as_role: Callable[[str], Client], judge: Judge, coherence: Criterion
 ) -> None:
