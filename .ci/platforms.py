@@ -100,6 +100,7 @@ def bootstrap(release: Release, folder: Path) -> Path:
         f"--include={PACKAGES}",
         '--aptopt=Acquire::Check-Valid-Until "false"',
         '--aptopt=APT::Solver "internal"',
+        '--aptopt=Binary::apt-get::APT::Solver "internal"',
     ]
     if release.mirror == UBUNTU:
         options += ["--components=main,universe", f"--keyring={ubuntus_keys(folder)}"]

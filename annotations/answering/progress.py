@@ -56,8 +56,10 @@ class TaskProgress:
 def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     """Where an annotator is at one of their items.
 
-    What is left is shared: with as many places for each item as annotators everybody gets every
-    item, otherwise the free places are divided evenly. A seat may have its own number of items.
+    With as many places for each item as annotators everybody gets every item; otherwise all places
+    are divided evenly, so that the total does not move while others answer. It grows for those who
+    do more than their share, and falls where fewer places are left than that. A seat may have its
+    own number of items.
     """
     about = {"annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk}
     with connection.cursor() as cursor:
@@ -70,7 +72,8 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
     if seat.most_items is not None:
         unseen = min(unseen, max(0, seat.most_items - seat.handed))
     elif seat.campaign.overlap < seats:
-        unseen = min(unseen, math.ceil(places / max(1, seats)))
+        share = math.ceil(items * seat.campaign.overlap / max(1, seats))
+        unseen = min(unseen, places, max(0, share - mine))
     left = reserved + unseen
     done = submitted if assignment.state == "submitted" else submitted + before
     time_left = _time_left(seconds * left) if timed >= LEAST_TIMED and left else ""

@@ -97,7 +97,8 @@ class ShownOutput:
 
 @dataclass(frozen=True)
 class TaskPage:
-    """Everything a task's template needs."""
+    """Everything a task's template needs; `ranked_one_by_one` are the criteria of a ranking that
+    has several, of which a drag ranks one."""
 
     assignment: Assignment
     campaign: Campaign
@@ -107,6 +108,7 @@ class TaskPage:
     fields: dict[str, str]
     progress: TaskProgress
     feedback: tuple[str, ...]
+    ranked_one_by_one: tuple[Criterion, ...] = ()
 
     @property
     def has_turns(self) -> bool:
@@ -141,6 +143,9 @@ def task_page(
         fields=begun,
         progress=task_progress(seat, assignment),
         feedback=_feedback(assignment, criteria),
+        ranked_one_by_one=(
+            tuple(criteria) if campaign.kind == CampaignKind.RANKING and len(criteria) > 1 else ()
+        ),
     )
 
 

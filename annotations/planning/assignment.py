@@ -59,6 +59,7 @@ class IdleReason(StrEnum):
     FINISHED = "finished"
     OTHERS_HOLD = "others hold the rest"
     NOT_PASSED = "practice not passed"
+    SKIPPED = "everybody skipped"
 
 
 @dataclass(frozen=True)
@@ -125,16 +126,19 @@ def queue_of(seat: Seat) -> list[int]:
 
 
 def idle_reason(seat: Seat) -> IdleReason:
-    """For an annotator with an empty queue: whether all is done, or others may release items.
-    People with a number of items of their own do not wait for others."""
+    """For an annotator with an empty queue: whether all is done, everybody skipped all they got, or
+    others may release items. People with a number of items of their own do not wait for others."""
     if not practice_outcome(seat):
         return IdleReason.NOT_PASSED
     if seat.most_items is not None:
         return IdleReason.FINISHED
-    waiting = Assignment.objects.filter(
-        campaign=seat.campaign_id, state=AssignmentState.RESERVED, item__kind=ItemKind.ORDINARY
-    ).exclude(annotator=seat.annotator_id)
-    return IdleReason.OTHERS_HOLD if waiting.exists() else IdleReason.FINISHED
+    handed = Assignment.objects.filter(campaign=seat.campaign_id, item__kind=ItemKind.ORDINARY)
+    if handed.filter(state=AssignmentState.RESERVED).exclude(annotator=seat.annotator_id).exists():
+        return IdleReason.OTHERS_HOLD
+    is_skipped = handed.filter(state=AssignmentState.SKIPPED).exists()
+    if is_skipped and not handed.filter(state=AssignmentState.SUBMITTED).exists():
+        return IdleReason.SKIPPED
+    return IdleReason.FINISHED
 
 
 def _reserved(seat: Seat) -> list[int]:

@@ -57,8 +57,20 @@ def test_places_that_are_shared_are_divided(
 
     found = task_progress(seat, now(seat))
 
-    reserved = Assignment.objects.filter(annotator=seat.annotator).count()
-    assert found.total == reserved + -(-(6 - reserved) // 3)
+    assert found.total == 2
+
+
+def test_the_total_does_not_move_while_others_answer(
+    make_campaign: MakeCampaign, annotators: list[User], seat_of: SeatOf
+) -> None:
+    campaign = make_campaign(overlap=2)
+    seat, other = seat_of(campaign, annotators[0]), seat_of(campaign, annotators[1])
+    begun = task_progress(seat, now(seat)).total
+
+    finish(other, 4, seconds=60)
+    progress._places.cache_clear()  # type: ignore[attr-defined]
+
+    assert task_progress(seat, now(seat)).total == begun
 
 
 def test_items_that_were_loaded_ahead_count_from_where_they_will_be_shown(

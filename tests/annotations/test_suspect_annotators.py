@@ -115,7 +115,7 @@ def test_the_campaigns_page_names_who_clicks_at_random(
 def test_a_campaign_that_everybody_skipped_says_so(
     make_campaign: Callable[..., Campaign], annotators: list[User], seat_of: Callable[..., Seat],
 ) -> None:  # fmt: skip
-    from annotations.planning.assignment import queue_of, skip
+    from annotations.planning.assignment import IdleReason, idle_reason, queue_of, skip
 
     campaign = make_campaign(overlap=3)
     for user in annotators:
@@ -125,3 +125,4 @@ def test_a_campaign_that_everybody_skipped_says_so(
                 skip(seat, pk, "broken")
 
     assert campaign_progress(campaign).is_skipped_by_all
+    assert idle_reason(seat_of(campaign, annotators[0])) == IdleReason.SKIPPED

@@ -1,7 +1,8 @@
 """In a real browser, by keyboard alone: what the database holds afterwards is exactly what was
 done."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -65,12 +66,16 @@ def ann(make_user: Callable[..., User], corpus: Project) -> User:
     return user
 
 
-def campaign_for(user: User, project: Project, **fields: Any) -> Campaign:
+def campaign_for(
+    user: User, project: Project, criteria: Iterable[str] = (), **fields: Any
+) -> Campaign:
     campaign = Campaign.objects.create(
         project=project, **{"name": "Campaign", "overlap": 1} | fields
     )
     if campaign.is_rating:
         campaign.criteria.set(project.criteria.all())
+    elif criteria:
+        campaign.criteria.set(project.criteria.filter(name__in=criteria))
     seat_annotators(campaign, [user])
     open_campaign(campaign)
     return campaign
@@ -279,6 +284,52 @@ def test_ranking_by_keys_and_marking_words(
     span = Span.objects.get()
     assert span.quote == span.output.text[span.start : span.end] == "Ferry number"
     assert (span.category, span.severity) == ("Fabrication", "minor")
+
+
+def test_a_drag_ranks_one_criterion_of_several(
+    ann: User, corpus: Project, sign_in: Callable[[str], Page]
+) -> None:
+    names = list(corpus.criteria.values_list("name", flat=True)[:2])
+    campaign = campaign_for(ann, corpus, kind=CampaignKind.RANKING, group_size=3, criteria=names)
+    page = sign_in("ann")
+    page.goto(task_address(campaign))
+    assignment = current(page)
+    first, second = (str(corpus.criteria.get(name=name).pk) for name in names)
+
+    page.locator("[data-output]").nth(2).focus()
+    press(page, "Alt+ArrowUp", "Alt+ArrowUp")
+    chosen = page.locator(f"[name^='rank-{second}-']:checked")
+    assert chosen.count() == 0
+    page.locator("[data-ranked-by] label").nth(1).click()
+    page.locator("[data-output]").first.focus()
+    press(page, "Alt+ArrowDown", "Alt+ArrowDown", "Enter")
+    wait_for_another(page, assignment)
+    wait_until(lambda: len(answers(campaign)) == 1, seconds=15)
+
+    shown = [str(pk) for pk in Assignment.objects.get(pk=assignment).shown]
+    ranks = answers(campaign)[assignment]["ranks"]
+    assert [ranks[first][pk] for pk in shown] == [2, 3, 1]
+    assert [ranks[second][pk] for pk in shown] == [1, 2, 3]
+
+
+def test_a_selection_by_mouse_marks_whole_words(
+    ann: User, corpus: Project, sign_in: Callable[[str], Page]
+) -> None:
+    spans = campaign_for(ann, corpus, name="Spans", span_categories=["Fabrication"])
+    page = sign_in("ann")
+    page.goto(task_address(spans))
+    part = """() => {
+        const text = document.querySelector("#stage [data-text]");
+        const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+        const node = walker.nextNode();
+        getSelection().setBaseAndExtent(node, 2, node, 8);
+    }"""
+
+    page.evaluate(part)
+    page.locator("[data-mark]").click()
+    marked = json.loads(page.locator("[name=spans]").input_value())
+
+    assert [(span["start"], span["quote"]) for span in marked] == [(0, "Ferry number")]
 
 
 def test_search_and_shared_words_are_marked_and_guidelines_open(

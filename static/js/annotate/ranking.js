@@ -2,14 +2,25 @@
 const outputs = () => document.querySelector("#stage .task-ranking [data-outputs]");
 const cards = () => [...outputs().querySelectorAll("[data-output]")];
 
+// Of several criteria, a drag ranks the one that is chosen above the texts.
+const choice = () => document.querySelector("#stage [data-ranked-by]");
+const criterion = () => choice()?.querySelector("input:checked").value ?? "";
+const field = () => (criterion() ? `rank-${criterion()}-` : "rank-");
+const question = (card) =>
+  document.querySelector(`#stage [data-question^="${field()}"][data-question$="-${card.dataset.output}"]`);
+
 function rankByPlace() {
   cards().forEach((card, index) => {
-    for (const question of document.querySelectorAll(`#stage [data-question$="-${card.dataset.output}"]`)) {
-      const radio = question.querySelector(`input[value="${index + 1}"]`);
-      if (radio) radio.checked = true;
-    }
+    const radio = question(card)?.querySelector(`input[value="${index + 1}"]`);
+    if (radio) radio.checked = true;
   });
   document.querySelector("#stage [data-answer]").dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+// The texts in the order of the chosen criterion's ranks, as far as it has them.
+function placeByRank() {
+  const rank = (card) => Number(question(card)?.querySelector("input:checked")?.value ?? Infinity);
+  outputs().append(...cards().sort((one, other) => (rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0)));
 }
 
 export function move(card, by) {
@@ -44,6 +55,9 @@ document.addEventListener("pointerup", () => {
   dragged = null;
   rankByPlace();
 });
+document.addEventListener("change", (event) => { if (event.target.name === "ranked-by") placeByRank(); });
 document.addEventListener("task", () => {
-  if (outputs()) for (const grip of outputs().querySelectorAll("[data-grip]")) grip.hidden = false;
+  if (!outputs()) return;
+  if (choice()) choice().hidden = false;
+  for (const grip of outputs().querySelectorAll("[data-grip]")) grip.hidden = false;
 });

@@ -38,7 +38,7 @@ function show() {
   paint("span", marked.map((span) => range(text(), place(span.start), place(span.end))).filter(Boolean));
 }
 
-// The selected words, without blanks around them.
+// The selected words, whole ones: a selection by mouse that begins or ends within a word takes it all.
 function selected() {
   const selection = getSelection();
   if (!selection.rangeCount || selection.isCollapsed) return null;
@@ -47,10 +47,16 @@ function selected() {
   const before = document.createRange();
   before.setStart(text(), 0);
   before.setEnd(chosen.startContainer, chosen.startOffset);
-  const raw = chosen.toString();
-  const quote = raw.trim();
-  const start = points(before.toString()) + points(raw.slice(0, raw.length - raw.trimStart().length));
-  return quote ? { start, end: start + points(quote), quote } : null;
+  const whole = text().textContent;
+  const from = before.toString().length;
+  const to = from + chosen.toString().length;
+  const words = [...new Intl.Segmenter(document.documentElement.lang || undefined, { granularity: "word" }).segment(whole)]
+    .filter(({ segment, index }) => segment.trim() && index < to && index + segment.length > from);
+  if (!words.length) return null;
+  const last = words.at(-1);
+  const quote = whole.slice(words[0].index, last.index + last.segment.length);
+  const start = points(whole.slice(0, words[0].index));
+  return { start, end: start + points(quote), quote };
 }
 
 export function mark() {
