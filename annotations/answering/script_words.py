@@ -30,4 +30,5 @@ def script_words() -> dict[str, str]:
         "matches": _("Matches: {count}"),
         "remove": _("Remove"),
         "key_taken": _("This key is taken."),
+        "along": _("Items in this browser, for work without a connection until {time}: {count}"),
     }

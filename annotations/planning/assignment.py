@@ -6,7 +6,7 @@ wait for each other, because items that somebody else is reserving are skipped (
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -33,6 +33,9 @@ from geval_site.joined_query import JoinedQuery
 AHEAD = 3
 PACK = 8
 DOCUMENT_PACK = 32
+# Of one who works without a connection: items, and their lease, for an hour and the way back.
+ALONG = 50
+ALONG_MINUTES = 90
 
 _PICK = """SELECT i.id, i.document_id, i.position, i.outputs FROM annotations_campaignitem i
            WHERE i.campaign_id = %(campaign)s AND i.places > 0 AND i.position > %(after)s {more}
@@ -123,6 +126,26 @@ def queue_of(seat: Seat) -> list[int]:
                 _reserve_more(seat, waits=True)
         reserved = _reserved(seat)
     return reserved
+
+
+def take_along(seat: Seat) -> tuple[list[int], datetime]:
+    """Ids of up to `ALONG` assignments of an annotator who will work without a connection, in
+    order, and until when they are theirs.
+
+    Raises:
+        AnnotationError: the campaign is not open.
+    """
+    queue_of(seat)
+    with transaction.atomic():
+        _lock_for_reserving(seat)
+        while len(_reserved(seat)) < ALONG and _reserve_more(seat):
+            pass
+        until = timezone.now() + timedelta(minutes=max(ALONG_MINUTES, seat.campaign.lease_minutes))
+        queue = _reserved(seat)[:ALONG]
+        Assignment.objects.filter(pk__in=queue, state=AssignmentState.RESERVED).update(
+            lease_until=until
+        )
+    return queue, until
 
 
 def idle_reason(seat: Seat) -> IdleReason:

@@ -16,17 +16,20 @@ from annotations.answering.task_page import own_assignment, task_page
 from annotations.errors import AnnotationError
 from annotations.models import Assignment, AssignmentState, Seat
 from annotations.planning.assignment import (
+    ALONG,
     idle_reason,
     keep_draft,
     previous_of,
     queue_of,
     skip,
+    take_along,
 )
 from annotations.results.comparison import others_of, own_answers, own_of
 from annotations.results.passing import items_of
 from geval.texts.formatting.markdown import as_html
 from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
+from geval_site.site_files import site_files
 
 DRAFT_LIMIT = 64 * 1024
 BOOKKEEPING = ("csrfmiddlewaretoken", "version", "seconds")
@@ -81,6 +84,25 @@ def task_back(request: HttpRequest, seat: Seat) -> HttpResponse:
 def task_token(request: HttpRequest, _seat: Seat) -> HttpResponse:
     """A new token for a page whose annotator signed in again."""
     return JsonResponse({"token": get_token(request)})
+
+
+@require_POST
+@seat_view
+def task_along(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """The next items, for a browser that will be without a connection."""
+    queue, until = take_along(seat)
+    pieces = [
+        _fragment(request, seat, _own(seat, assignment)).content.decode() for assignment in queue
+    ]
+    return JsonResponse({"pieces": pieces, "until": until.isoformat()})
+
+
+@require_GET
+@seat_view
+def task_worker(_request: HttpRequest, _seat: Seat) -> HttpResponse:
+    """The service worker, from an address within its scope: the annotator's tasks."""
+    path = site_files("static") / "js" / "annotate" / "worker.js"
+    return HttpResponse(path.read_bytes(), content_type="text/javascript")
 
 
 @require_POST
@@ -246,6 +268,7 @@ def _page(
         "tab": "annotate",
         "error": error,
         "words": script_words(),
+        "along": ALONG,
         "guidelines": as_html(seat.campaign.project.guidelines),
         "criteria_guidelines": [
             (criterion, as_html(criterion.guidelines)) for criterion in seat.campaign.criteria.all()

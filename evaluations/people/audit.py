@@ -21,7 +21,10 @@ CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Annotators' answers have their own history, item by item; drafts and navigation are not changes.
 LEFT_OUT = frozenset(
     f"annotations:task_{name}"
-    for name in ("current", "next", "back", "token", "list", "detail", "submit", "draft", "skip")
+    for name in (
+        *("current", "next", "along", "worker", "back", "token"),
+        *("list", "detail", "submit", "draft", "skip"),
+    )
 )
 REFUSED = 400
 THE_SITE = "geval_site"

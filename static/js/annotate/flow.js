@@ -7,7 +7,7 @@ import { counted, timeNow, word } from "./words.js";
 const AHEAD = 2;
 const DRAFT_WAIT = 250;
 const RETRY_WAIT = 2500;
-let root; // the element with the campaign's addresses
+const root = document.querySelector("[data-annotate]"); // the element with the campaign's addresses
 let ready = []; // pieces loaded ahead: {assignment, html}
 let draftTimer = 0;
 let saving = Promise.resolve();
@@ -162,6 +162,7 @@ export function submit() {
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: form().action, draftUrl: task().dataset.draft, fields: { ...fields(), seconds: clock.seconds(), number: Date.now() } };
   store.keepOutbox(box(), [...store.outbox(box()).filter((other) => other.assignment !== letter.assignment), letter]);
+  store.keepDone(box(), [...store.done(box()), letter.assignment]);
   if (task().hasAttribute("data-practice") && !task().hasAttribute("data-submitted")) expected(letter);
   else forward();
 }
@@ -180,6 +181,7 @@ async function skip(event) {
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: event.target.action, skip: true, fields: { reason: event.target.elements.reason.value } };
   store.keepOutbox(box(), [...store.outbox(box()), letter]);
+  store.keepDone(box(), [...store.done(box()), letter.assignment]);
   trouble("");
   forward();
 }
@@ -245,6 +247,26 @@ async function fetchAhead() {
     if (!id || have().includes(id)) return;
     ready.push({ assignment: id, html });
   }
+}
+
+// Pieces that were taken along, or come from this browser: those that are not at hand, answered or on their way.
+export function keepReady(pieces) {
+  const done = store.done(box());
+  for (const html of pieces) {
+    const id = idOf(html);
+    if (id && !done.includes(id) && !have().includes(id)) ready.push({ assignment: id, html });
+  }
+}
+
+export const countReady = () => ready.length;
+
+export async function takeAlong(url) {
+  await flush();
+  const answer = await send(url, {});
+  if (answer.status !== 200) throw new Error(answer.message);
+  store.keepDone(box(), []);
+  keepReady(answer.pieces);
+  return answer;
 }
 
 async function forward() {
@@ -323,10 +345,12 @@ async function retry() {
 
 // Called once, when all that listens to `task` is there.
 export async function start() {
-  root = document.querySelector("[data-annotate]");
   begin(true);
   const waiting = store.outbox(box());
-  if (waiting.length) {
+  // A page that comes from this browser shows the item that was next when it was kept.
+  if (root.hasAttribute("data-kept")) {
+    if (store.done(box()).includes(assignment())) await forward();
+  } else if (waiting.length) {
     const mine = waiting.some((letter) => letter.assignment === assignment());
     if (await flush() && mine) await forward();
   }

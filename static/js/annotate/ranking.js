@@ -17,10 +17,11 @@ function rankByPlace() {
   document.querySelector("#stage [data-answer]").dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+const rank = (card) => Number(question(card)?.querySelector("input:checked")?.value ?? Infinity);
+
 // The texts in the order of the chosen criterion's ranks, as far as it has them.
 function placeByRank() {
-  const rank = (card) => Number(question(card)?.querySelector("input:checked")?.value ?? Infinity);
-  outputs().append(...cards().sort((one, other) => (rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0)));
+  outputs().append(...cards().toSorted((left, right) => (rank(left) < rank(right) ? -1 : Number(rank(left) > rank(right)))));
 }
 
 export function move(card, by) {

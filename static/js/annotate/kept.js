@@ -1,0 +1,11 @@
+// What is kept in this browser for work without a connection, by whose it is.
+const NAMES = "geval-offline-";
+
+export const nameOf = (campaign, person) => `${NAMES}${campaign}-${person}`;
+
+// Forget what others took along in this browser; without a person, all.
+export async function forget(person = "") {
+  for (const name of await globalThis.caches?.keys() ?? []) {
+    if (name.startsWith(NAMES) && !(person && name.endsWith(`-${person}`))) await caches.delete(name);
+  }
+}
