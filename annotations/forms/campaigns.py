@@ -300,7 +300,12 @@ class GuidelinesForm(forms.ModelForm):
         model = Project
         fields = ("guidelines",)
         widgets = {"guidelines": forms.Textarea(attrs={"rows": 16})}
-        help_texts = {"guidelines": "Markdown. Annotators open the guidelines with the key g."}
+        help_texts = {
+            "guidelines": (
+                "Markdown. Annotators open the guidelines with the key g. A line [de] alone begins"
+                " the text for readers of German, and so on."
+            )
+        }
 
 
 class DecisionNoteForm(forms.Form):

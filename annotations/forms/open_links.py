@@ -101,7 +101,8 @@ class OpenLinkForm(forms.ModelForm):
             "address": "Letters, digits, - and _; the link ends with it.",
             "consent": (
                 "Markdown. Say who asks, what for, what is stored and for how long, and whom to"
-                " ask. Nothing is stored of people who do not agree."
+                " ask. Nothing is stored of people who do not agree. A line [de] alone begins the"
+                " text for readers of German, and so on."
             ),
             "is_open": "If off, people who have begun can continue.",
             "people": "Those who are working or done; each one who leaves makes room for another.",

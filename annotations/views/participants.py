@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from annotations.answering.guidelines import guidelines_of
 from annotations.forms.open_links import OwnCodeForm, ShortQuestionsForm
 from annotations.models import (
     CampaignState,
@@ -41,7 +42,7 @@ from annotations.open_links.places import (
     take_place,
 )
 from annotations.results.passing import items_of
-from evaluations.people.languages import in_language
+from evaluations.people.languages import in_language, own_words
 from geval.texts.formatting.markdown import as_html
 
 View = Callable[..., HttpResponse]
@@ -101,7 +102,12 @@ def open_entry(request: HttpRequest, link: OpenLink) -> HttpResponse:
         if arrival:
             return _agreed(request, link, arrival)
     return _page(
-        request, link, "consent", form=form, arrival=arrival, consent=as_html(link.consent)
+        request,
+        link,
+        "consent",
+        form=form,
+        arrival=arrival,
+        consent=as_html(own_words(link.consent)),
     )
 
 
@@ -135,11 +141,8 @@ def open_start(request: HttpRequest, participant: Participant) -> HttpResponse:
         link,
         "start",
         form=form,
-        guidelines=as_html(campaign.project.guidelines),
-        criteria_guidelines=[
-            (criterion, as_html(criterion.guidelines)) for criterion in campaign.criteria.all()
-        ],
         practice=campaign.items.filter(kind=ItemKind.PRACTICE).count(),
+        **guidelines_of(campaign),
     )
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering.access import PartIsOverError, refusal, seat_view, wants_json
+from annotations.answering.guidelines import guidelines_of
 from annotations.answering.script_words import script_words
 from annotations.answering.submission import questions_of, submit
 from annotations.answering.task_page import own_assignment, task_page
@@ -26,7 +27,6 @@ from annotations.planning.assignment import (
 )
 from annotations.results.comparison import others_of, own_answers, own_of
 from annotations.results.passing import items_of
-from geval.texts.formatting.markdown import as_html
 from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
 from geval_site.site_files import site_files
@@ -264,15 +264,11 @@ def _page(
     error: AnnotationError | None = None,
 ) -> HttpResponse:
     context = _context(_base(request), seat, assignment, fields)
-    context |= {
+    context |= guidelines_of(seat.campaign) | {
         "tab": "annotate",
         "error": error,
         "words": script_words(),
         "along": ALONG,
-        "guidelines": as_html(seat.campaign.project.guidelines),
-        "criteria_guidelines": [
-            (criterion, as_html(criterion.guidelines)) for criterion in seat.campaign.criteria.all()
-        ],
     }
     return render(request, "annotations/task_page.html", context, status=422 if error else 200)
 

@@ -12,6 +12,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 
 from evaluations.models import PersonalSettings
 from geval.scales import short
+from geval.texts.in_languages import part_in
 from geval.texts.numbers import thin
 
 
@@ -90,6 +91,11 @@ def counted(number: int) -> str:
 def with_point(number: float) -> str:
     """A number with no more decimals than it has, and the language's decimal separator."""
     return short(number).replace(".", str(get_format("DECIMAL_SEPARATOR")))
+
+
+def own_words(text: str) -> str:
+    """What somebody wrote for annotators, in the language of the page if they wrote it so."""
+    return part_in(text, translation.get_language() or "", [code for code, _ in settings.LANGUAGES])
 
 
 def _of_browser(request: HttpRequest) -> list[str]:

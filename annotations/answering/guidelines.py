@@ -1,0 +1,19 @@
+"""What annotators of a campaign read before and while they work."""
+
+from typing import Any
+
+from annotations.models import Campaign
+from evaluations.people.languages import own_words
+from geval.texts.formatting.markdown import as_html
+
+
+def guidelines_of(campaign: Campaign) -> dict[str, Any]:
+    """The project's guidelines and each criterion's as HTML, in the language of the page, by their
+    names in templates."""
+    return {
+        "guidelines": as_html(own_words(campaign.project.guidelines)),
+        "criteria_guidelines": [
+            (criterion, as_html(own_words(criterion.guidelines)))
+            for criterion in campaign.criteria.all()
+        ],
+    }
