@@ -23,5 +23,7 @@ def part_in(text: str, language: str, languages: Collection[str]) -> str:
     first, *others = head.split(text)
     if not others:
         return text
-    parts = {code.lower(): part.strip() for code, part in zip(*[iter(others)] * 2, strict=True)}
+    parts: dict[str, str] = {
+        code.lower(): part.strip() for code, part in zip(*[iter(others)] * 2, strict=True)
+    }
     return parts.get(language, first.strip() or next(iter(parts.values())))
