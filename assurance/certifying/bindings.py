@@ -39,12 +39,18 @@ _SETTINGS = (
 
 
 def bindings_of(
-    judge: Judge, criterion: Criterion, data: ReportData, *, with_probes: bool
+    judge: Judge,
+    criterion: Criterion,
+    data: ReportData,
+    *,
+    with_probes: bool,
+    with_decisions: bool = False,
 ) -> dict[str, Any]:
     """Everything that figures of a judge on a criterion depend on, as it is now.
 
     Args:
         with_probes: whether a figure is of probes.
+        with_decisions: whether adjudicators' decisions are the human score.
     """
     steps, prompt = _prompt(judge, criterion)
     probes = {"probes": _probes(judge, criterion)} if with_probes else {}
@@ -55,7 +61,7 @@ def bindings_of(
         "model": judge.model or None,
         "answered_by": _answered_by(judge, criterion),
         "texts": _texts(data),
-        "ratings": _ratings(criterion, data),
+        "ratings": _ratings(criterion, data, with_decisions=with_decisions),
         "scores": _scores(judge, criterion, data),
         "software": __version__,
     }
@@ -188,9 +194,9 @@ def _texts(data: ReportData) -> dict[str, Any]:
         return _counted(cursor.fetchall())
 
 
-def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
-    """Every person's rating, means where only those are known, and the weights of outputs where
-    these differ."""
+def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) -> dict[str, Any]:
+    """Every person's rating, means where only those are known, decisions if they count, and the
+    weights of outputs where these differ."""
     humans = data.humans[criterion.pk]
     ratings = humans.ratings
     rows = [
@@ -214,6 +220,12 @@ def _ratings(criterion: Criterion, data: ReportData) -> dict[str, Any]:
             (*data.name_of(at), f"{weight[at]:.9g}") for at in np.flatnonzero(weight).tolist()
         ]
         counted["digest"] = _digest([counted["digest"], *sorted(weights)])
+    if with_decisions and humans.decided is not None:
+        decided = [
+            (*data.name_of(at), float(humans.decided[at]))
+            for at in np.flatnonzero(~np.isnan(humans.decided)).tolist()
+        ]
+        counted["digest"] = _digest([counted["digest"], *sorted(decided)])
     return counted
 
 

@@ -15,7 +15,7 @@ from evaluations.models.sealing import is_signed, public_key, sign
 from evaluations.reports.data import load_data
 from evaluations.reports.searched import searches_behind
 from geval.reports.data import ReportData
-from geval.reports.options import Epsilon
+from geval.reports.options import ADJUDICATED, MEAN, Epsilon, ReportOptions
 from geval.reports.requirements import (
     OF_PROBES,
     Checked,
@@ -28,6 +28,8 @@ from geval.reports.requirements import (
     parse_requirement,
 )
 from geval.reports.samples import about_sample
+from geval.reports.words import compared_with
+from geval.statistics.consensus import HumanScore
 
 SEEN_BY_SEARCH = (
     "its search has seen all documents that are not locked; certify after the last look, or when"
@@ -55,12 +57,14 @@ def certify(
     requirements: Sequence[Requirement],
     *,
     epsilon: Epsilon = "0.2",
+    human_score: HumanScore = MEAN,
     by: Any = None,
 ) -> Certificate:
     """Check a judge on a criterion, and keep what came out.
 
     Args:
         epsilon: of the alternative annotator test.
+        human_score: what the judge is compared with.
         by: the user who asks.
     """
     data, is_searched = _data(judge, criterion)
@@ -72,7 +76,9 @@ def certify(
             for requirement in requirements
         ]
     else:
-        checked = _checked(judge, criterion, requirements, data=data, epsilon=epsilon)
+        checked = _checked(
+            judge, criterion, requirements, data=data, epsilon=epsilon, human_score=human_score
+        )
     outcome = overall(checked)
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -87,12 +93,17 @@ def certify(
             criterion,
             data,
             with_probes=any(requirement.figure in OF_PROBES for requirement in requirements),
+            with_decisions=human_score == ADJUDICATED,
         ),
         "made_at": timezone.now().isoformat(timespec="seconds"),
         "public_key": public_key(),
     }
-    if said := about_sample(data.humans[criterion.pk]):
-        content["what_numbers_speak_of"] = list(said)
+    speak_of = list(about_sample(data.humans[criterion.pk]))
+    if human_score != MEAN:
+        content["human_score"] = human_score
+        speak_of.append(compared_with(ReportOptions(human_score=human_score)))
+    if speak_of:
+        content["what_numbers_speak_of"] = speak_of
     if is_searched and not data.withheld:
         content["unseen_documents"] = int(data.units.documents)
     if data.withheld:
@@ -122,7 +133,13 @@ def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any])
     data = load_data(judge.project, [judge], [criterion], with_withheld=is_before_lock)
     if content.get("unseen_documents") is not None:
         data = searches_behind(judge.project).unseen(data)
-    return bindings_of(judge, criterion, data, with_probes="probes" in content["bound_to"])
+    return bindings_of(
+        judge,
+        criterion,
+        data,
+        with_probes="probes" in content["bound_to"],
+        with_decisions=content.get("human_score") == ADJUDICATED,
+    )
 
 
 def is_intact(content: dict[str, Any]) -> bool:
@@ -160,6 +177,7 @@ def _checked(
     *,
     data: ReportData,
     epsilon: Epsilon,
+    human_score: HumanScore,
 ) -> list[Checked]:
     figures = figures_of(
         judge,
@@ -167,6 +185,7 @@ def _checked(
         [requirement.figure for requirement in requirements],
         data=data,
         epsilon=epsilon,
+        human_score=human_score,
     )
     of_probes = OF_PROBES & figures.keys()
     if of_probes and (why_not := probes_outdated(judge, criterion)):

@@ -5,9 +5,10 @@ from collections.abc import Collection
 from evaluations.models import Criterion, Judge
 from evaluations.reports.report import criterion_result
 from geval.reports.data import ReportData
-from geval.reports.options import Epsilon, ReportOptions
+from geval.reports.options import MEAN, Epsilon, ReportOptions
 from geval.reports.required_figures import InView, figures_in
 from geval.reports.requirements import Figure
+from geval.statistics.consensus import HumanScore
 from geval.statistics.correlation import Coefficient, Level
 
 
@@ -18,17 +19,23 @@ def figures_of(
     *,
     data: ReportData,
     epsilon: Epsilon,
+    human_score: HumanScore = MEAN,
 ) -> dict[str, Figure]:
     """Each named figure of a judge on a criterion.
 
     Args:
         data: the numbers of the project.
         epsilon: of the alternative annotator test.
+        human_score: what the judge is compared with.
     """
 
+    scored = data.scored(human_score)
+
     def in_view(level: Level, coefficient: Coefficient) -> InView:
-        options = ReportOptions(level, coefficient, epsilon=epsilon, judges=(judge.pk,))
-        result = criterion_result(judge.project, criterion, options=options, data=data)
+        options = ReportOptions(
+            level, coefficient, epsilon=epsilon, human_score=human_score, judges=(judge.pk,)
+        )
+        result = criterion_result(judge.project, criterion, options=options, data=scored)
         return result, result.judges[0] if result.judges else None
 
     return figures_in(names, in_view)

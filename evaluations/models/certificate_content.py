@@ -70,6 +70,7 @@ class CertificateContent(_Part):
     made_at: Text
     public_key: Text
     signature: Text
+    human_score: Annotated[str, Field(max_length=20)] | None = None
     what_numbers_speak_of: list[Text] = Field(default_factory=list)
     withheld_documents: Count = 0
     unseen_documents: Count | None = None

@@ -8,7 +8,7 @@ import numpy as np
 
 from geval.reports.human_scores import HumanScores
 from geval.reports.memo import remembered
-from geval.reports.options import MEAN, ReportOptions
+from geval.reports.options import ADJUDICATED, MEAN, ReportOptions
 from geval.statistics.bias import Family
 from geval.statistics.consensus import HumanScore, consensus
 from geval.statistics.layout import Outputs, complete
@@ -112,7 +112,7 @@ class ReportData:
             humans={
                 pk: human.scored(
                     human.adjudicated()
-                    if kind == "adjudicated"
+                    if kind == ADJUDICATED
                     else remembered(consensus, kind, self.units, human.ratings)
                 )
                 for pk, human in self.humans.items()

@@ -20,6 +20,7 @@ WORDS = {
     "human_score": get_args(HumanScore),
 }
 MEAN: HumanScore = "mean"
+ADJUDICATED: HumanScore = "adjudicated"
 # What judges are compared with: in a list of choices, and in a sentence.
 HUMAN_SCORES: dict[HumanScore, tuple[str, str]] = {
     "mean": ("mean of ratings", "the mean human rating"),

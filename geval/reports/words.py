@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from geval.reports.options import MEAN
+from geval.reports.options import MEAN, ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import WEIGHTS, taken_from_the_top
 from geval.reports.seen import marked
@@ -411,15 +411,20 @@ def weights_note(report: Report) -> str:
     return note
 
 
+def compared_with(options: ReportOptions) -> str:
+    """What judges are compared with, where it is not the mean of ratings."""
+    return (
+        f"Judges are compared with {options.human_score_in_words}, not with the mean of ratings."
+        " Agreement between annotators, one rater and the alternative annotator test use ratings"
+        " as they were given."
+    )
+
+
 def human_score_note(report: Report) -> str:
     """The note about a human score that is not the mean of ratings; empty if it is."""
     if report.options.human_score == MEAN:
         return ""
-    note = (
-        f"Judges are compared with {report.options.human_score_in_words}, not with the mean of"
-        " ratings. Agreement between annotators, one rater and the alternative annotator"
-        " test use ratings as they were given."
-    )
+    note = compared_with(report.options)
     for result in report.criteria:
         if result.no_human_score:
             note += f" {result.criterion} has no such score: {result.no_human_score}."

@@ -13,7 +13,7 @@ from assurance.certifying.badge import badge
 from assurance.certifying.certificates import certify, in_words, read_requirements
 from evaluations.management.base import GateCommand
 from evaluations.management.projects import find_criterion, find_judge, find_project
-from geval.reports.options import EPSILON_HELP, WORDS
+from geval.reports.options import EPSILON_HELP, HUMAN_SCORE_HELP, MEAN, WORDS
 from geval.reports.requirements import Outcome, RequirementError
 from geval.reports.words import left_out_in_words, unseen_in_words
 
@@ -43,6 +43,9 @@ class Command(GateCommand):
             default="0.2",
             help=EPSILON_HELP,
         )
+        parser.add_argument(
+            "--human-score", choices=WORDS["human_score"], default=MEAN, help=HUMAN_SCORE_HELP
+        )
         parser.add_argument("--out", type=Path, metavar="FILE", help="the certificate, as JSON")
         parser.add_argument("--badge", type=Path, metavar="FILE", help="a badge, as SVG")
 
@@ -54,7 +57,13 @@ class Command(GateCommand):
             requirements = read_requirements(options["require"])
         except RequirementError as error:
             raise CommandError(str(error)) from None
-        made = certify(judge, criterion, requirements, epsilon=options["epsilon"])
+        made = certify(
+            judge,
+            criterion,
+            requirements,
+            epsilon=options["epsilon"],
+            human_score=options["human_score"],
+        )
         for entry in made.requirements:
             self.stdout.write(in_words(entry))
         for said in made.content.get("what_numbers_speak_of", ()):

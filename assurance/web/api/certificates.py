@@ -20,7 +20,8 @@ from evaluations.reports.serving.limits import too_large_for_page
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
-from geval.reports.options import Epsilon
+from geval.reports.options import MEAN, Epsilon
+from geval.statistics.consensus import HumanScore
 
 router = Router()
 ID = Field(le=2**63 - 1)
@@ -34,6 +35,7 @@ class CertifyIn(In):
     criterion: int = ID
     require: list[str] = Field(min_length=1, max_length=MOST_REQUIREMENTS)
     epsilon: Epsilon = "0.2"
+    human_score: HumanScore = MEAN
 
 
 @router.get("/certificates", response=dict[str, Any])
@@ -53,6 +55,7 @@ def make_certificate(request: HttpRequest, slug: Path[str], data: CertifyIn) -> 
         get_object_or_404(project.criteria, pk=data.criterion),
         read_requirements(data.require),
         epsilon=data.epsilon,
+        human_score=data.human_score,
         by=request.user,
     )
     return Status(201, _out(made))

@@ -7,10 +7,10 @@ from django import forms
 from assurance.certifying.certificates import read_requirements
 from evaluations.models import Criterion, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
-from geval.reports.options import EPSILON_FOR
+from geval.reports.options import EPSILON_FOR, HUMAN_SCORES, MEAN
 from geval.reports.requirements import Requirement, RequirementError
 
-FOLDED = (("Requirements", ("requirements", "epsilon")),)
+FOLDED = (("Requirements", ("requirements", "epsilon", "human_score")),)
 USUAL = "spearman.summary.low>=0.45\nalt_test.passed"
 
 
@@ -30,6 +30,13 @@ class CertificateForm(forms.Form):
         initial=next(iter(EPSILON_FOR)),
     )
 
+    human_score = forms.ChoiceField(
+        choices=[(score, name) for score, (name, _said) in HUMAN_SCORES.items()],
+        label="Human score",
+        initial=MEAN,
+        required=False,
+    )
+
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
@@ -37,6 +44,9 @@ class CertificateForm(forms.Form):
     def groups(self) -> list[FieldGroup]:
         """The criterion, and what usually stays as it is."""
         return field_groups(self, ("criterion",), FOLDED)
+
+    def clean_human_score(self) -> str:
+        return self.cleaned_data["human_score"] or MEAN
 
     def clean_requirements(self) -> list[Requirement]:
         try:

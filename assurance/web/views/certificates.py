@@ -31,7 +31,12 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
         return render(request, "evaluations/certificate_new.html", context, status=422)
     about = form.cleaned_data
     made = certify(
-        judge, about["criterion"], about["requirements"], epsilon=about["epsilon"], by=request.user
+        judge,
+        about["criterion"],
+        about["requirements"],
+        epsilon=about["epsilon"],
+        human_score=about["human_score"],
+        by=request.user,
     )
     return redirect(made)
 
