@@ -58,7 +58,8 @@ class Shape:
     of its error bodies, `statuses` has those that are not 400, `deployment` that its address has a
     deployment and an API version. Prompts with the word `filters` are stopped by its content
     filter; `too_short` is what it says where a thought does not fit into a reply. A model that
-    `bypasses_thought` has none at a simple question.
+    `bypasses_thought` has none at a simple question. A request with what `unless` has is refused
+    nothing of `refuses`.
     """
 
     name: str
@@ -77,12 +78,14 @@ class Shape:
     bypasses_thought: bool = False
     refuses_both: str = ""
     one_if_greedy: str = ""
+    unless: Mapping[str, Any] = field(default_factory=dict)
     deployment: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def refusal(self, body: Body) -> tuple[str, str] | None:
         """The parameter that it refuses of a request, and its words."""
-        for name, words in self.refuses.items():
+        lapses = self.unless and self.unless.items() <= body.items()
+        for name, words in () if lapses else self.refuses.items():
             if name == "system":
                 if any(message["role"] == "system" for message in body["messages"]):
                     return "messages[0].role", words
@@ -223,6 +226,16 @@ SHAPES = (
         " reached. Please try again with higher max_tokens.",
     ),
     Shape(
+        "GPT-5.1",
+        (
+            "https://github.com/vercel/ai/issues/10932",
+            "https://app.unpkg.com/@ai-sdk/openai@3.0.37/files/src/openai-language-model-capabilities.ts",
+        ),
+        "temperature 1, no top_p, no log-probabilities; everything with `reasoning_effort` none",
+        refuses={name: _unsupported(name) for name in ("temperature", "top_p", "logprobs")},
+        unless={"reasoning_effort": "none"},
+    ),
+    Shape(
         "Azure",
         (
             "https://learn.microsoft.com/en-us/azure/ai-services/openai/reference",
@@ -331,6 +344,7 @@ class ShapedServer:
     def __init__(self) -> None:
         self.port = 0
         self.dealt: Counter[str] = Counter()
+        self.bodies: list[Body] = []
 
     def base_url(self, shape: Shape) -> str:
         """Its address; a deployment's has no /v1."""
@@ -356,6 +370,7 @@ class ShapedServer:
             words = "Resource not found"
             return web.json_response({"error": {"code": "404", "message": words}}, status=404)
         body: Body = json.loads(await request.read())
+        self.bodies.append(body)
         refusal = shape.refusal(body)
         if refusal:
             parameter, words = refusal

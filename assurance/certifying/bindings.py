@@ -57,7 +57,7 @@ def bindings_of(
     return probes | {
         "prompt": _digest([prompt]) if prompt else None,
         "steps": _digest([steps.text]) if steps else None,
-        "settings": _digest([{name: getattr(judge, name) for name in _SETTINGS}]),
+        "settings": _digest([settings_bound(judge)]),
         "model": judge.model or None,
         "answered_by": _answered_by(judge, criterion),
         "texts": _texts(data),
@@ -65,6 +65,13 @@ def bindings_of(
         "scores": _scores(judge, criterion, data),
         "software": __version__,
     }
+
+
+def settings_bound(judge: Judge) -> dict[str, Any]:
+    """The settings of a judge that decide its scores."""
+    settings = {name: getattr(judge, name) for name in _SETTINGS}
+    # Certificates from before there were options are bound to the same judge without them.
+    return settings | ({"request_options": judge.request_options} if judge.request_options else {})
 
 
 def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:

@@ -66,6 +66,7 @@ class Reflector:
             temperature=1.0 if self.judge.sends_temperature else None,
             max_tokens=LONGEST_REPLY_TOKENS,
             length_parameter=self.judge.length_parameter,
+            options=self.judge.request_options,
         )
 
     def _dearest(self, request: ChatRequest) -> Decimal | None:

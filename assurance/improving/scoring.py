@@ -136,7 +136,7 @@ def _mode(judge: Judge, mode: str) -> ScoringChange:
 
 def _can_use(judge: Judge, evaluator: LlmEvaluator, scale: Scale, mode: str) -> bool:
     """Whether its endpoint and the scale allow a mode; what was not probed is not tried."""
-    findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
+    findings = known_findings(judge.endpoint, judge.model, judge.request_options)
     if mode == ScoringMode.LOGPROBS and findings is None:
         return False
     if mode == ScoringMode.SAMPLES and not judge.sends_temperature:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models.functions import MD5, Cast
 from django.urls import reverse
 
 from evaluations.models.corpus import FAMILY
@@ -19,6 +20,7 @@ from evaluations.models.project import Project
 from evaluations.models.sealing import KeyNameError, seal, unseal
 from geval.evaluators.registry import evaluators
 from geval.llm.judge_settings import declared, range_of
+from geval.llm.request_options import options_text, read_options
 from geval.llm.request_settings import Mode, RequestSettings
 from geval.standin import MODEL as STAND_IN
 from geval_site.key_names import why_not_allowed
@@ -31,6 +33,14 @@ def validate_finite(value: float) -> None:
     """NaN is neither below nor above any limit, so the other validators accept it."""
     if not math.isfinite(value):
         raise ValidationError("Enter a number.")
+
+
+def validate_request_options(value: Any) -> None:
+    try:
+        read_options(value)
+    except ValueError as error:
+        message = str(error)
+        raise ValidationError(f"{message[:1].upper()}{message[1:]}.") from None
 
 
 def _declared(name: str) -> dict[str, Any]:
@@ -179,13 +189,27 @@ class ModelProbe(Errand):
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="probes")
     model = models.CharField(max_length=200)
+    request_options = models.JSONField(
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        help_text="Of the judge that it was probed for: a model can do more or less with them.",
+    )
     findings = models.JSONField(default=dict)
     probed_at = models.DateTimeField(null=True)
+
+    @property
+    def options_text(self) -> str:
+        return options_text(self.request_options)
 
     class Meta:
         ordering = ("model",)
         constraints = (
-            models.UniqueConstraint(fields=("endpoint", "model"), name="probe_once_per_model"),
+            models.UniqueConstraint(
+                "endpoint",
+                "model",
+                MD5(Cast("request_options", models.TextField())),
+                name="probe_once_per_request",
+            ),
         )
 
     def __str__(self) -> str:
@@ -328,6 +352,13 @@ class Judge(models.Model):
     max_tokens = models.PositiveIntegerField(**_declared("max_tokens"))
     timeout_seconds = models.FloatField(**_declared("timeout_seconds"))
     min_coverage = models.FloatField(**_declared("min_coverage"))
+    request_options = models.JSONField(
+        default=dict,
+        db_default=models.Value({}, models.JSONField()),
+        blank=True,
+        validators=[validate_request_options],
+        help_text="Sent with each request as they are; llm/request_options.py.",
+    )
     price_in = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_in"))
     price_out = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_out"))
     length_parameter = models.CharField(
@@ -399,7 +430,12 @@ class Judge(models.Model):
             max_tokens=self.max_tokens,
             length_parameter=self.length_parameter,
             min_coverage=self.min_coverage,
+            options=self.request_options,
         )
+
+    @property
+    def options_text(self) -> str:
+        return options_text(self.request_options)
 
     @property
     def can_run(self) -> bool:

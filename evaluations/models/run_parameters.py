@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from geval.llm.cost import BATCH_DISCOUNT, Prices
 from geval.llm.judge_settings import Mode, default_of
+from geval.llm.request_options import RequestOptions
 from geval.llm.request_settings import RequestSettings
 from geval.llm.server_fit import TAKES_ALL, ServerFit
 
@@ -39,6 +40,7 @@ class RunParameters:
     concurrency: int = default_of("concurrency")
     timeout_seconds: float | None = default_of("timeout_seconds")
     min_coverage: float = 0.0  # runs of versions that had no minimum accepted any
+    request_options: RequestOptions = field(default_factory=dict)
     price_in: Decimal | None = None
     price_out: Decimal | None = None
     transport: str = "live"
@@ -70,7 +72,7 @@ class RunParameters:
         """What is stored when a run is created: all but what its layout adds."""
         stored = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         del stored["characters_each"], stored["most_each"]
-        for name in ("outputs", "pilot", "trial", "rest_of", "perturbed"):
+        for name in ("outputs", "pilot", "trial", "rest_of", "perturbed", "request_options"):
             if not stored[name]:
                 del stored[name]
         stored["fit"] = self.fit.as_json()
@@ -110,4 +112,5 @@ class RunParameters:
             length_parameter=self.length_parameter,
             min_coverage=self.min_coverage,
             fit=self.fit,
+            options=self.request_options,
         )

@@ -36,7 +36,7 @@ USUAL_SCALE = Scale(1, 5)
 # A judge's settings that mean something here.
 SETTINGS = (
     "mode", "samples", "temperature", "max_tokens", "concurrency", "timeout_seconds",
-    "min_coverage",
+    "min_coverage", "request_options",
 )  # fmt: skip
 # What is shown where outputs were written about nothing.
 INTRODUCTION_ALONE = (
@@ -95,7 +95,8 @@ def evaluate(
         progress: whether a bar is shown.
         sheet, ask: as for `geval.measure`.
         settings: of a judge, such as `mode` ("logprobs", "samples", "direct"), `samples`,
-            `temperature`, `max_tokens`, `concurrency`, `timeout_seconds`, `min_coverage`.
+            `temperature`, `max_tokens`, `concurrency`, `timeout_seconds`, `min_coverage`,
+            `request_options` (a dictionary).
 
     Raises:
         InputError: something cannot be read, or a setting cannot be taken.

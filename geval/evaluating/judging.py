@@ -2,6 +2,7 @@
 is asked once. As a site's workers do, with the same prompts, readers, scores and pacing."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,7 +111,9 @@ class Judging:
     async def _fitted(self) -> RequestSettings:
         """The settings as the model takes them, which is looked up once."""
         asked, chosen = self._asked, self._asked.settings
-        findings = self._kept.findings(asked.base_url, asked.model)
+        options = chosen.request_options
+        name = f"{asked.model} {json.dumps(options, sort_keys=True)}" if options else asked.model
+        findings = self._kept.findings(asked.base_url, name)
         if findings is None:
             findings = await probe_model(
                 self._client,
@@ -118,8 +121,9 @@ class Judging:
                 self._sample(),
                 max_tokens=chosen.max_tokens,
                 min_coverage=chosen.min_coverage,
+                options=options,
             )
-            self._kept.keep_findings(asked.base_url, asked.model, findings.as_json())
+            self._kept.keep_findings(asked.base_url, name, findings.as_json())
         mode = chosen.mode or findings.best_mode
         if why := findings.why_not(mode) or GEval.why_not_on(asked.parts.scale, mode):
             raise EvaluationError(why)
@@ -254,4 +258,5 @@ def _settings(chosen: JudgeSettings, findings: Findings, model: str, mode: Mode)
         length_parameter=findings.length_parameter,
         min_coverage=chosen.min_coverage,
         fit=findings.fit,
+        options=chosen.request_options,
     )

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from geval.llm.request_options import RequestOptions
+
 Mode = Literal["logprobs", "samples", "direct"]
 
 
@@ -81,6 +83,14 @@ class JudgeSettings(BaseModel):
         description=(
             "Only for scoring by probabilities: the share of probability that the points of the "
             "scale must have. Below it an item fails; 0 accepts any."
+        ),
+    )
+    request_options: RequestOptions = Field(
+        {},
+        title="Request options",
+        description=(
+            "More fields of each request, as JSON, as the provider documents them, such as"
+            ' {"reasoning_effort": "low"}. No keys, and nothing that the judge sets itself.'
         ),
     )
     price_in: Decimal | None = Field(

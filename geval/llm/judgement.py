@@ -81,6 +81,7 @@ def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -
         top_logprobs=MOST_ALTERNATIVES if settings.mode == "logprobs" else None,
         # Some servers leave out unlikely tokens by default.
         extra={"top_p": 1.0} if settings.mode == "samples" else {},
+        options=settings.options,
     )
     return settings.fit.fitted(request)
 

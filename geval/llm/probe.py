@@ -158,7 +158,13 @@ class Findings:
 
 
 async def probe_model(
-    client: Client, model: str, question: JudgeQuestion, *, max_tokens: int, min_coverage: float
+    client: Client,
+    model: str,
+    question: JudgeQuestion,
+    *,
+    max_tokens: int,
+    min_coverage: float,
+    options: Mapping[str, Any] | None = None,
 ) -> Findings:
     """Make calls until it is known what the endpoint and the model can do.
 
@@ -166,11 +172,12 @@ async def probe_model(
         question: a real one, which is asked in the suggested mode.
         max_tokens: of a reply to it, if the model does not think first.
         min_coverage: by log-probabilities, as a share.
+        options: that each request carries (request_options.py).
 
     Raises:
         EndpointError: it does not answer at all: wrong key, unknown model, nobody there.
     """
-    findings = await _find_abilities(client, model)
+    findings = await _find_abilities(client, model, options or {})
     settings = RequestSettings(
         model=model,
         mode="direct",
@@ -179,15 +186,16 @@ async def probe_model(
         length_parameter=findings.length_parameter,
         min_coverage=min_coverage,
         fit=findings.fit,
+        options=options or {},
     )
     return await _with_tried_modes(findings, client, question, settings)
 
 
-async def _find_abilities(client: Client, model: str) -> Findings:
+async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]) -> Findings:
     """What the server takes, by questions of a few tokens."""
     notes: dict[str, str] = {}
     learned = LearnedFit()
-    plain, reply, thinks = await _plain_request(client, model, learned)
+    plain, reply, thinks = await _plain_request(client, model, options, learned)
     text = reply.choices[0].text.strip()
     if thinks:
         notes["thinks"] = "Replies need room for the thought; its length is limited with them."
@@ -226,10 +234,12 @@ async def _find_abilities(client: Client, model: str) -> Findings:
 
 
 async def _plain_request(
-    client: Client, model: str, learned: LearnedFit
+    client: Client, model: str, options: Mapping[str, Any], learned: LearnedFit
 ) -> tuple[ChatRequest, Reply, bool]:
     """The plainest request the model answers, its answer, and whether it thinks first."""
-    request = ChatRequest(model=model, prompt=QUESTION, temperature=0.0, max_tokens=TOKENS)
+    request = ChatRequest(
+        model=model, prompt=QUESTION, temperature=0.0, max_tokens=TOKENS, options=options
+    )
     renamed = replace(request, length_parameter="max_completion_tokens")
     # Refusals that name what they refuse are learned from; these are for those that do not.
     variants = [

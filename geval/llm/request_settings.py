@@ -1,7 +1,8 @@
 """What a judge asks with; apart from how it asks, so that reading a run loads no client."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from geval.llm.server_fit import TAKES_ALL, ServerFit
 
@@ -10,7 +11,8 @@ Mode = Literal["logprobs", "samples", "direct"]
 
 @dataclass(frozen=True)
 class RequestSettings:
-    """What a judge asks with; `fit` is what its endpoint was found to take of that."""
+    """What a judge asks with; `fit` is what its endpoint was found to take of that;
+    `options` are sent as they are (request_options.py)."""
 
     model: str
     mode: Mode
@@ -20,6 +22,7 @@ class RequestSettings:
     length_parameter: str = "max_tokens"
     min_coverage: float = 0.0
     fit: ServerFit = TAKES_ALL
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def replies_each(self) -> int:

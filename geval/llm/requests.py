@@ -11,10 +11,22 @@ import orjson
 
 from geval.llm.decisions import DecisionRequest
 
+# What `ChatRequest.body` sets, and what would change which replies come, or in which form: nobody
+# else sets these.
+OWN_PARAMETERS = frozenset(
+    {
+        "model", "models", "route", "fallbacks", "messages", "temperature", "top_p", "n",
+        "logprobs", "top_logprobs", "max_tokens", "max_completion_tokens", "stream",
+        "stream_options", "response_format", "stop", "tools", "tool_choice", "functions",
+        "function_call", "prompt", "echo",
+    }
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """One chat completion: everything that changes its answer."""
+    """One chat completion: everything that changes its answer. `options` are the judge's
+    (request_options.py), `extra` what a scoring mode or a probe adds."""
 
     model: str
     prompt: str
@@ -26,12 +38,14 @@ class ChatRequest:
     system: str = ""
     system_role: str = "system"
     extra: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
         """The request as OpenAI's protocol has it, without what an endpoint would take as its own
         default."""
         system = [{"role": self.system_role, "content": self.system}] if self.system else []
         body: dict[str, Any] = {
+            **self.options,
             "model": self.model,
             "messages": [*system, {"role": "user", "content": self.prompt}],
             self.length_parameter: self.max_tokens,

@@ -17,4 +17,5 @@ def steps_request(parts: PromptParts, settings: RequestSettings) -> ChatRequest:
         temperature=None if settings.temperature is None else 0.0,
         max_tokens=max(STEPS_MAX_TOKENS, settings.max_tokens),
         length_parameter=settings.length_parameter,
+        options=settings.options,
     )

@@ -78,7 +78,15 @@ def test_a_group_with_an_error_is_open(client: Client) -> None:
 def test_a_judges_form_folds_what_has_a_good_default(client: Client, project: Project) -> None:
     project.endpoints.create(name="e", base_url="http://127.0.0.1:1/v1")
     page = client.get(JUDGE).content.decode()
-    assert set(groups(page)) == {"More", "Scoring", "Replies", "Calls", "Prices", "More settings"}
+    assert set(groups(page)) == {
+        "More",
+        "Scoring",
+        "Replies",
+        "Calls",
+        "Request options",
+        "Prices",
+        "More settings",
+    }
     assert not any(groups(page).values())
     assert "name " not in groups_in_words(page)["Calls"][1]
 

@@ -53,7 +53,7 @@ def ask_model(endpoint: Endpoint, request: ChatRequest, *, timeout: float) -> An
         EndpointError: it does not answer, or must not be called.
     """
     client = client_for(endpoint, timeout=timeout)
-    learned = known_fit(endpoint, request.model)
+    learned = known_fit(endpoint, request.model, request.options)
 
     async def ask() -> Answer:
         async with client:

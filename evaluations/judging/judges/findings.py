@@ -1,13 +1,21 @@
 """What probes found out about the models of endpoints, and what calls have learned since."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from evaluations.models import Endpoint, ModelProbe
 from geval.llm.probe import Findings
 from geval.llm.server_fit import LearnedFit
 
+Options = Mapping[str, Any]
 
-def known_findings(endpoint: Endpoint | None, model: str) -> Findings | None:
-    """The findings of the last finished probe of a model, if there is one."""
-    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
+
+def known_findings(
+    endpoint: Endpoint | None, model: str, options: Options | None = None
+) -> Findings | None:
+    """The findings of the last finished probe of a model, asked with a judge's request options, if
+    there is one."""
+    probe = _probe(endpoint, model, options)
     return findings_of(probe) if probe else None
 
 
@@ -15,17 +23,22 @@ def findings_of(probe: ModelProbe) -> Findings:
     return Findings.from_json(probe.findings)
 
 
-def known_fit(endpoint: Endpoint | None, model: str) -> LearnedFit:
+def known_fit(endpoint: Endpoint | None, model: str, options: Options | None = None) -> LearnedFit:
     """What the endpoint is known to take of a request, for calls that learn more."""
-    findings = known_findings(endpoint, model)
+    findings = known_findings(endpoint, model, options)
     return LearnedFit(findings.fit) if findings else LearnedFit()
 
 
-def keep_learned(endpoint: Endpoint, model: str, learned: LearnedFit) -> None:
+def keep_learned(endpoint: Endpoint, model: str, options: Options, learned: LearnedFit) -> None:
     """Add what calls have learned from refusals to the findings of the model's probe, where the
     endpoint's page shows it."""
-    probe = ModelProbe.objects.filter(endpoint=endpoint, model=model).exclude(findings={}).first()
+    probe = _probe(endpoint, model, options)
     if probe is None or not learned.refusals:
         return
     taken = findings_of(probe).with_fit(learned.fit, learned.refusals)
     ModelProbe.objects.filter(pk=probe.pk, findings=probe.findings).update(findings=taken.as_json())
+
+
+def _probe(endpoint: Endpoint | None, model: str, options: Options | None) -> ModelProbe | None:
+    asked = {"endpoint": endpoint, "model": model, "request_options": dict(options or {})}
+    return ModelProbe.objects.filter(**asked).exclude(findings={}).first()

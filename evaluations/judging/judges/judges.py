@@ -69,6 +69,7 @@ class JudgeDraft:
     max_tokens: int = default_of("max_tokens")
     timeout_seconds: float | None = default_of("timeout_seconds")
     min_coverage: float = default_of("min_coverage")
+    request_options: Mapping[str, Any] = field(default_factory=dict)
     price_in: Decimal | None = None
     price_out: Decimal | None = None
 
@@ -200,10 +201,11 @@ def _free_name(project: Project, wanted: str) -> str:
 class ProbeNeededError(Exception):
     """A judge cannot be created yet: its endpoint has to be probed for the model first."""
 
-    def __init__(self, endpoint: Endpoint, model: str) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, options: Mapping[str, Any]) -> None:
         super().__init__(f"{endpoint} has not been probed for {model} yet.")
         self.endpoint = endpoint
         self.model = model
+        self.options = dict(options)
 
 
 def create_judge(
@@ -344,20 +346,21 @@ def _findings_for(
     evaluator = evaluators().get(draft.kind)
     if evaluator and issubclass(evaluator, LlmEvaluator) and not evaluator.is_probed:
         return None
-    findings = known_findings(endpoint, model)
+    findings = known_findings(endpoint, model, draft.request_options)
     if findings or not probe:
         return findings
     # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the
     # one to be found.
     _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
     if not here:
-        raise ProbeNeededError(endpoint, model)
+        raise ProbeNeededError(endpoint, model, draft.request_options)
     try:
         return probe_endpoint(
             endpoint,
             model,
             time_limit=TimeLimit(draft.timeout_seconds),
             is_delimited=puts_tags(draft.kind, draft.settings),
+            options=draft.request_options,
         )
     except EndpointError as error:
         raise ValidationError({"endpoint": f"The endpoint was probed: {error.message}"}) from None
@@ -413,6 +416,7 @@ def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> 
     if evaluator.chats and findings and not mode:
         raise ValidationError({"mode": f"{findings.why_not('')} To use one, choose it."})
     _check_required(judge, evaluator)
+    _check_options(judge, evaluator)
     _check_prices(judge)
     _check_temperature(judge, findings)
     _check_mode(judge, evaluator, findings)
@@ -431,6 +435,12 @@ def _check_endpoint(evaluator: LlmEvaluator, findings: Findings | None) -> None:
     why_not = evaluator.why_not_with(findings) if findings else ""
     if why_not:
         raise ValidationError({"endpoint": why_not})
+
+
+def _check_options(judge: Judge, evaluator: LlmEvaluator) -> None:
+    if judge.request_options and not evaluator.chats:
+        why = f"{evaluator.title} makes no chat requests, which alone can carry these; empty them."
+        raise ValidationError({"request_options": why})
 
 
 def _check_prices(judge: Judge) -> None:
@@ -471,5 +481,6 @@ _FROZEN = (
     "use_steps",
     "max_tokens",
     "min_coverage",
+    "request_options",
 )
 _SETTINGS = (*_FROZEN, "concurrency", "timeout_seconds")

@@ -48,6 +48,7 @@ def probe_endpoint(
     *,
     time_limit: TimeLimit | None = None,
     is_delimited: bool | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Findings:
     """Probe an endpoint for a model, and store the findings.
 
@@ -55,6 +56,7 @@ def probe_endpoint(
         time_limit: of the judge that the probe is for; by default it follows the server's speed.
         is_delimited: whether that judge puts texts between tags (`puts_tags`); by default as the
             judges of this model do, and as new judges where there are none.
+        options: that judge's request options; what a model can do may depend on them.
 
     Raises:
         EndpointError: it does not answer at all.
@@ -72,6 +74,7 @@ def probe_endpoint(
                 question,
                 max_tokens=default_of("max_tokens"),
                 min_coverage=default_of("min_coverage"),
+                options=options,
             )
 
     asked_at = endpoint.base_url, endpoint.api_version
@@ -86,7 +89,12 @@ def probe_endpoint(
             now and (now.base_url, now.api_version) == asked_at
         ):  # otherwise they are about another server
             defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
-            ModelProbe.objects.update_or_create(endpoint=endpoint, model=model, defaults=defaults)
+            ModelProbe.objects.update_or_create(
+                endpoint=endpoint,
+                model=model,
+                request_options=dict(options or {}),
+                defaults=defaults,
+            )
     return findings
 
 

@@ -150,9 +150,11 @@ class Asking:
         )
         if self._learned.fit != fit:
             log.warning("endpoint takes less of a request", **self._learned.refusals)
-            endpoint, model = self._share.run.judge.endpoint, self._questions.frozen.model
+            endpoint, asked = self._share.run.judge.endpoint, self._questions.settings
             assert endpoint is not None
-            keep = functools.partial(keep_learned, endpoint, model, self._learned)
+            keep = functools.partial(
+                keep_learned, endpoint, asked.model, asked.options, self._learned
+            )
             await self._share.database.call(keep)
         return answer
 

@@ -5,7 +5,7 @@ A project has a few of them in hand at a time, so that its silent endpoints take
 others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -62,7 +62,7 @@ class Kind:
 def _probe(probe: ModelProbe) -> None:
     try:
         if probe.model:
-            probe_endpoint(probe.endpoint, probe.model)
+            probe_endpoint(probe.endpoint, probe.model, options=probe.request_options)
         else:
             find_models(probe.endpoint)
     finally:
@@ -86,10 +86,13 @@ KINDS = {
 # Asking for something
 
 
-def request_probe(endpoint: Endpoint, model: str) -> ModelProbe:
-    """Have a worker find out what an endpoint can do with a model; who asks meanwhile shares the
-    probe."""
-    probe: ModelProbe = _request("probe", endpoint=endpoint, model=model)
+def request_probe(
+    endpoint: Endpoint, model: str, options: Mapping[str, Any] | None = None
+) -> ModelProbe:
+    """Have a worker find out what an endpoint can do with a model, asked with a judge's request
+    options; who asks meanwhile shares the probe."""
+    asked = {"endpoint": endpoint, "model": model, "request_options": dict(options or {})}
+    probe: ModelProbe = _request("probe", **asked)
     return probe
 
 

@@ -68,4 +68,5 @@ def _request(score: Score) -> ChatRequest:
         temperature=None if settings.temperature is None else 0.0,
         max_tokens=EXPLANATION_TOKENS,
         length_parameter=settings.length_parameter,
+        options=settings.options,
     )

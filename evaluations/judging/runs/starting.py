@@ -245,7 +245,7 @@ def run_parameters(judge: Judge, request: RunRequest) -> RunParameters:
         length_parameter=judge.length_parameter,
         transport=str(request.transport),
         fresh=request.fresh,
-        fit=known_fit(endpoint, judge.model).fit,
+        fit=known_fit(endpoint, judge.model, judge.request_options).fit,
         pilot=request.pilot,
         trial=request.trial,
         rest_of=request.rest_of,

@@ -135,7 +135,7 @@ def _modes(run: EvaluationRun) -> Sequence[str]:
     evaluator = evaluator_for(judge)
     if not isinstance(evaluator, LlmEvaluator) or not evaluator.chats or judge.endpoint is None:
         return ()
-    findings = known_findings(judge.endpoint, judge.model)
+    findings = known_findings(judge.endpoint, judge.model, judge.request_options)
     scales = [criterion.scale for criterion in run.judged_criteria()]
     return [
         mode

@@ -1,6 +1,6 @@
 """`manage.py add_judge PROJECT NAME …`: create a judge."""
 
-from argparse import SUPPRESS, ArgumentParser
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from decimal import Decimal
 from typing import Any
 
@@ -22,6 +22,7 @@ from geval.evaluators.base import EvaluatorError
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import JudgeSettings, declared, option_of
+from geval.llm.request_options import read_options
 from geval.program import command
 
 
@@ -44,14 +45,25 @@ def _add_setting(parser: ArgumentParser, name: str) -> None:
         said = f"without: {(info.title or name).lower()}"
         parser.add_argument(option, dest=name, action="store_false", default=SUPPRESS, help=said)
         return
-    kind = Decimal if name.startswith("price") else type(info.default or 0.0)
     said = f"{(info.title or name).lower()}. {info.description}"
+    if name == "request_options":
+        parser.add_argument(option, dest=name, type=_options, metavar="JSON", default=SUPPRESS,
+                            help=said)  # fmt: skip
+        return
+    kind = Decimal if name.startswith("price") else type(info.default or 0.0)
     if info.default:
         said += f" Default: {info.default:g}."
     if name == "mode":
         parser.add_argument(option, choices=ScoringMode.values, default=SUPPRESS, help=said)
         return
     parser.add_argument(option, dest=name, type=kind, default=SUPPRESS, help=said)
+
+
+def _options(written: str) -> dict[str, Any]:
+    try:
+        return read_options(written)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 class Command(SiteCommand):

@@ -33,11 +33,12 @@ class Command(SiteCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = find_project(options["project"])
-        is_delimited = None
+        is_delimited, asked_with = None, {}
         if options["judge"]:
             judge = find_judge(project, options["judge"])
             endpoint, model = judge.endpoint, judge.model
             is_delimited = puts_tags(judge.kind, judge.settings)
+            asked_with = judge.request_options
         elif options["base_url"] and options["model"]:
             try:
                 endpoint = endpoint_at(project, options["base_url"], key_env=options["key_env"])
@@ -51,7 +52,9 @@ class Command(SiteCommand):
         if endpoint is None:
             raise CommandError("This judge has imported scores; it has no endpoint.")
         try:
-            findings = probe_endpoint(endpoint, model, is_delimited=is_delimited)
+            findings = probe_endpoint(
+                endpoint, model, is_delimited=is_delimited, options=asked_with
+            )
         except EndpointError as error:
             raise CommandError(error.message) from None
         if options["json"]:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from evaluations.models.certificate_content import CertificateContent
 from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE, Change
 from evaluations.models.run_parameters import RunParameters
+from geval.llm.request_options import RequestOptions
 
 
 def _without_nul(text: str) -> str:
@@ -214,6 +215,7 @@ SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
     ("documents", "metadata"): TypeAdapter(dict[Text, Text]),
     ("outputs", "output_turns"): _TURNS,
     ("judges", "settings"): TypeAdapter(dict[Text, Any]),
+    ("judges", "request_options"): TypeAdapter(RequestOptions),
     ("runs", "parameters"): TypeAdapter(RunParameters),
     ("replies", "choices"): TypeAdapter(Entries[StoredChoice]),
     ("scores", "distribution"): TypeAdapter(dict[Text, Share]),

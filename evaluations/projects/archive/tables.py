@@ -296,7 +296,7 @@ TABLES = (
         """SELECT t.name AS judge, t.version, t.kind, t.settings, e.name AS endpoint, t.model,
             t.family, t.mode, t.samples,
                   t.temperature, t.use_steps, t.concurrency, t.max_tokens, t.timeout_seconds,
-                  t.min_coverage, t.price_in, t.price_out,
+                  t.min_coverage, t.request_options, t.price_in, t.price_out,
                   t.length_parameter, t.sends_temperature, t.created_at, t.retired_at
            FROM evaluations_judge t LEFT JOIN evaluations_endpoint e ON e.id = t.endpoint_id
            WHERE t.project_id = %(project)s""",
@@ -316,6 +316,7 @@ TABLES = (
             "max_tokens",
             "timeout_seconds",
             "min_coverage",
+            "request_options",
             "price_in",
             "price_out",
             "length_parameter",
@@ -325,8 +326,8 @@ TABLES = (
         | {"name": "judge", "endpoint_id": Ref("endpoints", ("endpoint",))},
         key=("judge", "version"),
         of_project=True,
-        json=frozenset({"settings"}),
-        later={"min_coverage": 0, "family": ""},
+        json=frozenset({"settings", "request_options"}),
+        later={"min_coverage": 0, "family": "", "request_options": {}},
     ),
     Table(
         "runs",

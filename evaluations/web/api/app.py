@@ -134,7 +134,7 @@ def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
             "Invalid values",
             "This endpoint is retired and is not called. Restore it first.",
         )
-    address = probe_address(request_probe(error.endpoint, error.model))
+    address = probe_address(request_probe(error.endpoint, error.model, error.options))
     response = problem(
         409,
         "The endpoint is being asked",

@@ -142,6 +142,7 @@ class JudgeOut(Schema):
     max_tokens: int
     timeout_seconds: float | None
     min_coverage: float
+    request_options: dict[str, Any]
     price_in: Decimal | None
     price_out: Decimal | None
     is_frozen: bool

@@ -21,6 +21,7 @@ FOLDED = (
     ("Scoring", ("mode", "samples", "use_steps")),
     ("Replies", ("temperature", "max_tokens", "min_coverage")),
     ("Calls", ("concurrency", "timeout_seconds")),
+    ("Request options", ("request_options",)),
     ("Prices", ("price_in", "price_out")),
 )
 

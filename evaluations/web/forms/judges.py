@@ -22,7 +22,7 @@ FOLDED = (
     ("Name and Azure version", ("name", "api_version")),
 )
 # What means something only where a chat model replies.
-CHATTING = {"mode", "samples", "temperature", "max_tokens", "min_coverage"}
+CHATTING = {"mode", "samples", "temperature", "max_tokens", "min_coverage", "request_options"}
 
 
 class TakesErrors(forms.Form):

@@ -10,8 +10,32 @@ from pydantic.fields import FieldInfo
 
 from geval.evaluators.base import new_default
 from geval.llm.judge_settings import limit_of
+from geval.llm.request_options import options_text, read_options
 
 LONG_TEXTS = {"examples", "follow_ups", "instruction", "questions", "template"}
+
+
+class OptionsField(forms.CharField):
+    """Request options as JSON; empty for none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}), **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        """As it is edited."""
+        return options_text(value) if isinstance(value, dict) else value
+
+    def to_python(self, value: Any) -> dict[str, Any]:  # type: ignore[override]
+        """The options.
+
+        Raises:
+            ValidationError: they may not be sent.
+        """
+        try:
+            return read_options(value)
+        except ValueError as error:
+            message = str(error)
+            raise forms.ValidationError(f"{message[:1].upper()}{message[1:]}.") from None
 
 
 def field_for(name: str, info: FieldInfo) -> forms.Field:
@@ -27,6 +51,8 @@ def field_for(name: str, info: FieldInfo) -> forms.Field:
         return forms.ChoiceField(
             choices=[(value, str(value).replace("_", " ")) for value in get_args(kind)], **common
         )
+    if kind == dict[str, Any]:
+        return OptionsField(**common | {"initial": ""})
     if kind is bool:
         return forms.BooleanField(**common | {"required": False})
     if kind in (int, float):

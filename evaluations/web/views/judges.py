@@ -22,7 +22,7 @@ from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_models, request_probe
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.playground import can_try, latest_trial, try_items
-from evaluations.models import Judge, JudgeKind, ModelProbe, Project, WorkerHeartbeat
+from evaluations.models import Judge, JudgeKind, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
 from evaluations.pages.runs.choices import choice_of, choices, settings_rows
 from evaluations.pages.runs.findings import findings_rows
@@ -72,7 +72,7 @@ def judge_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 def _detail(judge: Judge, playground: PlaygroundForm | None) -> dict[str, Any]:
     """What the page of a judge shows; the playground for those who may try it."""
     project = judge.project
-    findings = known_findings(judge.endpoint, judge.model) if judge.endpoint else None
+    findings = known_findings(judge.endpoint, judge.model, judge.request_options)
     # Wordings are shown by themselves, line by line.
     settings = {name: value for name, value in judge.settings.items() if name != "wording"}
     steady = steadiness(judge)
@@ -329,7 +329,8 @@ def _probing(
 
     A form that waited names its probe and shows its result; only a new attempt starts another.
     """
-    probe = ModelProbe.objects.filter(endpoint=needed.endpoint, model=needed.model).first()
+    asked = {"model": needed.model, "request_options": needed.options}
+    probe = needed.endpoint.probes.filter(**asked).first()
     if probe and probe.has_failed and request.POST.get("waited") == str(probe.pk):
         form.add_error("endpoint", f"The endpoint could not be probed: {probe.message}")
         return None
@@ -338,7 +339,11 @@ def _probing(
             "endpoint", "This endpoint is retired, so it cannot be probed. Restore it first."
         )
         return None
-    return shown_errand("probe", request_probe(needed.endpoint, needed.model), then="submit")
+    return shown_errand(
+        "probe",
+        request_probe(needed.endpoint, needed.model, needed.options),
+        then="submit",
+    )
 
 
 @require_POST
