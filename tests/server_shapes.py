@@ -43,6 +43,8 @@ FILTERED = {
     }
 }
 CYCLE = 20
+# Of each call at a server that says so.
+CACHED, THOUGHT = 100, 5
 _TOKEN = re.compile(r"\s?\w+|[^\w\s]|\s+")
 Body = dict[str, Any]
 
@@ -81,6 +83,7 @@ class Shape:
     unless: Mapping[str, Any] = field(default_factory=dict)
     deployment: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
     def refusal(self, body: Body) -> tuple[str, str] | None:
         """The parameter that it refuses of a request, and its words."""
@@ -234,6 +237,10 @@ SHAPES = (
         "temperature 1, no top_p, no log-probabilities; everything with `reasoning_effort` none",
         refuses={name: _unsupported(name) for name in ("temperature", "top_p", "logprobs")},
         unless={"reasoning_effort": "none"},
+        usage={
+            "prompt_tokens_details": {"cached_tokens": CACHED},
+            "completion_tokens_details": {"reasoning_tokens": THOUGHT},
+        },
     ),
     Shape(
         "Azure",
@@ -404,7 +411,7 @@ class ShapedServer:
             "created": 0,
             "model": body["model"],
             "choices": choices,
-            "usage": {"prompt_tokens": len(prompt) // 4, "completion_tokens": 8 * n},
+            "usage": {"prompt_tokens": len(prompt) // 4, "completion_tokens": 8 * n} | shape.usage,
         }
 
 

@@ -76,7 +76,9 @@ def spent_on(search: Search) -> Spent:
         for name in names:
             total[name] += sums[name] or 0
     prices = run_parameters(search.judge, RunRequest()).prices
-    return Spent(total["calls"], cost(total["prompt_tokens"], total["completion_tokens"], prices))
+    cached = tried.aggregate(tokens=Sum("cached_tokens"))["tokens"] or 0
+    tokens = total["prompt_tokens"], total["completion_tokens"]
+    return Spent(total["calls"], cost(*tokens, prices, cached_tokens=cached))
 
 
 def keep_search(search: Search) -> None:

@@ -361,6 +361,7 @@ class Judge(models.Model):
     )
     price_in = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_in"))
     price_out = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_out"))
+    price_cached = models.DecimalField(max_digits=12, decimal_places=4, **_declared("price_cached"))
     length_parameter = models.CharField(
         max_length=40, choices=LengthParameter, default=LengthParameter.MAX_TOKENS
     )

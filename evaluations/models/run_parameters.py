@@ -16,6 +16,7 @@ from geval.llm.server_fit import TAKES_ALL, ServerFit
 
 # Of runs that were laid out before sizes were kept with them.
 USUAL_CHARACTERS = 4000
+_PRICES = frozenset({"price_in", "price_out", "price_cached"})
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class RunParameters:
     request_options: RequestOptions = field(default_factory=dict)
     price_in: Decimal | None = None
     price_out: Decimal | None = None
+    price_cached: Decimal | None = None
     transport: str = "live"
     fit: ServerFit = TAKES_ALL
     fresh: bool = False
@@ -59,7 +61,7 @@ class RunParameters:
         """The parameters of a stored run; what older versions did not store has its default."""
         known = {entry.name for entry in fields(cls)}
         given = {name: value for name, value in stored.items() if name in known}
-        for name in ("price_in", "price_out", "most_each"):
+        for name in (*_PRICES, "most_each"):
             if given.get(name) is not None:
                 given[name] = Decimal(given[name])
         given["outputs"] = tuple(given.get("outputs", ()))
@@ -75,10 +77,12 @@ class RunParameters:
         for name in ("outputs", "pilot", "trial", "rest_of", "perturbed", "request_options"):
             if not stored[name]:
                 del stored[name]
+        if self.price_cached is None:
+            del stored["price_cached"]
         stored["fit"] = self.fit.as_json()
         if not stored["fit"]:
             del stored["fit"]
-        for name in ("price_in", "price_out"):
+        for name in stored.keys() & _PRICES:
             stored[name] = None if stored[name] is None else str(stored[name])
         return stored
 
@@ -88,7 +92,7 @@ class RunParameters:
         if self.price_in is None or self.price_out is None:
             return None
         share = BATCH_DISCOUNT if self.transport == "batch" else Decimal(1)
-        return Prices(self.price_in, self.price_out, share)
+        return Prices(self.price_in, self.price_out, share, self.price_cached)
 
     @property
     def is_part(self) -> bool:

@@ -111,6 +111,7 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
         rows: models.QuerySet[EvaluationRun, dict[str, Any]] = self.order_by().values(
             *names, "transport",
             price_in=KT("parameters__price_in"), price_out=KT("parameters__price_out"),
+            price_cached=KT("parameters__price_cached"),
         )  # fmt: skip
         return rows
 
@@ -170,6 +171,12 @@ class EvaluationRun(models.Model):
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
+    cached_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of those of prompts."
+    )
+    reasoning_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of those of completions: thoughts."
+    )
     search = models.ForeignKey(
         "Search",
         on_delete=models.CASCADE,
@@ -311,7 +318,12 @@ class EvaluationRun(models.Model):
     @property
     def cost(self) -> Decimal | None:
         """Its cost so far, by the prices frozen into it; None without prices."""
-        return cost(self.prompt_tokens, self.completion_tokens, self.frozen.prices)
+        return cost(
+            self.prompt_tokens,
+            self.completion_tokens,
+            self.frozen.prices,
+            cached_tokens=self.cached_tokens,
+        )
 
 
 class RunCriterion(models.Model):

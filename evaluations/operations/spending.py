@@ -32,17 +32,26 @@ def spending_by_judge() -> dict[int, Spending]:
             spared=Sum("cache_hits"),
             tokens_in=Sum("prompt_tokens"),
             tokens_out=Sum("completion_tokens"),
+            tokens_cached=Sum("cached_tokens"),
         )
     )
     found: dict[int, Spending] = defaultdict(Spending)
     for row in sums:
         prices = RunParameters.from_json(
-            {name: row[name] for name in ("transport", "price_in", "price_out")}
+            {name: row[name] for name in ("transport", "price_in", "price_out", "price_cached")}
         ).prices
         spent = found[row["judge_id"]]
         spent.calls += row["made"]
         spent.cache_hits += row["spared"]
         spent.prompt_tokens += row["tokens_in"]
         spent.completion_tokens += row["tokens_out"]
-        spent.money += cost(row["tokens_in"], row["tokens_out"], prices) or 0
+        spent.money += (
+            cost(
+                row["tokens_in"],
+                row["tokens_out"],
+                prices,
+                cached_tokens=row["tokens_cached"],
+            )
+            or 0
+        )
     return dict(found)

@@ -10,12 +10,15 @@ from evaluations.models.run_parameters import RunParameters
 from geval.llm.cost import cost
 
 
-def count_money(run_id: int, prompt_tokens: int, completion_tokens: int) -> None:
+def count_money(
+    run_id: int, prompt_tokens: int, completion_tokens: int, *, cached_tokens: int = 0
+) -> None:
     """Add what calls of a run cost to its project's month; nothing for a judge without prices."""
     run = EvaluationRun.objects.filter(pk=run_id).with_prices("project_id").first()
     if run is None:
         return
-    money = cost(prompt_tokens, completion_tokens, RunParameters.from_json(run).prices)
+    prices = RunParameters.from_json(run).prices
+    money = cost(prompt_tokens, completion_tokens, prices, cached_tokens=cached_tokens)
     add_money(run["project_id"], money)
 
 

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -147,7 +148,7 @@ def evaluate(
             parts,
             outputs,
             judged,
-            Usage(usage.calls, usage.prompt_tokens, usage.completion_tokens, kept.reused),
+            Usage(reused=kept.reused, **asdict(usage)),
             rows,
         )
 

@@ -50,12 +50,15 @@ class OutputScore:
 
 @dataclass(frozen=True)
 class Usage:
-    """What judging took: calls and tokens, and answers that were kept from earlier."""
+    """What judging took: calls and tokens (some of those in were cached, some of those out a
+    thought), and answers that were kept from earlier."""
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
     reused: int
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True)

@@ -19,19 +19,29 @@ _MILLION = Decimal(1_000_000)
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a million tokens in and out, with the share that is left of them (0.5 in
-    batches)."""
+    """Prices of a million tokens in and out, and of those in that were cached (None: as others),
+    with the share that is left of them (0.5 in batches)."""
 
     tokens_in: Decimal
     tokens_out: Decimal
     share: Decimal = Decimal(1)
+    tokens_cached: Decimal | None = None
 
 
-def cost(prompt_tokens: int, completion_tokens: int, prices: Prices | None) -> Decimal | None:
-    """Money for tokens; None without prices."""
+def cost(
+    prompt_tokens: int, completion_tokens: int, prices: Prices | None, *, cached_tokens: int = 0
+) -> Decimal | None:
+    """Money for tokens; None without prices.
+
+    Args:
+        cached_tokens: how many of the prompt's were; all are at the full price where nothing is
+            known of them, as before a call.
+    """
     if prices is None:
         return None
     full = (prompt_tokens * prices.tokens_in + completion_tokens * prices.tokens_out) / _MILLION
+    if prices.tokens_cached is not None:
+        full -= cached_tokens * (prices.tokens_in - prices.tokens_cached) / _MILLION
     return full * prices.share
 
 

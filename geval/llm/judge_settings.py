@@ -109,6 +109,14 @@ class JudgeSettings(BaseModel):
         title="Price per million tokens out",
         description="Give both prices, or none.",
     )
+    price_cached: Decimal | None = Field(
+        None,
+        ge=0,
+        max_digits=12,
+        decimal_places=4,
+        title="Price per million cached tokens in",
+        description="Leave empty for the price of tokens in.",
+    )
 
 
 def usual_temperature(mode: str) -> float:

@@ -1,6 +1,6 @@
 """Count the cost of calls as they are made, so that budgets hold whatever the replies are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from geval.llm.cost import estimated_tokens
 from geval.llm.endpoints import Client
@@ -11,26 +11,35 @@ from geval.llm.requests import Request
 
 @dataclass
 class Spent:
-    """What calls took since it was last written down."""
+    """What calls took since it was last written down; `cached_tokens` are part of those of
+    prompts, `reasoning_tokens` of those of completions."""
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
     def add(self, prompt_tokens: int = 0, completion_tokens: int = 0, *, calls: int = 0) -> None:
         self.calls += calls
         self.prompt_tokens += prompt_tokens
         self.completion_tokens += completion_tokens
 
+    def add_details(self, reply: Reply) -> None:
+        """Count which of a reply's tokens were cached or a thought."""
+        self.cached_tokens += reply.cached_tokens
+        self.reasoning_tokens += reply.reasoning_tokens
+
     def taken(self) -> "Spent":
         """What it holds, and nothing is left in it."""
-        spent = Spent(self.calls, self.prompt_tokens, self.completion_tokens)
-        self.calls = self.prompt_tokens = self.completion_tokens = 0
+        spent = replace(self)
+        for entry in fields(self):
+            setattr(self, entry.name, 0)
         return spent
 
     @property
     def any(self) -> bool:
-        return bool(self.calls or self.prompt_tokens or self.completion_tokens)
+        return self != Spent()
 
 
 async def ask_counted(client: Client, request: Request, spent: Spent) -> Reply:
@@ -48,4 +57,5 @@ async def ask_counted(client: Client, request: Request, spent: Spent) -> Reply:
             spent.add(estimated_tokens(len(request.shown)), request.most_reply_tokens)
         raise
     spent.add(reply.prompt_tokens or 0, reply.completion_tokens or 0)
+    spent.add_details(reply)
     return reply

@@ -46,12 +46,15 @@ class ReplyChoice:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of an endpoint: its choices, the tokens that it says the call took, and what it
-    says about rate limits (None: it does not say)."""
+    """One answer of an endpoint: its choices, the tokens that it says the call took (of those in,
+    how many were `cached`; of those out, how many were a thought), and what it says about rate
+    limits (None: it does not say)."""
 
     choices: tuple[ReplyChoice, ...]
     model: str = ""
     request_id: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
     limits: RateHeaders | None = None

@@ -150,6 +150,9 @@ class _EchoedChoice(TypedDict):
 class _Usage(TypedDict):
     prompt_tokens: NotRequired[_Count]
     completion_tokens: NotRequired[_Count]
+    total_tokens: NotRequired[_Count]
+    prompt_tokens_details: NotRequired[Any]
+    completion_tokens_details: NotRequired[Any]
 
 
 @with_config(_STRICT)
@@ -256,6 +259,7 @@ def read_decision(
     counted = usage if isinstance(usage, dict) else {}
     # These protocols name tokens as the Responses API does.
     as_chat = {"prompt_tokens": counted.get("input_tokens"),
+               "prompt_tokens_details": counted.get("input_tokens_details"),
                "completion_tokens": counted.get("output_tokens")}  # fmt: skip
     return _reply(answer | {"usage": as_chat}, request_id, (ReplyChoice(text),))
 
@@ -365,13 +369,30 @@ def _checked(adapter: TypeAdapter[Any], found: Any, where: str) -> Any:
 def _reply(answer: dict[str, Any], request_id: str, choices: tuple[ReplyChoice, ...]) -> Reply:
     usage = answer.get("usage")
     counted: _Usage = _USAGE.validate_python(usage) if isinstance(usage, dict) else {}
+    tokens_in, tokens_out = counted.get("prompt_tokens"), counted.get("completion_tokens")
+    thought = _detail(counted.get("completion_tokens_details"), "reasoning_tokens")
+    # Grok's completion tokens, and Gemini's at some gateways, leave the thought out, which is
+    # billed with them; their total does not.
+    if tokens_in is not None and tokens_out is not None:
+        total = counted.get("total_tokens") or 0
+        if total >= tokens_in + tokens_out + thought:
+            tokens_out += thought
     return Reply(
         choices=choices,
         model=_name(answer.get("model")),
         request_id=storable(request_id)[:LONGEST_NAME] or _name(answer.get("id")),
-        prompt_tokens=counted.get("prompt_tokens"),
-        completion_tokens=counted.get("completion_tokens"),
+        prompt_tokens=tokens_in,
+        completion_tokens=tokens_out,
+        cached_tokens=min(
+            _detail(counted.get("prompt_tokens_details"), "cached_tokens"), tokens_in or 0
+        ),
+        reasoning_tokens=min(thought, tokens_out or 0),
     )
+
+
+def _detail(details: Any, name: str) -> int:
+    """A count of details of a usage; 0 where there is none."""
+    return (_count(details.get(name)) or 0) if isinstance(details, dict) else 0
 
 
 def _choice(choice: _Choice, most_tokens: int) -> ReplyChoice:

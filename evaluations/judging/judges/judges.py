@@ -72,6 +72,7 @@ class JudgeDraft:
     request_options: Mapping[str, Any] = field(default_factory=dict)
     price_in: Decimal | None = None
     price_out: Decimal | None = None
+    price_cached: Decimal | None = None
 
     def changed(self, **values: Any) -> "JudgeDraft":
         """With other values; another mode has its own temperature, unless one is given."""
@@ -307,6 +308,7 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
         "sends_temperature",
         "price_in",
         "price_out",
+        "price_cached",
     ):
         setattr(judge, name, getattr(changed, name))
     judge.save()
@@ -446,6 +448,8 @@ def _check_options(judge: Judge, evaluator: LlmEvaluator) -> None:
 def _check_prices(judge: Judge) -> None:
     if (judge.price_in is None) != (judge.price_out is None):
         raise ValidationError({"price_out": "Enter both prices, or none."})
+    if judge.price_cached is not None and judge.price_in is None:
+        raise ValidationError({"price_cached": "Enter the prices of tokens in and out, too."})
 
 
 def _check_temperature(judge: Judge, findings: Findings | None) -> None:

@@ -366,6 +366,7 @@ def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
             ),
             calls=1,
         )
+        spent.add_details(reply)
     return spent
 
 

@@ -224,8 +224,15 @@ def count_up(run_id: int, spent: Spent) -> None:
             calls=F("calls") + spent.calls,
             prompt_tokens=F("prompt_tokens") + spent.prompt_tokens,
             completion_tokens=F("completion_tokens") + spent.completion_tokens,
+            cached_tokens=F("cached_tokens") + spent.cached_tokens,
+            reasoning_tokens=F("reasoning_tokens") + spent.reasoning_tokens,
         )
-        count_money(run_id, spent.prompt_tokens, spent.completion_tokens)
+        count_money(
+            run_id,
+            spent.prompt_tokens,
+            spent.completion_tokens,
+            cached_tokens=spent.cached_tokens,
+        )
 
 
 def note_result(run_id: int) -> None:

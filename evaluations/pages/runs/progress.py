@@ -41,6 +41,8 @@ class RunProgress:
     cache_hits: int
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
     cost: Decimal | None
     mean_coverage: float | None
     noted: int
@@ -91,6 +93,8 @@ def run_progress(run: EvaluationRun) -> RunProgress:
         cache_hits=run.cache_hits,
         prompt_tokens=run.prompt_tokens,
         completion_tokens=run.completion_tokens,
+        cached_tokens=run.cached_tokens,
+        reasoning_tokens=run.reasoning_tokens,
         cost=run.cost,
         mean_coverage=counted.mean_coverage,
         noted=counted.noted,

@@ -296,7 +296,7 @@ TABLES = (
         """SELECT t.name AS judge, t.version, t.kind, t.settings, e.name AS endpoint, t.model,
             t.family, t.mode, t.samples,
                   t.temperature, t.use_steps, t.concurrency, t.max_tokens, t.timeout_seconds,
-                  t.min_coverage, t.request_options, t.price_in, t.price_out,
+                  t.min_coverage, t.request_options, t.price_in, t.price_out, t.price_cached,
                   t.length_parameter, t.sends_temperature, t.created_at, t.retired_at
            FROM evaluations_judge t LEFT JOIN evaluations_endpoint e ON e.id = t.endpoint_id
            WHERE t.project_id = %(project)s""",
@@ -319,6 +319,7 @@ TABLES = (
             "request_options",
             "price_in",
             "price_out",
+            "price_cached",
             "length_parameter",
             "sends_temperature",
         )
@@ -327,7 +328,7 @@ TABLES = (
         key=("judge", "version"),
         of_project=True,
         json=frozenset({"settings", "request_options"}),
-        later={"min_coverage": 0, "family": "", "request_options": {}},
+        later={"min_coverage": 0, "family": "", "request_options": {}, "price_cached": None},
     ),
     Table(
         "runs",
@@ -339,7 +340,8 @@ TABLES = (
                       ELSE t.state END AS state, t.message,
                   t.parameters, t.software_version, t.transport, t.budget, t.goal_width,
                   r.name AS rival, r.version AS rival_version, t.calls, t.cache_hits,
-                  t.prompt_tokens, t.completion_tokens, t.created_at, t.started_at, t.finished_at
+                  t.prompt_tokens, t.completion_tokens, t.cached_tokens, t.reasoning_tokens,
+                  t.created_at, t.started_at, t.finished_at
            FROM evaluations_evaluationrun t JOIN evaluations_judge j ON j.id = t.judge_id
            LEFT JOIN evaluations_judge r ON r.id = t.goal_rival_id
            WHERE t.project_id = %(project)s AND t.search_id IS NULL AND t.purpose = ''""",
@@ -358,11 +360,18 @@ TABLES = (
             "calls",
             "cache_hits",
         )
-        | same("prompt_tokens", "completion_tokens", "created_at", "started_at", "finished_at"),
+        | same("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
+        | same("created_at", "started_at", "finished_at"),
         key=("run",),
         of_project=True,
         json=frozenset({"parameters"}),
-        later={"goal_width": None, "rival": None, "rival_version": None},
+        later={
+            "goal_width": None,
+            "rival": None,
+            "rival_version": None,
+            "cached_tokens": 0,
+            "reasoning_tokens": 0,
+        },
     ),
     Table(
         "prompts",

@@ -145,6 +145,7 @@ class JudgeOut(Schema):
     request_options: dict[str, Any]
     price_in: Decimal | None
     price_out: Decimal | None
+    price_cached: Decimal | None
     is_frozen: bool
     is_stand_in: bool
     retired_at: datetime | None

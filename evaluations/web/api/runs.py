@@ -99,6 +99,8 @@ class RunOut(Schema):
     calls: int
     prompt_tokens: int
     completion_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
     cost: Decimal | None
     created_at: datetime
     finished_at: datetime | None
@@ -385,6 +387,8 @@ def _run_out(run: EvaluationRun) -> dict[str, Any]:
         "calls": run.calls,
         "prompt_tokens": run.prompt_tokens,
         "completion_tokens": run.completion_tokens,
+        "cached_tokens": run.cached_tokens,
+        "reasoning_tokens": run.reasoning_tokens,
         "cost": run.cost,
         "created_at": run.created_at,
         "finished_at": run.finished_at,

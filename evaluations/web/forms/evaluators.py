@@ -22,7 +22,7 @@ FOLDED = (
     ("Replies", ("temperature", "max_tokens", "min_coverage")),
     ("Calls", ("concurrency", "timeout_seconds")),
     ("Request options", ("request_options",)),
-    ("Prices", ("price_in", "price_out")),
+    ("Prices", ("price_in", "price_out", "price_cached")),
 )
 
 
