@@ -16,16 +16,17 @@ from geval.llm.judgement import (
     AskFully,
     Judgement,
     JudgeQuestion,
-    first_request,
     judge,
     question_on,
     score_choices,
 )
 from geval.llm.parsing import Failure
+from geval.llm.probe import Findings
 from geval.llm.prompts import PromptParts, compose_template
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.llm.scoring import why_not_by_logprobs
+from geval.llm.structured import ReplyForm
 from geval.scales import Scale
 
 
@@ -39,7 +40,17 @@ class GEvalSettings(PromptSettings):
         ),
     )
 
-    LATER: ClassVar = frozenset({"delimited", "wording"})
+    reply_form: ReplyForm = Field(
+        default="text",
+        title="Form of replies",
+        description=(
+            "rating: JSON that a schema of the scale holds the model to; reason: the same with a"
+            " reason first, which needs longer replies. The endpoint has to follow schemas, which"
+            " its probe finds out."
+        ),
+    )
+
+    LATER: ClassVar = frozenset({"delimited", "wording", "reply_form"})
 
     @field_validator("wording")
     @classmethod
@@ -60,6 +71,14 @@ class GEval(LlmEvaluator):
     writes_steps = True
     takes_batches = True
     Settings: ClassVar = GEvalSettings
+
+    def why_not_with(self, findings: Findings) -> str:
+        if self.settings.reply_form == "text" or findings.schema:
+            return ""
+        return (
+            "It was not found to follow a JSON schema. Probe it again if that was long ago, or"
+            " choose the form of replies “text”."
+        )
 
     @classmethod
     def why_not_on(cls, scale: Scale, mode: str) -> str:
@@ -94,11 +113,17 @@ class GEval(LlmEvaluator):
         own = self._own(criterion)
         asked = own.asked_scale
         return JudgeQuestion(
-            "", criterion, asked or scale, onto=scale if asked else None, others=own.others
+            "",
+            criterion,
+            asked or scale,
+            onto=scale if asked else None,
+            others=own.others,
+            # A schema has one rating; a form for several criteria is read as text.
+            form="text" if own.others else self.settings.reply_form,
         )
 
     def requests(self, question: JudgeQuestion, settings: RequestSettings) -> tuple[Request, ...]:
-        return (first_request(settings, question.prompt, ratings=1 + len(question.others)),)
+        return (question.request(settings),)
 
     async def judge(
         self, question: JudgeQuestion, settings: RequestSettings, ask: AskFully

@@ -274,8 +274,7 @@ class GptScore(LlmEvaluator):
     endpoint = "an endpoint with echo and logprobs"
     Settings: ClassVar = GptScoreSettings
 
-    @classmethod
-    def why_not_with(cls, findings: Findings) -> str:
+    def why_not_with(self, findings: Findings) -> str:
         if findings.echo:
             return ""
         reason = findings.notes.get("echo", "It did not send a prompt back with log-probabilities.")

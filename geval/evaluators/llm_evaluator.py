@@ -36,7 +36,9 @@ class PromptSettings(Settings):
     def _without_later_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         # Judges made before there were these settings have the same ones as those without them.
         return {
-            name: value for name, value in handler(self).items() if value or name not in self.LATER
+            name: value
+            for name, value in handler(self).items()
+            if name not in self.LATER or value != type(self).model_fields[name].default
         }
 
 
@@ -58,8 +60,7 @@ class LlmEvaluator(Evaluator):
     is_probed: ClassVar[bool] = True
     endpoint: ClassVar[str] = "an endpoint"
 
-    @classmethod
-    def why_not_with(cls, findings: Findings) -> str:
+    def why_not_with(self, findings: Findings) -> str:
         """Why it cannot use a model of which a probe found this, and what to do; empty if it
         can."""
         return ""

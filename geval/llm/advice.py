@@ -33,6 +33,10 @@ _OTHERS = {
         "The model gives several ratings where one is asked for. Say in the criterion's definition"
         " that one number is wanted."
     ),
+    Reason.SCHEMA: (
+        "Replies break the JSON schema of the scale: the endpoint does not hold the model to it."
+        " Set the judge's form of replies to text."
+    ),
     Reason.OUT_OF_SCALE: (
         "The model rates on another scale than the criterion's. Name the scale in the criterion's"
         " definition."

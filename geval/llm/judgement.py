@@ -6,19 +6,20 @@ never becomes a number. The first reply that can be read counts, and a later one
 
 import itertools
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from geval.llm.calls import Answer
 from geval.llm.item_texts import Texts
-from geval.llm.parsing import Failure, Rating, Reason, parse_rating
+from geval.llm.parsing import Failure, Rating, Reason
 from geval.llm.prompts import PromptError, render
 from geval.llm.replies import ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest
 from geval.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from geval.llm.server_fit import MOST_ALTERNATIVES
+from geval.llm.structured import ReplyForm, read_rating, schema_of
 from geval.scales import Scale
 
 READ_ATTEMPTS = 3
@@ -36,7 +37,7 @@ class JudgeQuestion:
     """One prompt about one output, and what a rating on it looks like.
 
     `onto` is the scale that a score is brought to, None for the one that is asked for; `others` are
-    the criteria that the same reply rates.
+    the criteria that the same reply rates, `form` is what a reply is to look like.
     """
 
     prompt: str
@@ -44,6 +45,16 @@ class JudgeQuestion:
     scale: Scale
     onto: Scale | None = None
     others: tuple[str, ...] = ()
+    form: ReplyForm = "text"
+
+    def request(self, settings: RequestSettings) -> ChatRequest:
+        """The request that opens it."""
+        return first_request(
+            settings,
+            self.prompt,
+            ratings=1 + len(self.others),
+            schema=schema_of(self.scale, self.form),
+        )
 
 
 def question_on(
@@ -64,12 +75,19 @@ class Judgement:
     answers: tuple[Answer, ...]
 
 
-def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -> ChatRequest:
+def first_request(
+    settings: RequestSettings,
+    prompt: str,
+    *,
+    ratings: int = 1,
+    schema: Mapping[str, Any] | None = None,
+) -> ChatRequest:
     """The request that opens a question; its content decides whether a stored answer may be
     used.
 
     Args:
         ratings: how many a reply holds; its length is allowed for each.
+        schema: of replies in JSON.
     """
     request = ChatRequest(
         model=settings.model,
@@ -82,6 +100,7 @@ def first_request(settings: RequestSettings, prompt: str, *, ratings: int = 1) -
         # Some servers leave out unlikely tokens by default.
         extra={"top_p": 1.0} if settings.mode == "samples" else {},
         options=settings.options,
+        schema=schema,
     )
     return settings.fit.fitted(request)
 
@@ -105,7 +124,7 @@ async def judge(question: JudgeQuestion, settings: RequestSettings, ask: AskFull
     Raises:
         EndpointError: the endpoint did not answer.
     """
-    request = first_request(settings, question.prompt, ratings=1 + len(question.others))
+    request = question.request(settings)
     if settings.mode == "samples":
         judgement = await _judge_by_samples(question, request, ask)
         return replace(judgement, outcome=_brought(judgement.outcome, question))
@@ -155,7 +174,11 @@ def _scored_choice(
     """The score of one reply."""
     if settings.mode == "direct":
         return score_directly(
-            choice, scale=question.scale, criterion=question.criterion, others=question.others
+            choice,
+            scale=question.scale,
+            criterion=question.criterion,
+            others=question.others,
+            form=question.form,
         )
     return score_by_logprobs(
         choice,
@@ -163,6 +186,7 @@ def _scored_choice(
         criterion=question.criterion,
         others=question.others,
         min_coverage=settings.min_coverage,
+        form=question.form,
     )
 
 
@@ -226,8 +250,12 @@ def _read_samples(
 
 
 def _rating_in(choice: ReplyChoice, question: JudgeQuestion) -> Rating | Failure:
-    return parse_rating(
-        choice, scale=question.scale, criterion=question.criterion, others=question.others
+    return read_rating(
+        choice,
+        scale=question.scale,
+        criterion=question.criterion,
+        others=question.others,
+        form=question.form,
     )
 
 

@@ -42,6 +42,7 @@ class Reason(StrEnum):
     NO_RATING = "no_rating"
     TWO_RATINGS = "two_ratings"
     OUT_OF_SCALE = "out_of_scale"
+    SCHEMA = "schema"
     BETWEEN_POINTS = "between_points"
     NO_LOGPROBS = "no_logprobs"
     SPLIT_NUMBER = "split_number"
@@ -71,6 +72,7 @@ _EXPLANATIONS = {
     Reason.NO_RATING: "The reply contains no rating.",
     Reason.TWO_RATINGS: "The reply contains different ratings, but one was requested.",
     Reason.OUT_OF_SCALE: "The rating is outside the criterion's scale.",
+    Reason.SCHEMA: "The reply breaks the JSON schema that it was asked to follow.",
     Reason.BETWEEN_POINTS: (
         "The rating is between two points, so its token has no separate probability."
     ),
@@ -251,7 +253,7 @@ def parse_rating(
         others: the criteria that the same form asks for; only what follows this one's name counts.
     """
     text = reply_text(choice)
-    failure = _no_text(choice, text)
+    failure = no_text(choice, text)
     if failure:
         return failure
     part = _part_about(text, criterion, others) if others else text
@@ -288,7 +290,7 @@ def parse_first_digit(choice: ReplyChoice) -> Rating | Failure:
     digit = re.search(r"\d", text)
     if digit:
         return Rating(float(digit[0]), digit.start(), digit[0])
-    return _no_text(choice, text) or _no_rating(choice, text)
+    return no_text(choice, text) or _no_rating(choice, text)
 
 
 def spelled_number(text: str) -> str:
@@ -518,7 +520,8 @@ def _heading_start(plain: str, name: int) -> int:
     return name if line is None or any(map(str.isalpha, plain[line:name])) else line
 
 
-def _no_text(choice: ReplyChoice, text: str) -> Failure | None:
+def no_text(choice: ReplyChoice, text: str) -> Failure | None:
+    """Why a reply has no text of an answer: refused, cut or empty; None if it has one."""
     if choice.refusal or choice.finish_reason == "content_filter":
         words_of_refusal = choice.refusal or text or "content filter"
         return Failure(Reason.REFUSAL, f"The model refused: {quote(words_of_refusal)}")

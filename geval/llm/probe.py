@@ -25,6 +25,8 @@ from geval.llm.server_fit import (
     LearnedFit,
     ServerFit,
 )
+from geval.llm.structured import read_rating, schema_of
+from geval.scales import Scale
 
 QUESTION = "Answer with one digit only. How many sides does a triangle have?"
 CHOICES = (20, 8, 2)
@@ -32,6 +34,9 @@ CHOICES = (20, 8, 2)
 TOKENS = 16
 TOKENS_WITH_THOUGHT = 4_096
 TOKENS_OF_REASONS = 512
+# A rating in JSON that a server lays out over several lines.
+JSON_TOKENS = 64
+ONE_TO_FIVE = Scale(1, 5)
 # Enough to see that sampled replies can be read.
 SAMPLES = 2
 _UNABLE = (
@@ -55,7 +60,7 @@ class Findings:
     """What a probe found. `logprobs` is how many alternatives come for a token, 0 for no
     log-probabilities at all; `top_logprobs` how many may be asked for, and `most_choices` how many
     replies in a call. `instructions` is the role that may give instructions; `thinks` says whether
-    the model thinks before it answers.
+    the model thinks before it answers; `schema` whether replies follow a JSON schema.
 
     `modes` has a word for each scoring mode that was tried on a real prompt: "" where the reply was
     read, else why not. `notes` are sentences for what the flags cannot say, by the flag's name.
@@ -72,6 +77,7 @@ class Findings:
     instructions: str = "system"
     thinks: bool = False
     echo: bool = False
+    schema: bool = False
     modes: dict[str, str] = field(default_factory=dict)
     unusable: tuple[str, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
@@ -209,6 +215,7 @@ async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]
     most_choices = await _most_choices(client, warm, notes)
     echoed = await _try(lambda: client.echo(EchoRequest(model, "A short text.")), notes, "echo")
     logprobs, top_logprobs = await _most_alternatives(client, plain, notes)
+    schema = await _follows_schema(client, plain, notes)
     fit = learned.fit
     notes |= learned.refusals
     if not fit.temperature:
@@ -226,6 +233,7 @@ async def _find_abilities(client: Client, model: str, options: Mapping[str, Any]
         seed=fit.seed,
         instructions=fit.instructions,
         thinks=thinks,
+        schema=schema,
         echo=bool(
             echoed and any(token.logprob is not None for token in echoed.choices[0].echoed or ())
         ),
@@ -342,6 +350,22 @@ async def _most_alternatives(
             notes["logprobs"] = f"It takes top_logprobs up to {wanted}."
         return max((len(token.alternatives) for token in tokens), default=0), wanted
     return 0, 0
+
+
+async def _follows_schema(client: Client, plain: ChatRequest, notes: dict[str, str]) -> bool:
+    """Whether a reply follows a JSON schema; some servers take one and do nothing about it."""
+    asked = replace(
+        plain,
+        schema=schema_of(ONE_TO_FIVE, "rating"),
+        max_tokens=max(plain.max_tokens, JSON_TOKENS),
+    )
+    reply = await _try(partial(client.chat, asked), notes, "schema")
+    if reply is None:
+        return False
+    rating = read_rating(reply.choices[0], scale=ONE_TO_FIVE, criterion="", form="rating")
+    if isinstance(rating, Failure):
+        notes["schema"] = rating.detail
+    return not isinstance(rating, Failure)
 
 
 async def _try(

@@ -26,7 +26,8 @@ OWN_PARAMETERS = frozenset(
 @dataclass(frozen=True)
 class ChatRequest:
     """One chat completion: everything that changes its answer. `options` are the judge's
-    (request_options.py), `extra` what a scoring mode or a probe adds."""
+    (request_options.py), `extra` what a scoring mode or a probe adds, `schema` is that of a
+    reply in JSON."""
 
     model: str
     prompt: str
@@ -39,6 +40,7 @@ class ChatRequest:
     system_role: str = "system"
     extra: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] | None = None
 
     def body(self) -> dict[str, Any]:
         """The request as OpenAI's protocol has it, without what an endpoint would take as its own
@@ -57,6 +59,9 @@ class ChatRequest:
             body["n"] = self.n
         if self.top_logprobs is not None:
             body |= {"logprobs": True, "top_logprobs": self.top_logprobs}
+        if self.schema is not None:
+            named = {"name": "rating", "strict": True, "schema": self.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
         return body
 
     @property

@@ -16,13 +16,13 @@ from statistics import fmean
 from geval.llm.parsing import (
     Failure,
     Reason,
-    parse_rating,
     plain_characters,
     quote,
     reply_text,
     spelled_number,
 )
 from geval.llm.replies import ReplyChoice, Token
+from geval.llm.structured import ReplyForm, read_rating
 from geval.scales import Scale, short
 from geval.thresholds import UNRESOLVED
 
@@ -91,13 +91,14 @@ def score_by_logprobs(
     criterion: str,
     others: tuple[str, ...] = (),
     min_coverage: float = 0.0,
+    form: ReplyForm = "text",
 ) -> Scored | Failure:
     """Weight the scale points by the probabilities at the token that holds the rating.
 
     Raises nothing: a reply that cannot be scored, or whose points have less than `min_coverage` of
     the probability, gives a Failure with its reason.
     """
-    rating = parse_rating(choice, scale=scale, criterion=criterion, others=others)
+    rating = read_rating(choice, scale=scale, criterion=criterion, others=others, form=form)
     if isinstance(rating, Failure):
         return rating
     if not choice.tokens:
@@ -140,9 +141,10 @@ def score_directly(
     scale: Scale,
     criterion: str,
     others: tuple[str, ...] = (),
+    form: ReplyForm = "text",
 ) -> Scored | Failure:
     """The rating as the reply states it, without weighting (the paper's "- Probs" ablation)."""
-    rating = parse_rating(choice, scale=scale, criterion=criterion, others=others)
+    rating = read_rating(choice, scale=scale, criterion=criterion, others=others, form=form)
     return rating if isinstance(rating, Failure) else Scored(rating.value, {rating.value: 1.0})
 
 

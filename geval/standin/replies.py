@@ -1,5 +1,6 @@
 """The bodies of the stand-in's responses, in the format of OpenAI's API."""
 
+import json
 import math
 import random
 import re
@@ -72,6 +73,8 @@ def chat_completion(
     temperature = float(1 if body.get("temperature") is None else body["temperature"])
     wanted = int(body.get("top_logprobs") or 0) if body.get("logprobs") else None
     limit = int(body.get("max_completion_tokens") or body.get("max_tokens") or 4096)
+    asked = body.get("response_format") or {}
+    schema = (asked.get("json_schema") or {}).get("schema") or {}
     choices = [
         _choice(
             index,
@@ -82,6 +85,7 @@ def chat_completion(
             call=call,
             defect=defect,
             leaning=leaning,
+            schema=schema,
         )
         for index in range(n)
     ]
@@ -150,6 +154,7 @@ def _choice(
     call: int,
     defect: str,
     leaning: str,
+    schema: dict[str, Any],
 ) -> dict[str, Any]:
     compared = read_comparison(prompt)
     other = wants_steps(prompt) or wants_reflection(prompt)
@@ -188,6 +193,8 @@ def _choice(
         text = (
             f"This is the {HONEST_NAME}. It rates texts by lexical features and does nothing else."
         )
+    if schema and not defect:
+        text = _by_schema(schema, text)
     tokens = _TOKEN.findall(text)
     cut = tokens[:limit]
     logprobs = None
@@ -202,6 +209,16 @@ def _choice(
         "logprobs": logprobs,
         "finish_reason": "stop" if len(cut) == len(tokens) else "length",
     }
+
+
+def _by_schema(schema: dict[str, Any], rating: str) -> str:
+    """A rating as JSON by a schema with an enum of ratings; the first of them for a text that is
+    none."""
+    properties = schema["properties"]
+    points = properties["rating"]["enum"]
+    answer: dict[str, Any] = dict.fromkeys(properties, f"The {HONEST_NAME} gives no reasons.")
+    spelled = {str(point): point for point in points}
+    return json.dumps(answer | {"rating": spelled.get(rating, points[0])})
 
 
 def _rate(

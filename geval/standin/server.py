@@ -32,7 +32,8 @@ class Switches:
     """Simulated problems and their rates (0 to 1), deterministic by the number of the call.
 
     `latency` is in seconds; `hang_rate` calls are never answered; `ignores_n` returns one choice
-    whatever n is; `without_logprobs` leaves them out; `requests_per_minute` 0 means no limit, and
+    whatever n is; `without_logprobs` leaves them out; `ignores_schema` takes one and
+    does nothing about it; `requests_per_minute` 0 means no limit, and
     so does `requests_per_second`, which is that of a token bucket (limiting.py) that holds `burst`
     calls (0: those of a second) and names its limits in the headers of `limit_headers`: "all"
     replies, "refused" ones or "none". Beyond `calls_at_once` open calls (0: any number) it answers
@@ -64,6 +65,7 @@ class Switches:
     most_alternatives: int = MOST_ALTERNATIVES
     without_top_p: bool = False
     without_logprobs: bool = False
+    ignores_schema: bool = False
     context_tokens: int = 128_000
     batch_seconds: float = 0.0
     only_max_completion_tokens: bool = False
@@ -175,6 +177,8 @@ class StandIn:
             body["n"] = 1
         if self.switches.without_logprobs:
             body["logprobs"] = False
+        if self.switches.ignores_schema:
+            body["response_format"] = None
         key = hashlib.sha256(raw).digest()
         call = self.requests_seen[key]
         self.requests_seen[key] += 1

@@ -43,6 +43,10 @@ WAYS = {
     "log-probabilities": ({"mode": ScoringMode.LOGPROBS}, Transport.LIVE),
     "GPTScore": ({"kind": "gptscore", "mode": ""}, Transport.LIVE),
     "evaluation steps": ({"mode": ScoringMode.DIRECT, "use_steps": True}, Transport.LIVE),
+    "JSON by a schema": (
+        {"mode": ScoringMode.LOGPROBS, "settings": {"reply_form": "rating"}},
+        Transport.LIVE,
+    ),
     "batches": ({"mode": ScoringMode.DIRECT}, Transport.BATCH),
 }
 OUTPUTS = "\n".join(

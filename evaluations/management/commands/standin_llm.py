@@ -33,6 +33,7 @@ HELP = {
     "most_alternatives": "largest top_logprobs that it takes",
     "without_top_p": "refuse top_p",
     "without_logprobs": "leave log-probabilities out",
+    "ignores_schema": "take a JSON schema and do nothing about it",
     "context_tokens": "longest prompt in tokens",
     "batch_seconds": "seconds until a batch is done",
     "only_max_completion_tokens": (

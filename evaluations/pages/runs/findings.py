@@ -45,6 +45,7 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
         row("top_p", findings.top_p, "top_p", "sent with samples, where it is taken"),
         row("Seed", findings.seed, "seed"),
         row("Role of instructions", findings.instructions, "instructions"),
+        row("Replies by a JSON schema", findings.schema, "schema", "for judges that ask for JSON"),
         row("Echo with log-probabilities", findings.echo, "echo", "needed for GPTScore"),
         *(
             FindingsRow(f"A real prompt, mode {mode}", "not read" if reason else "read", reason)

@@ -15,8 +15,9 @@ from evaluations.models import Criterion, Judge, RunItem, ScoringMode, Study, St
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import runs_of_newest
 from evaluations.ratings.weights import weighted_scores
-from geval.llm.parsing import Rating, parse_rating
+from geval.llm.parsing import Rating
 from geval.llm.reply_json import choices_from_json
+from geval.llm.structured import read_rating
 from geval.reports.downloads.json_values import estimate_json
 from geval.reports.samples import about_asking
 from geval.statistics.layout import Outputs, Ratings
@@ -178,13 +179,14 @@ def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]
     rows = drawn.order_by("draw", "output", "-run").values_list(
         "output__document", "output", "reply__choices"
     )
+    form = judge.settings.get("reply_form", "text")
     seen = set()
     for document, output, choices in rows[:most].iterator():
         if output in seen:
             continue
         seen.add(output)
         read = [
-            parse_rating(choice, scale=criterion.scale, criterion=criterion.name)
+            read_rating(choice, scale=criterion.scale, criterion=criterion.name, form=form)
             for choice in choices_from_json(choices)
         ]
         values = [one.value for one in read if isinstance(one, Rating)]

@@ -1,0 +1,79 @@
+"""Replies in JSON that a schema of the scale holds the model to: the schema, and the rating in such
+a reply. Pure.
+
+The reply has a rating that is a point of the scale, after a reason where one is asked for. Nothing
+else is read: a reply that breaks its schema has no rating, whatever it says.
+"""
+
+import json
+import re
+from collections.abc import Collection
+from typing import Any, Literal
+
+from geval.llm.parsing import Failure, Rating, Reason, no_text, parse_rating, quote, reply_text
+from geval.llm.replies import ReplyChoice
+from geval.scales import Scale, short
+
+# As the prompt's form asks, or JSON: with a rating alone, or with a reason before it.
+ReplyForm = Literal["text", "rating", "reason"]
+RATING, WHY = "rating", "reason"
+# Within a string a quotation mark is escaped, so this is a name.
+_RATING = re.compile(rf'(?<!\\)"{RATING}"\s{{0,99}}:\s{{0,99}}(?P<value>-?\d[\d.eE+-]{{0,30}})')
+
+
+def schema_of(scale: Scale, form: ReplyForm) -> dict[str, Any] | None:
+    """The JSON schema of a reply about a scale; None for one that is text."""
+    if form == "text":
+        return None
+    whole = all(point == int(point) for point in scale.points)
+    points = [int(point) if whole else point for point in scale.points]
+    rating = {RATING: {"type": "integer" if whole else "number", "enum": points}}
+    properties = {WHY: {"type": "string"}} | rating if form == "reason" else rating
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+def read_rating(
+    choice: ReplyChoice,
+    *,
+    scale: Scale,
+    criterion: str,
+    others: Collection[str] = (),
+    form: ReplyForm = "text",
+) -> Rating | Failure:
+    """The rating of a reply in the form that was asked for; positions as `parse_rating`'s."""
+    if form == "text":
+        return parse_rating(choice, scale=scale, criterion=criterion, others=others)
+    text = reply_text(choice)
+    return no_text(choice, text) or _structured(choice, text, scale, form)
+
+
+def _structured(choice: ReplyChoice, text: str, scale: Scale, form: ReplyForm) -> Rating | Failure:
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        if choice.is_cut:
+            return Failure(Reason.CUT, f"The reply was cut off within its JSON: {quote(text)}")
+        return _broken("it is no JSON", text)
+    wanted = {RATING, WHY} if form == "reason" else {RATING}
+    if not isinstance(answer, dict) or answer.keys() != wanted:
+        return _broken(f"it has not {' and '.join(sorted(wanted))} alone", text)
+    if not isinstance(answer.get(WHY, ""), str):
+        return _broken("its reason is no text", text)
+    value = answer[RATING]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    point = scale.point_at(value) if is_number and abs(value) < 10**9 else None
+    if point is None:
+        return _broken(f"its rating is no point of the scale {scale}", text)
+    places = list(_RATING.finditer(text))
+    if len(places) != 1:
+        return _broken("its rating stands in it more than once, or is spelled oddly", text)
+    return Rating(point, places[0].start("value"), short(point))
+
+
+def _broken(why: str, text: str) -> Failure:
+    return Failure(Reason.SCHEMA, f"The reply breaks its schema: {why}: {quote(text)}")
