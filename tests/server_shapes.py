@@ -134,6 +134,12 @@ def _unsupported(name: str) -> str:
     return f"Unsupported parameter: '{name}' is not supported with this model."
 
 
+_LITELLM = (
+    "litellm.UnsupportedParamsError: ollama_chat does not support parameters: ['logprobs'], for"
+    " model=m. To drop these, set `litellm.drop_params=True` or for proxy: `litellm_settings:"
+    " drop_params: true`."
+)
+
 SHAPES = (
     Shape(
         "plain",
@@ -328,6 +334,35 @@ SHAPES = (
         ("https://docs.ollama.com/api/openai-compatibility",),
         "ignores n",
         ignores=("n",),
+    ),
+    Shape(
+        "LM Studio",
+        (
+            "https://www.rdocumentation.org/packages/rlmstudio/versions/0.2.2/topics/lms_chat_openai",
+        ),
+        "takes logprobs and returns null",
+        ignores=("logprobs",),
+    ),
+    Shape(
+        "OpenRouter",
+        (
+            "https://openrouter.ai/docs/docs/routing/provider-selection",
+            "https://github.com/enricoros/big-AGI/issues/940",
+        ),
+        "a provider that ignores logprobs; thought in `reasoning`",
+        ignores=("logprobs",),
+        thought="reasoning",
+        extra={"native_finish_reason": "completed"},
+    ),
+    Shape(
+        "LiteLLM",
+        (
+            "https://docs.litellm.ai/docs/completion/drop_params",
+            "https://github.com/BerriAI/litellm/issues/17165",
+        ),
+        "logprobs refused, in its words",
+        refuses={"logprobs": _LITELLM},
+        error="unnamed",
     ),
 )
 
