@@ -63,7 +63,7 @@ def _structured(choice: ReplyChoice, text: str, scale: Scale, form: ReplyForm) -
     if not isinstance(answer, dict) or answer.keys() != wanted:
         return _broken(f"it has not {' and '.join(sorted(wanted))} alone", text)
     if not isinstance(answer.get(WHY, ""), str):
-        return _broken("its reason is no text", text)
+        return _broken("its reason is not a text", text)
     value = answer[RATING]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     point = scale.point_at(value) if is_number and abs(value) < 10**9 else None
