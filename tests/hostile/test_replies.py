@@ -107,8 +107,13 @@ def ended_well(run: EvaluationRun) -> str:
     if run.state == RunState.PAUSED:
         assert len(run.message) > 20
         return "paused"
-    assert run.state == RunState.DONE
-    assert not run.items.open().exists()
+    if run.state == RunState.FAILED:
+        # All items failed alike.
+        assert run.message
+        assert run.items.count() == failed.count()
+    else:
+        assert run.state == RunState.DONE
+        assert not run.items.open().exists()
     return "scored" if not failed.exists() else "failed"
 
 
