@@ -3,8 +3,7 @@
 What a campaign has to be is in `planning.drafts`, so that its page and the API refuse the same."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any
@@ -23,14 +22,21 @@ from annotations.goals.plans import plan
 from annotations.models import (
     Campaign,
     CampaignGoal,
-    CampaignKind,
+    CampaignState,
     GoalKind,
-    ItemOrder,
     ReviewAction,
-    Selection,
 )
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
-from annotations.planning.drafts import ASKED, LACKING, Draft, free_name, goal_fields, goal_of
+from annotations.planning.drafts import (
+    ASKED,
+    LACKING,
+    PLAN,
+    Draft,
+    free_name,
+    goal_fields,
+    goal_of,
+)
+from annotations.planning.gold import GoldError, gold_of_rows, rows_of_gold
 from annotations.results.reviewing import (
     answers_of,
     hand_out_again,
@@ -44,16 +50,19 @@ from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
+from geval.project_files.fields import CampaignFields
 from geval.reports.downloads.json_values import ranked_json
 from geval.statistics.arms import ArmDifference
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
-DESIGN = (
-    "name", "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order",
-    "seed", "lease_minutes", "deadline", "show_systems", "show_others", "show_scores",
-    "show_markdown", "strength", "unseen_percent", "language",
-)  # fmt: skip
+# What is not simply a column's value.
+LISTS = ("span_categories", "span_severities")
+DESIGN = ("name", *(name for name in CampaignFields.model_fields if name not in (*LISTS, "gold")))
+FIXED = (
+    "{} is {}, and its plan is fixed. Copy the campaign on its page, or create one with another"
+    " name."
+)
 GOAL = ("kind", "criterion", *ASKED)
 
 
@@ -75,30 +84,19 @@ class GoalIn(SidesIn):
     criterion: Id
 
 
-class CampaignIn(In):
+class CampaignIn(CampaignFields, In):
     """`criteria` are ids, `annotators` names of members; `selection` is the design."""
 
     name: str = Field(min_length=1, max_length=200)
-    kind: CampaignKind = CampaignKind.RATING
     criteria: list[Id] = Field([], max_length=1000)
     annotators: list[str] = Field([], max_length=1000)
-    selection: Selection = Selection.ALL
-    sample_size: int | None = None
-    whole_documents: bool = False
-    group_size: int = 3
-    overlap: int = 3
-    order: ItemOrder = ItemOrder.DOCUMENT
-    seed: int = 0
-    lease_minutes: float = 60
-    deadline: datetime | None = None
-    show_systems: bool = False
-    show_others: bool = False
-    show_scores: bool = False
-    show_markdown: bool = False
-    strength: bool = False
-    unseen_percent: int = 0
-    language: str = Field("", max_length=10)
     goal: GoalIn | None = None
+
+
+class CampaignChange(CampaignIn):
+    """What is left out stays as it is. The plan of a campaign that was opened is fixed."""
+
+    name: str = Field("", min_length=1, max_length=200)
 
 
 class PlanIn(SidesIn):
@@ -122,7 +120,9 @@ class ReviewIn(In):
 def list_campaigns(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """The project's campaigns with their designs and goals, the newest first, in pages."""
     project = project_for(request, slug, change=True)
-    campaigns = project.campaigns.select_related("goal").prefetch_related("criteria")
+    campaigns = project.campaigns.select_related("goal").prefetch_related(
+        "criteria", "seats__annotator__user"
+    )
     return page_of(campaigns, page, campaign_json)
 
 
@@ -130,11 +130,30 @@ def list_campaigns(request: HttpRequest, slug: Path[str], page: Query[Page]) -> 
 def make_campaign(request: HttpRequest, slug: Path[str], data: CampaignIn) -> Any:
     """Create a draft; annotators get its items when it is opened."""
     project = project_for(request, slug, change=True)
-    annotators, draft = _members(project, data.annotators), _draft_of(data, project)
+    annotators = _members(project, data.annotators)
+    draft = _draft_of(data.dict(), Campaign(project=project))
     with transaction.atomic():
         draft.save()
         seat_annotators(draft.campaign, annotators)
     return Status(201, campaign_json(draft.campaign))
+
+
+@router.put("/campaigns/{int:pk}", response=dict[str, Any])
+def edit_campaign(request: HttpRequest, slug: Path[str], pk: int, data: CampaignChange) -> Any:
+    """Change a campaign; once it was opened, its plan is fixed."""
+    campaign = _campaign(request, slug, pk)
+    values = data.dict(exclude_unset=True)
+    annotators = _members(campaign.project, values.get("annotators", ()))
+    if campaign.state == CampaignState.DRAFT:
+        save = _draft_of(values, campaign).save
+    else:
+        _change_opened(campaign, values)
+        save = campaign.save
+    with transaction.atomic():
+        save()
+        if "annotators" in values:
+            seat_annotators(campaign, annotators)
+    return campaign_json(campaign)
 
 
 @router.get("/campaigns/{int:pk}", response=dict[str, Any])
@@ -254,10 +273,13 @@ def get_plan(request: HttpRequest, slug: Path[str], data: Query[PlanIn]) -> Any:
 def campaign_json(campaign: Campaign) -> dict[str, Any]:
     """A campaign's design and goal."""
     goal = _goal(campaign)
+    people = [seat.annotator.user for seat in campaign.seats.all() if seat.removed_at is None]
     return {
         "id": campaign.pk,
         "state": campaign.state,
-        **{name: getattr(campaign, name) for name in DESIGN},
+        **{name: getattr(campaign, name) for name in (*DESIGN, *LISTS)},
+        "gold": rows_of_gold(campaign),
+        "annotators": sorted(user.get_username() for user in people if user),
         "criteria": [criterion.pk for criterion in campaign.criteria.all()],
         "opened_at": campaign.opened_at,
         "closed_at": campaign.closed_at,
@@ -306,13 +328,14 @@ def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
     return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
 
 
-def _draft_of(data: CampaignIn, project: Project) -> Draft:
-    """What a request asks for, not saved.
+def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
+    """What a request asks for, not saved; a campaign that exists keeps the other values.
 
     Raises:
         ValidationError: by field; those of the goal begin with "goal_".
     """
-    campaign, errors = Campaign(project=project), defaultdict[str, list[str]](list)
+    project, errors = campaign.project, defaultdict[str, list[str]](list)
+    design = [name for name in DESIGN if name in values]
 
     def checked(at: str, value: Any, *checks: Callable[[Any], Any]) -> Any:
         """The value as the checks leave it; None, with an error, where one refuses it."""
@@ -324,33 +347,78 @@ def _draft_of(data: CampaignIn, project: Project) -> Draft:
             return None
         return value
 
-    for name in DESIGN:
+    for name in design:
         column: Any = Campaign._meta.get_field(name)
         checks = [partial(free_name, campaign)] if name == "name" else []
-        value = checked(name, getattr(data, name), column.formfield().clean, *checks)
+        value = checked(name, values[name], column.formfield().clean, *checks)
         if name not in errors:
             setattr(campaign, name, value)
+    for name in LISTS:
+        setattr(campaign, name, values.get(name, getattr(campaign, name)))
     several = ModelMultipleChoiceField(project.criteria.all(), required=False)
-    criteria = checked("criteria", data.criteria, several.clean)
-    goal = None
-    if data.goal is not None:
+    there = list(campaign.criteria.all()) if campaign.pk else []
+    criteria = there
+    if "criteria" in values:
+        criteria = list(checked("criteria", values["criteria"], several.clean) or ())
+    goal = None if "goal" in values else _goal(campaign)
+    if wanted := values.get("goal"):
         fields = goal_fields(project)
         sides = {
-            name: checked(f"goal_{name}", getattr(data.goal, name), fields[name].clean)
-            for name in fields
+            name: checked(f"goal_{name}", wanted.get(name), fields[name].clean) for name in fields
         }
-        goal = goal_of(data.goal.kind, sides)
-    draft = Draft(campaign, list(criteria or ()), goal)
+        goal = goal_of(wanted["kind"], sides)
+    if "gold" in values and "kind" not in errors:
+        try:
+            campaign.gold = gold_of_rows(
+                values["gold"], project=project, kind=campaign.kind, criteria=criteria
+            )
+        except GoldError as error:
+            errors["gold"].append(str(error))
+    draft = Draft(campaign, criteria, goal)
     for name, message in draft.problems():
         if message != LACKING or name not in errors:
             errors[name].append(message)
-    for name in DESIGN:
+    for name in design:
         if name not in errors:
             column = Campaign._meta.get_field(name)
             checked(name, getattr(campaign, name), partial(column.clean, model_instance=campaign))
     if errors:
         raise ValidationError(dict(errors))
     return draft
+
+
+def _change_opened(campaign: Campaign, values: Mapping[str, Any]) -> None:
+    """Give a campaign that was opened other values, not saved, on which its plan does not depend.
+
+    Raises:
+        ValidationError: a value is wrong, or its plan would be another one.
+    """
+    criteria, goal = list(campaign.criteria.all()), _goal(campaign)
+    wanted = {name: values[name] for name in PLAN if name in values}
+    now: dict[str, Any] = {name: getattr(campaign, name) for name in wanted}
+    if "criteria" in values:
+        wanted["criteria"] = set(values["criteria"])
+        now["criteria"] = {criterion.pk for criterion in criteria}
+    if "goal" in values:
+        wanted["goal"] = values["goal"] and {name: values["goal"].get(name) for name in GOAL}
+        now["goal"] = goal and {name: goal.serializable_value(name) for name in GOAL}
+    if "gold" in values:
+        wanted["gold"], now["gold"] = values["gold"], rows_of_gold(campaign)
+    if changed := [name for name in wanted if wanted[name] != now[name]]:
+        said = FIXED.format(campaign.name, campaign.get_state_display().lower())
+        raise ValidationError(dict.fromkeys(changed, said))
+    errors: dict[str, list[str]] = {}
+    for name in (*DESIGN, *LISTS):
+        if name in PLAN or name not in values:
+            continue
+        column: Any = Campaign._meta.get_field(name)
+        try:
+            value = values[name] if name in LISTS else column.formfield().clean(values[name])
+            setattr(campaign, name, free_name(campaign, value) if name == "name" else value)
+        except ValidationError as error:
+            errors[name] = error.messages
+    if errors:
+        raise ValidationError(errors)
 
 
 def _members(project: Project, names: Sequence[str]) -> list[Any]:

@@ -9,19 +9,12 @@ from django.http import QueryDict
 
 from annotations.forms.goal_fields import GOAL, GoalFields
 from annotations.models import Campaign, CampaignState
-from annotations.planning.drafts import LACKING, Draft, free_name, save_goal
+from annotations.planning.drafts import LACKING, PLAN, Draft, free_name, save_goal
 from annotations.planning.gold import GoldError, read_gold
 from evaluations.models import Project, Role
 from evaluations.web.field_groups import FieldGroup, field_groups
 
 User = get_user_model()
-# What an open campaign's plan depends on; it can be changed in a draft only.
-PLAN = (
-    "kind", "criteria", "selection", "sample_size", "whole_documents", "group_size", "overlap",
-    "order", "seed", "check_percent",
-    "attention_checks", "gold_csv", "practice_items", "practice_pass", "check_tolerance",
-    "strength", "unseen_percent", *GOAL,
-)  # fmt: skip
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")
 FOLDED = (
     (
@@ -215,7 +208,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
             usual = Campaign._meta.get_field("overlap").get_default()
             self.initial["overlap"] = max(1, min(usual, annotators.count()))
         if self.is_planned:
-            for name in PLAN:
+            for name in (*PLAN, "criteria", "gold_csv", *GOAL):
                 self.fields[name].disabled = True
 
     def fill_in(self, query: QueryDict) -> None:

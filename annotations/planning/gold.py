@@ -1,11 +1,13 @@
-"""Read a campaign's known answers from CSV: outputs, and their right answers."""
+"""Read a campaign's known answers from CSV or rows, and write them as rows: outputs, and their
+right answers."""
 
 import csv
 import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotations.models import CampaignKind
+from annotations.models import Campaign, CampaignKind
 from evaluations.models import CandidateOutput, Criterion, Project
 
 # Of a group, as many as have letters.
@@ -54,20 +56,112 @@ def read_gold(
             f"Line 1: the column {missing[0]} is missing; expected"
             f" {', '.join(COLUMNS[CampaignKind(kind)])}."
         )
+    rows = (
+        (f"Line {line}", {str(name).strip(): value or "" for name, value in raw.items() if name})
+        for line, raw in enumerate(reader, start=2)
+    )
+    return _gold_of(rows, project=project, kind=kind, criteria=criteria)
+
+
+def gold_of_rows(
+    listed: Sequence[Mapping[str, str | int | float]],
+    *,
+    project: Project,
+    kind: str,
+    criteria: Sequence[Criterion],
+) -> list[dict[str, Any]]:
+    """The same of rows with the columns of such a CSV.
+
+    Raises:
+        GoldError: a row lacks a column, or names something that does not exist.
+    """
+    columns = COLUMNS[CampaignKind(kind)]
+    for number, row in enumerate(listed, start=1):
+        if missing := [name for name in columns if name not in row and name != "place"]:
+            raise GoldError(
+                f"Row {number}: {missing[0]} is missing; expected {', '.join(columns)}."
+            )
+    rows = (
+        (f"Row {number}", {"place": ""} | {name: str(value) for name, value in row.items()})
+        for number, row in enumerate(listed, start=1)
+    )
+    return _gold_of(rows, project=project, kind=kind, criteria=criteria)
+
+
+def rows_of_gold(campaign: Campaign) -> list[dict[str, str | float]]:
+    """A campaign's known answers as `gold_of_rows` reads them."""
+    if not campaign.gold:
+        return []
+    pks = {pk for entry in campaign.gold for pk in entry["outputs"]}
+    rows = CandidateOutput.objects.filter(pk__in=pks).values_list(
+        "pk", "document__doc_id", "system__name"
+    )
+    outputs = {pk: (doc_id, system) for pk, doc_id, system in rows}
+    names = {str(pk): name for pk, name in campaign.project.criteria.values_list("pk", "name")}
+    return [
+        row
+        for entry in campaign.gold
+        if set(entry["outputs"]) <= outputs.keys()
+        for row in _rows_of_entry(campaign.kind, entry, outputs, names)
+    ]
+
+
+def _rows_of_entry(
+    kind: str,
+    entry: Mapping[str, Any],
+    outputs: Mapping[int, tuple[str, str]],
+    names: Mapping[str, str],
+) -> Iterator[dict[str, str | float]]:
+    expected, pks = entry["expected"], entry["outputs"]
+    doc_id = outputs[pks[0]][0]
+
+    def about(criterion: str) -> dict[str, str | float]:
+        return {"criterion": names[criterion]} if criterion in names else {}
+
+    if kind == CampaignKind.RATING:
+        for criterion, score in expected.get("scores", {}).items():
+            yield {"doc_id": doc_id, "system_id": outputs[pks[0]][1], **about(criterion),
+                   "score": score}  # fmt: skip
+    elif kind == CampaignKind.PAIRWISE:
+        for criterion, winner in expected.get("winners", {}).items():
+            word = {pks[0]: "a", pks[1]: "b"}.get(winner, "tie")
+            yield {"doc_id": doc_id, "system_a": outputs[pks[0]][1],
+                   "system_b": outputs[pks[1]][1], **about(criterion), "winner": word}  # fmt: skip
+    elif kind == CampaignKind.RANKING:
+        for criterion, ranks in expected.get("ranks", {}).items():
+            for pk in pks:
+                yield {"doc_id": doc_id, "system_id": outputs[pk][1], **about(criterion),
+                       "rank": ranks[str(pk)]}  # fmt: skip
+    else:
+        for criterion, best in expected.get("best", {}).items():
+            worst = expected.get("worst", {}).get(criterion)
+            for pk in pks:
+                word = {best: "best", worst: "worst"}.get(pk, "")
+                yield {"doc_id": doc_id, "system_id": outputs[pk][1], **about(criterion),
+                       "place": word}  # fmt: skip
+
+
+def _gold_of(
+    rows: Iterable[tuple[str, dict[str, str]]],
+    *,
+    project: Project,
+    kind: str,
+    criteria: Sequence[Criterion],
+) -> list[dict[str, Any]]:
     by_name = {criterion.name.lower(): criterion for criterion in criteria}
     outputs = _outputs(project)
     found: dict[tuple[int, ...], _Gold] = {}
     groups: dict[str, _Gold] = {}
     errors = []
-    for line, raw in enumerate(reader, start=2):
-        row = {str(name).strip(): (value or "").strip() for name, value in raw.items() if name}
+    for place, raw in rows:
+        row = {name: value.strip() for name, value in raw.items()}
         try:
             if kind in (CampaignKind.BEST_WORST, CampaignKind.RANKING):
                 _take_of_group(row, kind, by_name, outputs, groups)
             else:
                 _take(row, kind, by_name, outputs, found)
         except GoldError as error:
-            errors.append(f"Line {line}: {error}")
+            errors.append(f"{place}: {error}")
     for doc_id, gold in groups.items():
         if problem := _problem_of_group(gold, kind):
             errors.append(f"Document {doc_id}: {problem}")

@@ -76,11 +76,16 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         """Those whose rows workers still have to remove."""
         return self.filter(deleted_at__isnull=False)
 
-    def make(self, name: str, description: str, *, owner_id: int) -> Project:
-        """Create a user's project, with a free short name."""
+    def make(self, name: str, description: str, *, owner_id: int, slug: str = "") -> Project:
+        """Create a user's project, with a free short name if none is given.
+
+        Raises:
+            ValidationError: another project has the short name that is given.
+        """
+        wanted = slug
         while True:
             # Two people may choose the same name at once: the second tries again.
-            slug = free_slug(name)
+            slug = wanted or free_slug(name)
             try:
                 with transaction.atomic():
                     project = self.create(slug=slug, name=name, description=description)
@@ -88,6 +93,10 @@ class ProjectQuerySet(models.QuerySet["Project"]):
             except IntegrityError:
                 if not self.filter(slug=slug).exists():
                     raise
+                if wanted:
+                    raise ValidationError(
+                        {"slug": f"The short name {wanted!r} is taken; choose another one."}
+                    ) from None
             else:
                 return project
 

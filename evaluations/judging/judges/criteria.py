@@ -1,8 +1,10 @@
 """Create criteria from presets, generate their steps, and preview their prompts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from evaluations.judging.judges.clients import ask_model
@@ -10,7 +12,13 @@ from evaluations.judging.judges.steps import prompt_parts, store_steps
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
 from geval.llm.cost import estimated_tokens
 from geval.llm.presets import Preset
-from geval.llm.prompts import PromptError, compose_template, needs_steps, render
+from geval.llm.prompts import (
+    PromptError,
+    check_template,
+    compose_template,
+    needs_steps,
+    render,
+)
 from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import read_steps
 from geval.scales import short
@@ -45,6 +53,37 @@ def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
         criterion.save()
         made.append(criterion)
     return made
+
+
+def problems_of_change(criterion: Criterion, values: Mapping[str, Any]) -> dict[str, str]:
+    """The errors of a criterion's new name and templates, by field; its scale is checked by
+    itself."""
+    problems = {}
+    name, others = values.get("name"), criterion.project.criteria.exclude(pk=criterion.pk)
+    if name and others.filter(name__iexact=name).exists():
+        problems["name"] = f"A criterion named “{name}” already exists."
+    for field in ("inputs", "prompt_file"):
+        if text := values.get(field):
+            try:
+                check_template(text)
+            except PromptError as error:
+                problems[field] = str(error)
+    return problems
+
+
+def change_criterion(criterion: Criterion, values: Mapping[str, Any]) -> Criterion:
+    """Give a criterion, which may be new, these values, and save it.
+
+    Raises:
+        ValidationError: a value is wrong, or another criterion has the name.
+    """
+    if problems := problems_of_change(criterion, values):
+        raise ValidationError(problems)
+    for name, value in values.items():
+        setattr(criterion, name, value)
+    criterion.full_clean()
+    criterion.save()
+    return criterion
 
 
 @dataclass(frozen=True)

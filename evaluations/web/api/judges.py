@@ -31,24 +31,19 @@ from evaluations.reports.two_judges.view import PairView
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import In
 from geval.llm.judge_settings import JudgeSettings
+from geval.project_files.fields import EndpointFields
 from geval.reports.options import ReportOptions
 from geval.reports.pair_tests import pair_tests_json
 
 router = Router()
 
 
-class EndpointIn(In):
+class EndpointIn(EndpointFields, In):
     """`key` is stored encrypted; leave it out to keep the stored key, send an empty text to delete
     it."""
 
-    base_url: str = Field(max_length=500)
     name: str = Field("", max_length=100)
-    api_version: str = Field("", max_length=40)
-    key_env: str = Field("", max_length=100)
     key: str | None = Field(None, max_length=2000)
-    requests_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
-    tokens_per_minute: int | None = Field(None, ge=1, le=2**31 - 1)
-    parallel_calls: int | None = Field(None, ge=1, le=2**31 - 1)
 
 
 class EndpointOut(Schema):

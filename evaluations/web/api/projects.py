@@ -4,40 +4,48 @@ import tempfile
 from datetime import datetime
 from typing import Any
 
+from django.core.validators import validate_slug
 from django.http import FileResponse, HttpRequest
 from ninja import Field, Path, Query, Router, Schema, Status
 
 from evaluations.corpus.sizes import with_sizes
 from evaluations.models import ApiToken, Project
+from evaluations.models.project import SLUG_LENGTH
 from evaluations.people.limits import allowances
 from evaluations.projects.archive.write import write_archive
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
-from geval.texts.formatting.kinds import TextFormat
+from geval.project_files.fields import FormatFields
 
 router = Router()
 
 
 class ProjectIn(In):
+    """Without a `slug`, the site chooses one like the name."""
+
     name: str = Field(min_length=1, max_length=200)
     description: str = Field("", max_length=20_000)
+    slug: str = Field("", max_length=SLUG_LENGTH)
 
 
-class FormatsIn(In):
+class ProjectChange(In):
     """What is left out stays as it is."""
 
-    source_format: TextFormat | None = None
-    output_format: TextFormat | None = None
-    reference_format: TextFormat | None = None
-    code_language: str | None = None
-    text_language: str | None = None
+    name: str = Field("", min_length=1, max_length=200)
+    description: str = Field("", max_length=20_000)
+    guidelines: str = Field("", max_length=50_000)
+
+
+class FormatsIn(FormatFields, In):
+    """What is left out stays as it is."""
 
 
 class ProjectOut(Schema):
     slug: str
     name: str
     description: str
+    guidelines: str
     created_at: datetime
     source_format: str
     output_format: str
@@ -68,6 +76,8 @@ def list_projects(request: HttpRequest, page: Query[Page]) -> Any:
 @router.post("", response={201: ProjectOut})
 def make_project(request: HttpRequest, data: ProjectIn) -> Any:
     """Create a project, owned by the user. The response has its short name."""
+    if data.slug:
+        validate_slug(data.slug)
     project = Project.objects.make(**data.dict(), owner_id=request.user.pk or 0)
     return Status(201, with_sizes([project])[0])
 
@@ -76,6 +86,18 @@ def make_project(request: HttpRequest, data: ProjectIn) -> Any:
 def get_project(request: HttpRequest, slug: Path[str]) -> Any:
     """One project with its counts."""
     return with_sizes([project_for(request, slug)])[0]
+
+
+@router.put("/{slug}", response=ProjectOut)
+def edit_project(request: HttpRequest, slug: Path[str], data: ProjectChange) -> Any:
+    """Change a project's name, description or guidelines for annotators."""
+    project = project_for(request, slug, change=True)
+    values = data.dict(exclude_unset=True)
+    for name, value in values.items():
+        setattr(project, name, value)
+    project.full_clean(validate_unique=False)
+    project.save(update_fields=list(values))
+    return with_sizes([project])[0]
 
 
 @router.put("/{slug}/formats", response=ProjectOut)

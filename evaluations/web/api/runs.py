@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 
 from evaluations.corpus.removing import remove_criterion
+from evaluations.judging.judges.criteria import change_criterion
 from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run
 from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
@@ -32,6 +33,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
+from geval.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions, read_options
 
@@ -41,14 +43,16 @@ router = Router()
 ID = Field(le=2**63 - 1)
 
 
-class CriterionIn(In):
+class CriterionIn(CriterionFields, In):
     """The criterion itself validates its scale, as for forms and archives."""
 
     name: str = Field(min_length=1, max_length=100)
-    definition: str = Field("", max_length=50_000)
-    scale_min: float = 1
-    scale_max: float = 5
-    scale_step: float = 1
+
+
+class CriterionChange(CriterionFields, In):
+    """What is left out stays as it is."""
+
+    name: str = Field("", min_length=1, max_length=100)
 
 
 class CriterionOut(Schema):
@@ -58,6 +62,11 @@ class CriterionOut(Schema):
     scale_min: float
     scale_max: float
     scale_step: float
+    scale_labels: dict[str, Any]
+    task_introduction: str
+    inputs: str
+    prompt_file: str
+    guidelines: str
 
 
 class RunIn(In):
@@ -182,10 +191,16 @@ def list_criteria(request: HttpRequest, slug: Path[str]) -> Any:
 def make_criterion(request: HttpRequest, slug: Path[str], data: CriterionIn) -> Any:
     """Create a criterion."""
     project = project_for(request, slug, change=True)
-    criterion = Criterion(project=project, position=project.criteria.count(), **data.dict())
-    criterion.full_clean()
-    criterion.save()
-    return Status(201, criterion)
+    criterion = Criterion(project=project, position=project.criteria.count())
+    return Status(201, change_criterion(criterion, data.dict()))
+
+
+@router.put("/criteria/{int:pk}", response=CriterionOut)
+def edit_criterion(request: HttpRequest, slug: Path[str], pk: int, data: CriterionChange) -> Any:
+    """Change a criterion; running runs keep the prompt they started with."""
+    project = project_for(request, slug, change=True)
+    criterion = get_object_or_404(project.criteria, pk=min(pk, 2**63 - 1))
+    return change_criterion(criterion, data.dict(exclude_unset=True))
 
 
 @router.delete("/criteria/{int:pk}", response={204: None})

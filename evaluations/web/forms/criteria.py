@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from evaluations.judging.judges.criteria import problems_of_change
 from evaluations.models import Criterion, Judge, Project
 from evaluations.web.field_groups import FieldGroup, field_groups
 from geval.llm.presets import Preset, presets
-from geval.llm.prompts import PromptError, check_template
 
 BASICS = ("name", "definition", "scale_min", "scale_max")
 FOLDED = (
@@ -143,17 +143,9 @@ class CriterionForm(forms.ModelForm):
         data = super().clean() or {}
         if data.get("prompt_upload"):
             data["prompt_file"] = data["prompt_upload"]
-        for field in ("prompt_file", "inputs"):
-            if data.get(field):
-                try:
-                    check_template(data[field])
-                except PromptError as error:
-                    self.add_error(field, str(error))
+        for field, problem in problems_of_change(self.instance, data).items():
+            self.add_error(field, problem)
         self.instance.scale_labels = data.get("labels_text") or {}
-        name, project = data.get("name", ""), self.instance.project
-        others = project.criteria.exclude(pk=self.instance.pk)
-        if name and others.filter(name__iexact=name).exists():
-            self.add_error("name", f"A criterion named “{name}” already exists.")
         return data
 
     def _update_errors(self, errors: ValidationError) -> None:
