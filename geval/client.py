@@ -184,6 +184,22 @@ class Client:
                 time.sleep(getattr(error, "retry_after", 0) or 0.5 * 2**attempt)
         raise AssertionError  # the last attempt returns or raises
 
+    def wait_for_probe(self, address: str, *, every: float = 0.5) -> dict[str, Any]:
+        """The findings of a probe, once a worker has made it.
+
+        Raises:
+            ApiError: the endpoint does not answer.
+        """
+        while True:
+            found: dict[str, Any] = self.call("GET", address.removeprefix("/api/v1"))
+            if found["state"] == "done":
+                return dict(found["findings"])
+            if found["state"] == "failed":
+                raise ApiError(
+                    502, {"title": "The endpoint did not answer", "detail": found["message"]}
+                )
+            time.sleep(every)
+
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
         """The objects of a JSON Lines response, as they arrive."""
         with self._open("GET", path, None, "") as response:
@@ -362,16 +378,22 @@ class Project:
 
         If the site has to probe the endpoint first, this waits for the result.
         """
+        return self._judge("POST", "judges", {"name": name, **fields})
+
+    def change_judge(self, judge: int, name: str, **fields: Any) -> dict[str, Any]:
+        """Change a judge, all of it: what is left out gets its default. Once runs have used it,
+        this creates a new version, which is returned. Waits for a probe as `make_judge` does."""
+        return self._judge("PUT", f"judges/{judge}", {"name": name, **fields})
+
+    def _judge(self, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         while True:
             try:
-                judge: dict[str, Any] = self.client.call(
-                    "POST", f"{self.path}/judges", {"name": name, **fields}
-                )
+                judge: dict[str, Any] = self.client.call(method, f"{self.path}/{path}", body)
                 return judge
             except ApiError as error:
                 if not error.probe:
                     raise
-                self._wait_for_probe(error.probe)
+                self.client.wait_for_probe(error.probe)
 
     def probe(self, endpoint: int, model: str) -> dict[str, Any]:
         """Find out what an endpoint can do with a model; waits until a worker has probed it.
@@ -382,18 +404,7 @@ class Project:
         started = self.client.call(
             "POST", f"{self.path}/endpoints/{endpoint}/probe", {"model": model}
         )
-        return self._wait_for_probe(started["address"])
-
-    def _wait_for_probe(self, address: str, *, every: float = 0.5) -> dict[str, Any]:
-        while True:
-            found: dict[str, Any] = self.client.call("GET", address.removeprefix("/api/v1"))
-            if found["state"] == "done":
-                return dict(found["findings"])
-            if found["state"] == "failed":
-                raise ApiError(
-                    502, {"title": "The endpoint did not answer", "detail": found["message"]}
-                )
-            time.sleep(every)
+        return self.client.wait_for_probe(started["address"])
 
     def make_endpoint(self, base_url: str, **fields: Any) -> dict[str, Any]:
         """Create an endpoint from `key` or `key_env` and so on (docs/api.md)."""

@@ -15,12 +15,17 @@ COMMANDS = {
         "geval.evaluating.command",
     ),
 }
+# Commands of a site that take --site: with it they need neither Django nor a database here.
+ON_A_SITE = ("apply", "diff", "export_project")
 # Options of Django's own command `check`, which inspects a site.
 OF_DJANGO = {"--deploy", "--tag", "-t", "--list-tags", "--fail-level", "--database"}
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one of `COMMANDS`, with its options; the exit code."""
+    """Run one of `COMMANDS`, or one of `ON_A_SITE`, with its options; the exit code."""
+    if arguments[0] in ON_A_SITE:
+        on_a_site: int = import_module("geval.project_files.command").run(list(arguments))
+        return on_a_site
     _title, module = COMMANDS[arguments[0]]
     code: int = import_module(module).run(list(arguments[1:]))
     return code
@@ -29,6 +34,8 @@ def main(arguments: Sequence[str]) -> int:
 def is_for(arguments: Sequence[str]) -> bool:
     """Whether a command line is for `main`: one of its commands, but not Django's `check`, which
     takes no files."""
+    if arguments and arguments[0] in ON_A_SITE:
+        return any(argument.partition("=")[0] == "--site" for argument in arguments[1:])
     if not arguments or arguments[0] not in COMMANDS:
         return False
     if arguments[0] != "check":

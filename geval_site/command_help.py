@@ -16,6 +16,7 @@ LINE_LETTERS = 80
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Start": ("demo", "serve", "doctor"),
     "Data": ("load", "load_mtme", "criteria", "export_project", "import_project"),
+    "Projects as files": ("apply", "diff"),
     "Judges": ("evaluators", "add_judge", "endpoint", "probe", "retire"),
     "Runs": ("judge", "runs", "pause", "resume", "cancel"),
     "Results": ("report", "disagreements", "compare", "reproduce"),

@@ -4,12 +4,13 @@ import os
 import sys
 from importlib.util import find_spec
 
-from geval.command_line import COMMANDS, is_for
+from geval.command_line import COMMANDS, ON_A_SITE, is_for
 from geval.command_line import main as without_a_site
 
 WITHOUT_A_SITE = (
     f"Installed without what a site needs, so there are only: {', '.join(COMMANDS)} (each takes"
-    " --help). For a site: pip install 'geval-site[site]'."
+    f" --help), and with --site: {', '.join(ON_A_SITE)}. For a site: pip install"
+    " 'geval-site[site]'."
 )
 
 

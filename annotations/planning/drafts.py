@@ -25,13 +25,6 @@ ASKS = {
     GoalKind.JUDGES: ("judge", "rival"),
     GoalKind.SYSTEMS: ("system", "other"),
 }
-# What an open campaign's plan depends on, besides its criteria, known answers and goal; it can be
-# changed in a draft only.
-PLAN = (
-    "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order", "seed",
-    "check_percent", "attention_checks", "practice_items", "practice_pass", "check_tolerance",
-    "strength", "unseen_percent",
-)  # fmt: skip
 ASKED = tuple(dict.fromkeys(name for names in ASKS.values() for name in names))
 LACKING = "This goal needs a value here."
 SAME = "Choose another one to compare with."

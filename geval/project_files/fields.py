@@ -107,6 +107,15 @@ class CampaignFields(BaseModel):
     )
 
 
+# What an open campaign's plan depends on, besides its criteria, known answers and goal; it can be
+# changed in a draft only.
+PLAN = (
+    "kind", "selection", "sample_size", "whole_documents", "group_size", "overlap", "order", "seed",
+    "check_percent", "attention_checks", "practice_items", "practice_pass", "check_tolerance",
+    "strength", "unseen_percent",
+)  # fmt: skip
+
+
 def given(fields: BaseModel) -> dict[str, Any]:
     """The fields that were set, as they are in JSON."""
     return fields.model_dump(mode="json", exclude_unset=True)

@@ -290,8 +290,10 @@ COMMANDS: dict[str, list[list[str]]] = {
     "criteria": [[SLUG], [SLUG, "--json"]],
     "export_project": [
         [SLUG, "{out}.zip"],
-        *([SLUG, "{out}", "--as", form] for form in FORMS),
+        *([SLUG, "{out}", "--as", form] for form in [*FORMS, "yaml"]),
     ],
+    "diff": [["{project}"]],
+    "apply": [["{project}"]],
     "judge": [[SLUG, "--judge", "Judy", "--estimate"]],
     "study": [[SLUG, "drift", "--judge", "Judy", "--criterion", "helpfulness", "--start"]],
     "evaluators": [[]],
@@ -323,10 +325,12 @@ def test_no_command_breaks_on_conversations(
     conversations: Project, owner: User, tmp_path: Path
 ) -> None:
     lock_documents(conversations, share=0.35, seed="c")  # a search needs 10, and 20 others
+    file = str(tmp_path / "project.yaml")
+    call_command("export_project", SLUG, file, "--as", "yaml", stdout=io.StringIO())
     for name, calls in COMMANDS.items():
         for number, arguments in enumerate(calls):
             out = str(tmp_path / f"{name}-{number}")
-            given = [argument.replace("{out}", out) for argument in arguments]
+            given = [each.replace("{out}", out).replace("{project}", file) for each in arguments]
             with transaction.atomic():
                 try:
                     with contextlib.suppress(SystemExit):  # says whether requirements are met

@@ -2,7 +2,7 @@
 texts and ratings in the form of another tool."""
 
 import shutil
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluations.management.base import SiteCommand
+from evaluations.management.own_site import own_site
 from evaluations.management.projects import find_project
 from evaluations.models import CandidateOutput, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.write import write_archive
 from evaluations.ratings.downloads import DOWNLOADS
 from evaluations.ratings.hugging_face import write_folder
+from geval.project_files.command import CannotError, add_site, client_of, export
 from geval.reports.words import left_out_in_words
 
 ARCHIVE = "archive"
@@ -44,6 +46,7 @@ FORMS: dict[str, Callable[[Project, Path], dict[str, int]]] = {
     "label-studio": _download("label-studio.json"),
     "argilla": _download("argilla.json"),
 }
+YAML = "yaml"
 
 
 class Command(SiteCommand):
@@ -58,12 +61,13 @@ class Command(SiteCommand):
         parser.add_argument(
             "--as",
             dest="form",
-            choices=FORMS,
+            choices=[*FORMS, YAML],
             default=ARCHIVE,
             help=(
                 "archive: the whole project as a zip (default); hugging-face: outputs, ratings,"
                 " scores and preferences as a folder with a card; label-studio, argilla: outputs"
-                " with their ratings and scores as JSON"
+                " with their ratings and scores as JSON; yaml: its criteria, endpoints, judges and"
+                " campaigns as a file for `apply`"
             ),
         )
 
@@ -85,7 +89,14 @@ class Command(SiteCommand):
             ),
         )
 
+        add_site(parser)
+
     def handle(self, *_args: Any, **options: Any) -> None:
+        if options["form"] == YAML:
+            self._write_yaml(Namespace(**options))
+            return
+        if options["site"]:
+            raise CommandError("From a site over HTTP only --as yaml is written.")
         project, path = find_project(options["project"]), options["file"]
         unfinished = path.with_name(f"{path.name}.part")
         try:
@@ -112,3 +123,10 @@ class Command(SiteCommand):
         self.stdout.write(f"{path}: {listed or 'an empty project'}.")
         if hidden and not options["with_locked"]:
             self.stdout.write(left_out_in_words(hidden))
+
+    def _write_yaml(self, given: Namespace) -> None:
+        try:
+            site = client_of(given) if given.site else own_site(find_project(given.project).slug)
+            export(site, given, self.stdout)  # type: ignore[arg-type]
+        except CannotError as error:
+            raise CommandError(str(error)) from None

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.handlers.wsgi import WSGIRequest
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 
@@ -62,7 +62,7 @@ class InnerSite(Client):
     ) -> Iterator[Any]:
         if method != "GET" and self.level < Level.WRITE:
             raise forbidden("This connection only reads.")
-        if self.user is not None:
+        if self.user is not None and not connection.in_atomic_block:
             close_old_connections()
         if body is not None and content_type == "application/json":
             body = io.BytesIO(json.dumps(body).encode())

@@ -1,0 +1,43 @@
+"""`manage.py apply FILE`: make a project what a YAML file says, all of it or nothing."""
+
+from argparse import ArgumentParser, Namespace
+from io import StringIO
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from evaluations.management.base import GateCommand
+from evaluations.management.own_site import own_site
+from geval.project_files.command import (
+    ERROR,
+    CannotError,
+    add_file,
+    apply,
+    client_of,
+    wanted_in,
+)
+
+
+class Command(GateCommand):
+    help = (
+        "Make a project what a YAML file says of its criteria, endpoints, judges and campaigns."
+        " What the file does not name stays as it is."
+    )
+    ERROR = ERROR
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_file(parser)
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        given, out = Namespace(**options), StringIO()
+        try:
+            if given.site:
+                apply(client_of(given), given, self.stdout)  # type: ignore[arg-type]
+                return
+            # An endpoint may be probed meanwhile: nobody else waits for a project's new rows.
+            with transaction.atomic():
+                apply(own_site(wanted_in(given.file).project), given, out, is_whole=True)
+        except CannotError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(out.getvalue(), ending="")

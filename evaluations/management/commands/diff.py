@@ -1,0 +1,32 @@
+"""`manage.py diff FILE`: what `apply` would change."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from evaluations.management.base import GateCommand
+from evaluations.management.own_site import own_site
+from geval.project_files.command import ERROR, CannotError, add_file, client_of, diff, wanted_in
+
+
+class Command(GateCommand):
+    help = (
+        "Say what `apply` would change of a project: ends with 0 (nothing), 1 (changes) or 2 (an"
+        " error)."
+    )
+    ERROR = ERROR
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_file(parser)
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        given = Namespace(**options)
+        try:
+            site = client_of(given) if given.site else own_site(wanted_in(given.file).project)
+            code = diff(site, given, self.stdout)  # type: ignore[arg-type]
+        except CannotError as error:
+            raise CommandError(str(error)) from None
+        if code:
+            sys.exit(code)

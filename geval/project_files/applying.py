@@ -1,0 +1,225 @@
+"""A project read from a site, and changed there as a plan says: over HTTP, or within a process that
+has the site (`geval.client` is the same)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from geval.client import ApiError, Client, Project
+from geval.project_files.fields import given
+from geval.project_files.file import CampaignPart, JudgePart, ProjectFile, RequirementPart
+from geval.project_files.planning import (
+    Change,
+    Current,
+    Plan,
+    Record,
+    body_of_endpoint,
+    body_of_judge,
+    plan_of,
+)
+
+NOT_THERE = 404
+
+
+class ApplyError(Exception):
+    """A change that the site refused, those that were made before it, and those that were not."""
+
+    def __init__(
+        self, change: Change, error: ApiError | OSError, done: list[str], left: list[Change]
+    ) -> None:
+        super().__init__(str(error))
+        self.change = change
+        self.error = error
+        self.done = done
+        self.left = left
+
+
+def read_current(client: Client, slug: str) -> Current:
+    """What there is of a project; nothing where there is no such project.
+
+    Raises:
+        ApiError: the token may not read all of it.
+        OSError: the site does not answer.
+    """
+    project = client.project(slug)
+    try:
+        info = project.info()
+    except ApiError as error:
+        if error.status == NOT_THERE:
+            return Current()
+        raise
+    path = project.path
+    judges: dict[str, Record] = {}
+    for judge in project.judges():
+        if judge["name"] not in judges or judge["version"] > judges[judge["name"]]["version"]:
+            judges[judge["name"]] = judge
+    return Current(
+        project=info,
+        criteria=_by_name(client.call("GET", f"{path}/criteria")),
+        endpoints=_by_name(client.call("GET", f"{path}/endpoints")),
+        judges=judges,
+        campaigns=_by_name(reversed(list(client.pages(f"{path}/campaigns")))),
+        systems={each["system_id"]: each["id"] for each in client.call("GET", f"{path}/systems")},
+        certificates=_certificates(client, path),
+    )
+
+
+def _by_name(records: Any) -> dict[str, Record]:
+    return {record["name"]: record for record in records}
+
+
+def _certificates(client: Client, path: str) -> list[Record] | None:
+    """The oldest first; None on a site that issues none."""
+    try:
+        return sorted(client.pages(f"{path}/certificates"), key=lambda record: record["id"])
+    except ApiError as error:
+        if error.status == NOT_THERE:
+            return None
+        raise
+
+
+def apply_plan(client: Client, wanted: ProjectFile, plan: Plan) -> Iterator[str]:
+    """Make the changes one by one; yields a line for each when it is made.
+
+    Raises:
+        ApplyError: the site refused one; those before it are made.
+    """
+    work, done = _Work(client, client.project(wanted.project)), list[str]()
+    for at, change in enumerate(plan.changes):
+        try:
+            said = work.make(change, wanted)
+        except (ApiError, OSError) as error:
+            raise ApplyError(change, error, done, list(plan.changes[at + 1 :])) from error
+        if said:
+            done.append(said)
+            yield said
+
+
+@dataclass
+class _Work:
+    client: Client
+    project: Project
+    _current: list[Current] = field(default_factory=list)
+
+    @property
+    def current(self) -> Current:
+        """What there is now."""
+        if not self._current:
+            self._current.append(read_current(self.client, self.project.slug))
+        return self._current[0]
+
+    def make(self, change: Change, wanted: ProjectFile) -> str:
+        """Make a change; a line that says what was done, "" if nothing was needed any more."""
+        said = getattr(self, f"_make_{change.section}")(change, wanted)
+        self._current.clear()
+        return str(said)
+
+    def _call(self, method: str, path: str, body: Any) -> Any:
+        return self.client.call(method, f"{self.project.path}{path}", body)
+
+    def _make_project(self, change: Change, wanted: ProjectFile) -> str:
+        texts = {
+            name: getattr(wanted, name)
+            for name in ("name", "description", "guidelines")
+            if name in wanted.model_fields_set
+        }
+        if change.record is None:
+            made = {"name": wanted.project} | texts
+            guidelines = made.pop("guidelines", "")
+            self.client.call("POST", "/projects", made | {"slug": wanted.project})
+            if guidelines:
+                self._call("PUT", "", {"guidelines": guidelines})
+            return f"created project {wanted.project}"
+        self._call("PUT", "", texts)
+        return f"changed project {wanted.project}"
+
+    def _make_formats(self, change: Change, _wanted: ProjectFile) -> str:
+        self._call("PUT", "/formats", given(change.given))
+        return "changed formats of texts"
+
+    def _make_criteria(self, change: Change, _wanted: ProjectFile) -> str:
+        body = given(change.given)
+        if change.record is None:
+            self._call("POST", "/criteria", {"name": change.name} | body)
+            return f"created criterion {change.name}"
+        self._call("PUT", f"/criteria/{change.record['id']}", body)
+        return f"changed criterion {change.name}"
+
+    def _make_endpoints(self, change: Change, _wanted: ProjectFile) -> str:
+        body = body_of_endpoint(change)
+        if change.record is None:
+            self._call("POST", "/endpoints", body)
+            return f"created endpoint {change.name}"
+        return self._renew(
+            "endpoint", change, lambda pk: self._call("PUT", f"/endpoints/{pk}", body)
+        )
+
+    def _make_judges(self, change: Change, _wanted: ProjectFile) -> str:
+        assert isinstance(change.given, JudgePart)
+        named = change.given.endpoint
+        endpoint = self.current.endpoints[named]["id"] if named else None
+        body = body_of_judge(change, endpoint)
+        if change.record is None:
+            made = self.project.make_judge(**body)
+            return f"created judge {made['label']} ({made['mode'] or made['kind']})"
+        label = ""
+
+        def renew(pk: int) -> None:
+            nonlocal label
+            label = self.project.change_judge(pk, **body)["label"]
+
+        said = self._renew("judge", change, renew)
+        is_new = label not in ("", change.record["label"])
+        return f"{said}: a new version, {label}" if is_new else said
+
+    def _renew(self, what: str, change: Change, renew: Any) -> str:
+        """Restore what is retired, then change it."""
+        assert change.record is not None
+        pk = change.record["id"]
+        if change.restores:
+            self._call("PUT", f"/{change.section}/{pk}/retired", {"retired": False})
+        if not change.differences:
+            return f"restored {what} {change.name}"
+        renew(pk)
+        return f"changed {what} {change.name}"
+
+    def _make_campaigns(self, change: Change, _wanted: ProjectFile) -> str:
+        assert isinstance(change.given, CampaignPart)
+        body = given(change.given)
+        criteria = {name.lower(): each["id"] for name, each in self.current.criteria.items()}
+        if "criteria" in body:
+            body["criteria"] = [criteria[name.lower()] for name in body["criteria"]]
+        if goal := body.get("goal"):
+            goal["criterion"] = criteria[goal["criterion"].lower()]
+            for name in ("judge", "rival"):
+                if goal.get(name):
+                    goal[name] = self.current.judges[goal[name]]["id"]
+            for name in ("system", "other"):
+                if goal.get(name):
+                    goal[name] = self.current.systems[goal[name]]
+        if change.record is None:
+            self._call("POST", "/campaigns", {"name": change.name} | body)
+            return f"created campaign {change.name}, a draft"
+        body = {name: value for name, value in body.items() if name in change.differences}
+        self._call("PUT", f"/campaigns/{change.record['id']}", body)
+        return f"changed campaign {change.name}"
+
+    def _make_requirements(self, change: Change, wanted: ProjectFile) -> str:
+        """Certified only if the judge, as it is by now, was not."""
+        needed = {each.place for each in plan_of(wanted, self.current).changes}
+        if change.place not in needed:
+            return ""
+        assert isinstance(change.given, RequirementPart)
+        criterion = self.current.criterion(change.given.criterion)
+        assert criterion is not None
+        made = self._call(
+            "POST",
+            "/certificates",
+            {
+                "judge": self.current.judges[change.given.judge]["id"],
+                "criterion": criterion["id"],
+                "require": change.given.require,
+                "epsilon": change.given.epsilon,
+            },
+        )
+        return f"certified requirements {change.name}: {made['outcome']}"

@@ -1,0 +1,212 @@
+"""What a project file says: its sections, checked all at once. The JSON schema for editors is made
+from the same classes.
+
+What is left out of a file stays as it is on the site; of what is new, it has the site's default.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from geval.llm.judge_settings import JudgeSettings
+from geval.project_files.fields import (
+    CampaignFields,
+    CriterionFields,
+    EndpointFields,
+    FormatFields,
+)
+from geval.project_files.reading import (
+    Document,
+    Place,
+    Problem,
+    ProjectFileError,
+    read_document,
+)
+from geval.reports.options import Epsilon
+from geval.texts.near_names import unknown_field
+
+SCHEMA = "https://json-schema.org/draft/2020-12/schema"
+# What people call a key; none of it stands in a file.
+_KEY_WORDS = re.compile(r"(api[_-]?)?(key|token|secret|password)", re.I)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+NO_KEYS = (
+    "A key never stands in this file, which others may read and which is kept for long. Put it in"
+    " an environment variable of the workers, and write the variable's name as key_env. If the file"
+    " was shared, replace the key."
+)
+Named = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class FormatsPart(FormatFields, Part):
+    pass
+
+
+class CriterionPart(CriterionFields, Part):
+    pass
+
+
+class EndpointPart(EndpointFields, Part):
+    pass
+
+
+class JudgePart(JudgeSettings, Part):
+    """A judge: its kind with that kind's settings; those that ask an LLM also have an endpoint, a
+    model, and how it is asked."""
+
+    kind: str = Field("geval", max_length=40, description="Of the evaluators that the site has.")
+    settings: dict[str, Any] = Field({}, description="Of this kind of evaluator.")
+    endpoint: str = Field("", max_length=100, description="The name of an endpoint.")
+    model: str = Field("", max_length=200, description="As the endpoint calls it.")
+
+
+class GoalPart(Part):
+    """When a campaign closes itself. Judges, systems and the criterion are named."""
+
+    kind: Literal["width", "judges", "systems"]
+    criterion: Named
+    width: float | None = Field(
+        None, description="A judge's rho is known within plus and minus it."
+    )
+    judge: Named | None = None
+    rival: Named | None = None
+    system: Named | None = None
+    other: Named | None = None
+
+
+class CampaignPart(CampaignFields, Part):
+    """A campaign, as a draft: opening it is left to people."""
+
+    deadline: AwareDatetime | None = Field(
+        None, description="With its time zone, such as 2027-01-31T18:00+01:00."
+    )
+    criteria: list[Named] = Field([], max_length=1000, description="Names.")
+    annotators: list[Named] = Field([], max_length=1000, description="Names of members.")
+    goal: GoalPart | None = None
+
+
+class RequirementPart(Part):
+    """What a judge must meet on a criterion; `apply` has it certified."""
+
+    judge: Named
+    criterion: Named
+    require: list[Named] = Field(
+        min_length=1, max_length=50, description="Such as spearman.summary.low>=0.45."
+    )
+    epsilon: Epsilon = Field("0.2", description="Of the alternative annotator test.")
+
+
+class ProjectFile(Part):
+    """A project of geval_site. Names of criteria, endpoints, judges and campaigns are the keys."""
+
+    model_config = ConfigDict(title="A project of geval_site")
+
+    project: str = Field(
+        pattern=r"^[-a-zA-Z0-9_]+$", max_length=50, description="Its short name in addresses."
+    )
+    name: Named = Field("", description="Its title. For a new project, else its short name.")
+    description: str = Field("", max_length=20_000)
+    guidelines: str = Field("", description="What annotators should know, in Markdown.")
+    formats: FormatsPart = Field(default_factory=lambda: FormatsPart.model_validate({}))
+    criteria: dict[Annotated[str, Field(min_length=1, max_length=100)], CriterionPart] = {}
+    endpoints: dict[Annotated[str, Field(min_length=1, max_length=100)], EndpointPart] = {}
+    judges: dict[Named, JudgePart] = {}
+    campaigns: dict[Named, CampaignPart] = {}
+    requirements: list[RequirementPart] = []
+
+
+def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, Document]:
+    """A file's project, and its values with their lines.
+
+    Raises:
+        ProjectFileError: with all that is wrong in it by itself.
+    """
+    document = read_document(content, path)
+    problems = list(document.problems)
+    try:
+        # As JSON, where a text is no number and a number no text, and `yes` is not true.
+        read = ProjectFile.model_validate_json(orjson.dumps(document.values), strict=True)
+    except ValidationError as error:
+        by_place: dict[Place, Problem] = {}
+        for each in error.errors(include_url=False):
+            # Of a value that may be of several kinds, the first says enough.
+            place = _place(each, document)
+            by_place.setdefault(place, _problem(each, place, document))
+        problems += by_place.values()
+        raise ProjectFileError(path, problems) from None
+    problems += [Problem(document.line_of(at), said) for at, said in _unsafe(read)]
+    if problems:
+        raise ProjectFileError(path, problems)
+    return read, document
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of project files."""
+    return {"$schema": SCHEMA, **ProjectFile.model_json_schema()}
+
+
+def _unsafe(read: ProjectFile) -> Iterator[tuple[Place, str]]:
+    """Keys in places that are for names and addresses."""
+    for name, endpoint in read.endpoints.items():
+        if endpoint.key_env and not _VARIABLE.fullmatch(endpoint.key_env):
+            yield ("endpoints", name, "key_env"), f"This is no variable's name. {NO_KEYS}"
+        if "@" in endpoint.base_url:
+            yield ("endpoints", name, "base_url"), f"Leave user and password out. {NO_KEYS}"
+
+
+def _place(error: Mapping[str, Any], document: Document) -> Place:
+    """Where in the file an error is; what is missing is named as well."""
+    place: Place = tuple(part for part in error["loc"] if part != "[key]")
+    if error["type"] == "missing":
+        return place
+    lengths = range(len(place), -1, -1)
+    return next(place[:n] for n in lengths if not n or place[:n] in document.lines)
+
+
+def _problem(error: Mapping[str, Any], place: Place, document: Document) -> Problem:
+    line, name = document.line_of(place), str(place[-1]) if place else "The file"
+    kind, context = error["type"], error.get("ctx", {})
+    match kind:
+        case "extra_forbidden" if place[0] == "endpoints" and _KEY_WORDS.fullmatch(name):
+            said = NO_KEYS
+        case "extra_forbidden":
+            said = unknown_field(name, allowed_at(place[:-1]))
+        case "missing":
+            said = f"{name} is missing; add it."
+        case "bool_type":
+            said = f"{name} is true or false; write one of these."
+        case "string_type":
+            said = f"{name} must be a text; put it in quotation marks."
+        case "model_type" | "dict_type" | "model_attributes_type":
+            said = f"{name} needs fields below it; for none, write {{}}."
+        case "list_type":
+            said = f"{name} must be a list; begin each line below it with “- ”."
+        case "string_pattern_mismatch":
+            said = f"{name}: use letters, digits, - and _."
+        case "literal_error" | "enum":
+            said = f"{name} must be {context['expected']}."
+        case "timezone_aware":
+            said = f"{name} needs a time zone, such as 2027-01-31T18:00+01:00."
+        case _:
+            said = f"{name}: {error['msg'].removeprefix('Input ')}."
+    return Problem(line, said)
+
+
+def allowed_at(place: Place) -> list[str]:
+    """The names of fields that a part of a file may have."""
+    parts: dict[str | int, type[BaseModel]] = {
+        "formats": FormatsPart,
+        "criteria": CriterionPart,
+        "endpoints": EndpointPart,
+        "judges": JudgePart,
+        "campaigns": CampaignPart,
+        "requirements": RequirementPart,
+    }
+    part = parts[place[0]] if place else ProjectFile
+    return list((GoalPart if place[-1:] == ("goal",) else part).model_fields)

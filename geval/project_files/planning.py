@@ -1,0 +1,455 @@
+"""What a project file would change: pure, from what the file says and what there is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from geval.evaluators.base import EvaluatorError, SettingsError, new_settings
+from geval.evaluators.registry import evaluators, make_evaluator
+from geval.llm.judge_settings import JudgeSettings, default_of
+from geval.llm.probe import TOKENS_WITH_THOUGHT
+from geval.llm.prompts import PromptError, check_template
+from geval.project_files.fields import PLAN, EndpointFields
+from geval.project_files.file import (
+    CampaignPart,
+    CriterionPart,
+    EndpointPart,
+    FormatsPart,
+    JudgePart,
+    ProjectFile,
+    RequirementPart,
+)
+from geval.project_files.reading import Place
+from geval.reports.requirements import RequirementError, parse_requirement
+from geval.scales import problems_of_scale
+
+Record = Mapping[str, Any]
+WORDS = {
+    "project": "project",
+    "formats": "formats of texts",
+    "criteria": "criterion",
+    "endpoints": "endpoint",
+    "judges": "judge",
+    "campaigns": "campaign",
+    "requirements": "requirements",
+}
+IMPORTED = "imported"
+
+
+@dataclass(frozen=True)
+class Current:
+    """What there is of a project, as the API lists it, by name. `project` is None where there is no
+    such project, `certificates` None on a site without them."""
+
+    project: Record | None = None
+    criteria: Mapping[str, Record] = field(default_factory=dict)
+    endpoints: Mapping[str, Record] = field(default_factory=dict)
+    judges: Mapping[str, Record] = field(default_factory=dict)
+    campaigns: Mapping[str, Record] = field(default_factory=dict)
+    systems: Mapping[str, int] = field(default_factory=dict)
+    certificates: Sequence[Record] | None = None
+
+    def criterion(self, name: str) -> Record | None:
+        """The criterion of a name, whatever its case."""
+        wanted = name.lower()
+        return next((each for key, each in self.criteria.items() if key.lower() == wanted), None)
+
+    def name_of(self, section: str, pk: int | None) -> str:
+        """The name of what has an id; "" for none."""
+        records: Mapping[str, Record] = getattr(self, section)
+        return next((name for name, each in records.items() if each["id"] == pk), "")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing to make or to renew: what the file says of it, by names, and the record that is
+    there. `differences` are values as they are and as they will be, by field."""
+
+    section: str
+    name: str
+    place: Place
+    given: BaseModel
+    record: Record | None
+    differences: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    restores: bool = False
+
+    def __str__(self) -> str:
+        what = " ".join(filter(None, (WORDS[self.section], self.name)))
+        if self.record is None:
+            return f"+ {what}"
+        told = "; ".join(
+            f"{name}: {_short(before)} -> {_short(after)}"
+            for name, (before, after) in self.differences.items()
+        )
+        return f"~ {what}: {'; '.join(filter(None, ('restore' * self.restores, told)))}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All changes in the order in which they can be made, and what there is that the file does not
+    name, which stays as it is."""
+
+    changes: tuple[Change, ...]
+    left_alone: tuple[str, ...]
+
+
+def plan_of(wanted: ProjectFile, current: Current) -> Plan:
+    """What applying a file would do."""
+    return Plan(tuple(_changes(wanted, current)), tuple(_left_alone(wanted, current)))
+
+
+def _changes(wanted: ProjectFile, current: Current) -> Iterator[Change]:
+    there = current.project
+    now = {} if there is None else {name: there[name] for name in ("name", "description",
+                                                                    "guidelines")}  # fmt: skip
+    differences: dict[str, tuple[Any, Any]] = {
+        name: (now.get(name), getattr(wanted, name))
+        for name in ("name", "description", "guidelines")
+        if name in wanted.model_fields_set and now.get(name) != getattr(wanted, name)
+    }
+    if there is None or differences:
+        name = wanted.project
+        yield Change("project", name, ("project",), wanted, there, differences)
+    formats = _differences(wanted.formats, there or {}, FormatsPart)
+    formats = {name: pair for name, pair in formats.items() if pair[1] is not None}
+    if formats:
+        yield Change("formats", "", ("formats",), wanted.formats, there or {}, formats)
+    for name, criterion in wanted.criteria.items():
+        record = current.criterion(name)
+        yield from _change("criteria", name, criterion, record, _of_criterion(criterion, record))
+    for name, endpoint in wanted.endpoints.items():
+        record = current.endpoints.get(name)
+        yield from _change("endpoints", name, endpoint, record, _of_endpoint(endpoint, record))
+    renewed = set()
+    for name, judge in wanted.judges.items():
+        record = current.judges.get(name)
+        differences = _of_judge(judge, record, current)
+        if record and differences and record["is_frozen"]:
+            renewed.add(name)  # which may be a new version, of which nothing was certified
+        yield from _change("judges", name, judge, record, differences)
+    for name, campaign in wanted.campaigns.items():
+        record = current.campaigns.get(name)
+        yield from _change(
+            "campaigns", name, campaign, record, _of_campaign(campaign, record, current)
+        )
+    for number, required in enumerate(wanted.requirements):
+        before = certified(required, current)
+        if before != as_certified(required) or required.judge in renewed:
+            name = f"of {required.judge} on {required.criterion}"
+            record = None if before is None else {}
+            pair = {"require": (before, as_certified(required))}
+            yield Change("requirements", name, ("requirements", number), required, record, pair)
+
+
+def _change(
+    section: str,
+    name: str,
+    given: BaseModel,
+    record: Record | None,
+    differences: Mapping[str, tuple[Any, Any]],
+) -> Iterator[Change]:
+    restores = bool(record and record.get("retired_at"))
+    if record is None or differences or restores:
+        yield Change(section, name, (section, name), given, record, differences, restores)
+
+
+def _differences(
+    given: BaseModel, record: Record, part: type[BaseModel]
+) -> dict[str, tuple[Any, Any]]:
+    """What is given and differs from what there is, both as the same kinds of values."""
+    names = [name for name in part.model_fields if name in given.model_fields_set]
+    fields = {name: record[name] for name in names if name in record}
+    try:
+        now = part.model_validate(fields)
+    except ValidationError:  # what there is need not be what a file may have
+        now = part.model_construct(**fields)
+    pairs = {name: (getattr(now, name, None), getattr(given, name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _of_criterion(given: CriterionPart, record: Record | None) -> dict[str, tuple[Any, Any]]:
+    return {} if record is None else _differences(given, record, CriterionPart)
+
+
+def _of_endpoint(given: EndpointPart, record: Record | None) -> dict[str, tuple[Any, Any]]:
+    if record is None:
+        return {}
+    same = given.model_copy(update={"base_url": given.base_url.strip().rstrip("/")})
+    return _differences(same, record, EndpointPart)
+
+
+def _of_judge(
+    given: JudgePart, record: Record | None, current: Current
+) -> dict[str, tuple[Any, Any]]:
+    """What the site chooses (a mode, a temperature, room for a thought) differs from nothing."""
+    if record is None:
+        return {}
+    now = dict(record) | {"endpoint": current.name_of("endpoints", record["endpoint_id"])}
+    differences = _differences(given, now, JudgePart)
+    if not given.mode:
+        differences.pop("mode", None)
+    if given.temperature is None:
+        differences.pop("temperature", None)
+    has_room = record["max_tokens"] == TOKENS_WITH_THOUGHT
+    if has_room and given.max_tokens == default_of("max_tokens"):
+        differences.pop("max_tokens", None)
+    settings = {
+        f"settings.{name}": (record["settings"].get(name), value)
+        for name, value in given.settings.items()
+        if name not in record["settings"] or record["settings"][name] != value
+    }
+    return {name: pair for name, pair in differences.items() if name != "settings"} | settings
+
+
+def _of_campaign(
+    given: CampaignPart, record: Record | None, current: Current
+) -> dict[str, tuple[Any, Any]]:
+    if record is None:
+        return {}
+    now = campaign_by_names(record, current)
+    differences = _differences(given, now, CampaignPart)
+    for name, key in (("criteria", _lower), ("annotators", _sorted), ("gold", _rows)):
+        if name in differences and key(differences[name][0]) == key(differences[name][1]):
+            del differences[name]
+    return differences
+
+
+def campaign_by_names(record: Record, current: Current) -> dict[str, Any]:
+    """A campaign with names of criteria, judges and systems instead of their ids."""
+    systems = {pk: name for name, pk in current.systems.items()}
+    goal = record["goal"]
+    if goal is not None:
+        goal = {
+            "kind": goal["kind"],
+            "criterion": current.name_of("criteria", goal["criterion"]),
+            **{name: goal[name] for name in ("width",) if goal[name] is not None},
+            **{
+                name: current.name_of("judges", goal[name])
+                for name in ("judge", "rival")
+                if goal[name] is not None
+            },
+            **{
+                name: systems.get(goal[name], "")
+                for name in ("system", "other")
+                if goal[name] is not None
+            },
+        }
+    criteria = [current.name_of("criteria", pk) for pk in record["criteria"]]
+    return dict(record) | {"criteria": criteria, "goal": goal}
+
+
+def as_certified(required: RequirementPart) -> tuple[list[str], float]:
+    """Requirements as certificates write them, and epsilon."""
+    texts = dict.fromkeys(str(parse_requirement(text)) for text in required.require)
+    return list(texts), float(required.epsilon)
+
+
+def certified(required: RequirementPart, current: Current) -> tuple[list[str], float] | None:
+    """What the newest certificate of the judge, as it is now, on the criterion asked; None without
+    one."""
+    judge = current.judges.get(required.judge)
+    for record in reversed(current.certificates or ()):
+        content = record["certificate"]
+        is_about = judge is not None and content["judge"] == judge["label"]
+        if is_about and content["criterion"].lower() == required.criterion.lower():
+            texts = [each["requirement"] for each in content["requirements"]]
+            return texts, float(content["epsilon"])
+    return None
+
+
+def _left_alone(wanted: ProjectFile, current: Current) -> Iterator[str]:
+    criteria = {name.lower() for name in wanted.criteria}
+    yield from (f"criterion {name}" for name in current.criteria if name.lower() not in criteria)
+    for section in ("endpoints", "judges", "campaigns"):
+        records: Mapping[str, Record] = getattr(current, section)
+        for name, record in records.items():
+            is_there = not record.get("retired_at") and record.get("kind") != IMPORTED
+            if is_there and name not in getattr(wanted, section):
+                yield f"{WORDS[section]} {name}"
+
+
+# What cannot be applied
+
+
+def problems_of(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
+    """What a site would refuse, as far as that can be known before: places in the file, each with
+    what is wrong and what to do."""
+    yield from _problems_of_criteria(wanted, current)
+    yield from _problems_of_endpoints(wanted, current)
+    yield from _problems_of_judges(wanted, current)
+    yield from _problems_of_campaigns(wanted, current)
+    yield from _problems_of_requirements(wanted, current)
+
+
+def _problems_of_criteria(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
+    seen: dict[str, str] = {}
+    for name, given in wanted.criteria.items():
+        if (first := seen.setdefault(name.lower(), name)) != name:
+            yield ("criteria", name), f"This is the criterion {first} again; remove one."
+        merged = dict(current.criterion(name) or {}) | given.model_dump(exclude_unset=True)
+        whole = CriterionPart.model_construct(
+            **{key: merged[key] for key in CriterionPart.model_fields if key in merged}
+        )
+        ends = (whole.scale_min, whole.scale_max, whole.scale_step)
+        for at, said in problems_of_scale(*ends, whole.scale_labels).items():
+            yield ("criteria", name, at), said
+        for at in ("inputs", "prompt_file"):
+            if text := getattr(given, at):
+                try:
+                    check_template(text)
+                except PromptError as error:
+                    yield ("criteria", name, at), str(error)
+
+
+def _problems_of_endpoints(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
+    for name, given in wanted.endpoints.items():
+        record = current.endpoints.get(name)
+        if record and record["has_stored_key"]:
+            at = ("endpoints", name, "key_env")
+            if given.key_env:
+                yield at, "The endpoint has a stored key. Delete that on its page first."
+            elif "base_url" in _of_endpoint(given, record):
+                yield (
+                    ("endpoints", name, "base_url"),
+                    "The stored key was entered for the previous address. Change the address on"
+                    " the endpoint's page, where the key can be entered again.",
+                )
+
+
+def _problems_of_judges(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
+    endpoints = {*wanted.endpoints, *current.endpoints}
+    for name, given in wanted.judges.items():
+        place = ("judges", name)
+        record = current.judges.get(name)
+        if given.endpoint and given.endpoint not in endpoints:
+            yield (*place, "endpoint"), _not_there("endpoint", given.endpoint, endpoints)
+        if record and record["kind"] == IMPORTED:
+            yield place, "Scores with this judge's name were uploaded; choose another name."
+            continue
+        if record and "kind" in given.model_fields_set and given.kind != record["kind"]:
+            yield (
+                (*place, "kind"),
+                f"The judge there is of the kind {record['kind']}; choose another name.",
+            )
+            continue
+        kind = given.kind if record is None else record["kind"]
+        if kind not in evaluators():
+            continue  # the site may have evaluators that are not installed here
+        before = record["settings"] if record else None
+        given_settings = {**(before or {}), **given.settings}
+        try:
+            make_evaluator(kind, new_settings(evaluators()[kind], given_settings, before))
+        except SettingsError as error:
+            for setting, said in error.messages.items():
+                yield (*place, "settings", setting), f"{setting}: {said}"
+        except EvaluatorError:
+            continue  # what is missing here may be there
+
+
+def _problems_of_campaigns(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
+    criteria = {*wanted.criteria, *current.criteria}
+    lower = {name.lower() for name in criteria}
+    judges = {*wanted.judges, *current.judges}
+    for name, given in wanted.campaigns.items():
+        place = ("campaigns", name)
+        for number, criterion in enumerate(given.criteria):
+            if criterion.lower() not in lower:
+                yield (*place, "criteria", number), _not_there("criterion", criterion, criteria)
+        if goal := given.goal:
+            if goal.criterion.lower() not in lower:
+                said = _not_there("criterion", goal.criterion, criteria)
+                yield (*place, "goal", "criterion"), said
+            for at, what, names in (
+                ("judge", "judge", judges),
+                ("rival", "judge", judges),
+                ("system", "system", set(current.systems)),
+                ("other", "system", set(current.systems)),
+            ):
+                value = getattr(goal, at)
+                if value is not None and value not in names:
+                    yield (*place, "goal", at), _not_there(what, value, names)
+        record = current.campaigns.get(name)
+        if record and record["state"] != "draft":
+            fixed = {*PLAN, "criteria", "gold", "goal"}
+            for at in sorted(fixed & _of_campaign(given, record, current).keys()):
+                yield (
+                    (*place, at),
+                    f"The campaign was opened, so its plan is fixed: {at} cannot change. Leave it"
+                    " out, or give the campaign another name.",
+                )
+
+
+def _problems_of_requirements(wanted: ProjectFile, current: Current) -> Iterator[tuple[Place, str]]:
+    criteria = {*wanted.criteria, *current.criteria}
+    judges = {*wanted.judges, *current.judges}
+    for number, required in enumerate(wanted.requirements):
+        place = ("requirements", number)
+        if current.project is not None and current.certificates is None:
+            yield place, "This site issues no certificates (GEVAL_ASSURANCE is 0); remove this."
+        if required.judge not in judges:
+            yield (*place, "judge"), _not_there("judge", required.judge, judges)
+        if required.criterion.lower() not in {name.lower() for name in criteria}:
+            said = _not_there("criterion", required.criterion, criteria)
+            yield (*place, "criterion"), said
+        for index, text in enumerate(required.require):
+            try:
+                parse_requirement(text)
+            except RequirementError as error:
+                yield (*place, "require", index), str(error)
+
+
+def _not_there(what: str, name: str, names: set[str]) -> str:
+    listed = ", ".join(sorted(names)[:20]) or "none"
+    return f"There is no {what} {name!r}, neither here nor on the site; there are: {listed}."
+
+
+def _lower(names: Sequence[str]) -> list[str]:
+    return sorted(name.lower() for name in names)
+
+
+def _sorted(names: Sequence[str]) -> list[str]:
+    return sorted(names)
+
+
+def _rows(gold: Sequence[Mapping[str, Any]]) -> set[tuple[tuple[str, str], ...]]:
+    return {
+        tuple(sorted((name, _written(value)) for name, value in row.items() if value != ""))
+        for row in gold
+    }
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value).strip()
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, BaseModel):
+        value = value.model_dump(exclude_none=True)
+    text = " ".join(("none" if value in (None, "") else f"{value}").split())
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def body_of_judge(change: Change, endpoint: int | None) -> dict[str, Any]:
+    """A judge as the API takes it: what there is, with what the file says. The site changes a whole
+    judge at once."""
+    given = change.given.model_dump(mode="json", exclude_unset=True)
+    record = change.record
+    if record is None:
+        return {"name": change.name} | given | ({"endpoint": endpoint} if endpoint else {})
+    kept = ("kind", "model", *JudgeSettings.model_fields)
+    body = {name: record[name] for name in kept if name in record}
+    if "mode" in change.differences:
+        body["temperature"] = None  # another mode has its own
+    body |= {name: value for name, value in given.items() if name in change.differences}
+    settings = {**record["settings"], **given.get("settings", {})}
+    at = endpoint if endpoint is not None else record["endpoint_id"]
+    return body | {"name": change.name, "settings": settings, "endpoint": at}
+
+
+def body_of_endpoint(change: Change) -> dict[str, Any]:
+    """An endpoint as the API takes it: whole, but for a key, which stays."""
+    record = change.record or {}
+    kept = {name: record[name] for name in EndpointFields.model_fields if name in record}
+    return {"name": change.name} | kept | change.given.model_dump(mode="json", exclude_unset=True)

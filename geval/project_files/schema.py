@@ -1,0 +1,14 @@
+"""`python -m geval.project_files.schema > docs/project.schema.json`: the schema for editors."""
+
+import json
+
+from geval.project_files.file import schema
+
+
+def written_schema() -> str:
+    """As it is in docs/project.schema.json."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(written_schema(), end="")  # noqa: T201

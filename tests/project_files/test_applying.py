@@ -1,0 +1,163 @@
+"""`apply` makes a project what its file says, once; `diff` says what it would do."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from annotations.models import Campaign
+from evaluations.models import AuditEntry, Criterion, Endpoint, EvaluationRun, Judge, Project
+from tests.project_files.conftest import WHOLE, Run
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_project_becomes_what_its_file_says(run: Run, small_project: Project) -> None:
+    code, said = run("apply", WHOLE)
+
+    assert code == 0, said
+    small_project.refresh_from_db()
+    assert small_project.name == "Ferry summaries"
+    assert small_project.description == "Two lines\nabout ferries.\n"
+    assert (small_project.output_format, small_project.text_language) == ("markdown", "de")
+    faithful = small_project.criteria.get(name="faithful")
+    assert (faithful.definition, faithful.scale_labels) == ("yes", {"0": "No", "1": "Yes"})
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.base_url, endpoint.key_env) == ("http://127.0.0.1:1/v1", "OPENAI_API_KEY")
+    assert Judge.objects.get(name="overlap").settings["variant"] == "rouge2"
+    campaign = Campaign.objects.get()
+    assert (campaign.state, campaign.practice_pass, len(campaign.gold)) == ("draft", 50, 2)
+    assert campaign.goal.system.name == "good"
+    assert small_project.certificates.get().judge.name == "overlap"
+    assert "created criterion faithful" in said
+    assert "certified requirements of overlap on coherence" in said
+    assert "left as it is: criterion fluency." in said
+    assert "created campaign First round" in said
+    assert {entry.user_name for entry in AuditEntry.objects.all()} == {"olga"}
+
+
+def test_applied_twice_it_changes_nothing(run: Run, small_project: Project) -> None:
+    run("apply", WHOLE)
+    entries = AuditEntry.objects.count()
+
+    assert run("diff", WHOLE)[0] == 0
+    code, said = run("apply", WHOLE)
+
+    assert code == 0
+    assert "nothing was changed" in said
+    assert AuditEntry.objects.count() == entries
+    assert small_project.certificates.count() == 1
+
+
+def test_a_difference_is_said_before_it_is_made(run: Run, small_project: Project) -> None:
+    run("apply", WHOLE)
+    changed = WHOLE.replace("rouge2", "rougeL").replace("practice_pass: 50", "practice_pass: 70")
+    code, said = run("diff", changed)
+
+    assert code == 1
+    assert said.splitlines()[:2] == [
+        "~ judge overlap: settings.variant: rouge2 -> rougeL",
+        "~ campaign First round: practice_pass: 50 -> 70",
+    ]
+    assert Campaign.objects.get().practice_pass == 50
+
+
+def test_a_judge_that_has_scored_gets_a_new_version(run: Run, small_project: Project) -> None:
+    run("apply", WHOLE)
+    judge = Judge.objects.get(name="overlap")
+    EvaluationRun.objects.create(project=small_project, judge=judge)
+    changed = WHOLE.replace("variant: rouge2", "measure: recall")
+    code, said = run("apply", changed)
+
+    assert code == 0, said
+    assert "changed judge overlap: a new version, overlap" in said
+    assert said.count("certified requirements") == 1
+    judge.refresh_from_db()
+    assert judge.retired_at
+    newest = small_project.judges.get(version=2)
+    assert newest.settings == judge.settings | {"measure": "recall"}
+    assert run("diff", changed)[0] == 0
+
+
+def test_what_the_file_leaves_out_stays_as_it_is(run: Run, small_project: Project) -> None:
+    Criterion.objects.filter(name="fluency").update(guidelines="Typed by hand.")
+    run("apply", "project: small\ncriteria:\n  fluency: {definition: Reads well.}\n")
+
+    criterion = small_project.criteria.get(name="fluency")
+    assert (criterion.guidelines, criterion.definition) == ("Typed by hand.", "Reads well.")
+
+
+def test_what_is_retired_comes_back(run: Run, small_project: Project) -> None:
+    text = "project: small\njudges:\n  overlap: {kind: rouge}\n"
+    run("apply", text)
+    call_command("retire", "small", "--judge", "overlap")
+
+    assert run("diff", text) == (1, "~ judge overlap: restore\n" + LEFT)
+    assert run("apply", text)[0] == 0
+    assert Judge.objects.get().retired_at is None
+
+
+LEFT = "Not in the file, left as it is: criterion coherence, criterion fluency.\n"
+
+
+def test_a_project_that_is_not_there_is_created(
+    run: Run, make_user: Callable[..., User], project: Project
+) -> None:
+    text = "project: brand-new\ncriteria:\n  fluency: {}\n"
+    assert "There is no administrator yet" in run("apply", text)[1]
+    make_user("root", is_superuser=True)
+
+    assert run("diff", text)[1] == "+ project brand-new\n+ criterion fluency\n"
+    assert run("apply", text)[0] == 0
+    made = Project.objects.get(slug="brand-new")
+    assert [criterion.name for criterion in made.criteria.all()] == ["fluency"]
+    assert run("diff", text)[0] == 0
+
+
+def test_nothing_is_half_applied(run: Run, small_project: Project) -> None:
+    """The address is refused by the site, after the criterion was made."""
+    text = WHOLE.replace("http://127.0.0.1:1/v1/", "ftp://nowhere")
+    code, said = run("apply", text)
+
+    assert code == 2
+    assert "project.yaml:19: stopped at + endpoint here" in said
+    assert said.endswith("Nothing was changed.")
+    assert not small_project.criteria.filter(name="faithful").exists()
+    assert not AuditEntry.objects.exists()
+
+
+def test_over_http_what_was_done_is_said(
+    run: Run,
+    small_project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    in_file: Callable[[str], str],
+) -> None:
+    """Without a transaction: the site in this process stands in for one elsewhere."""
+    from evaluations.management.own_site import own_site
+    from geval.project_files import command
+
+    monkeypatch.setattr(command, "client_of", lambda _options: own_site("small"))
+    text = WHOLE.replace("http://127.0.0.1:1/v1/", "ftp://nowhere")
+    code = command.run(["apply", in_file(text), "--site", "https://geval.example.org"])
+    said = capsys.readouterr().err
+
+    assert code == 2
+    assert "Done before that:\n  changed project small\n" in said
+    assert "  created criterion faithful\n" in said
+    assert "Not done:\n  + judge overlap\n  + campaign First round\n" in said
+    assert small_project.criteria.filter(name="faithful").exists()
+
+
+def test_a_site_needs_a_token(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from geval.project_files import command
+
+    monkeypatch.delenv("GEVAL_TOKEN", raising=False)
+    code = command.run(["diff", "project.yaml", "--site", "https://geval.example.org"])
+
+    assert code == 2
+    assert "GEVAL_TOKEN is not set; put a token" in capsys.readouterr().err

@@ -1,0 +1,135 @@
+"""All errors of a file are said at once, with their lines, before anything is asked."""
+
+from typing import Any
+
+import pytest
+
+from evaluations.models import Project
+from geval.project_files.file import read_project_file
+from geval.project_files.reading import ProjectFileError, read_document
+from tests.project_files.conftest import WHOLE, Run
+
+
+def problems(text: str) -> list[str]:
+    with pytest.raises(ProjectFileError) as refused:
+        read_project_file(text.encode(), "f")
+    return str(refused.value).splitlines()
+
+
+def test_all_errors_come_at_once_by_line() -> None:
+    said = problems(
+        "project: a b\n"
+        "criteria:\n"
+        "  fluency: {scale_mni: 1}\n"
+        "  fluency: {}\n"
+        "endpoints:\n"
+        "  here: {key: sk-1, base_url: http://x/v1}\n"
+        "  there: {}\n"
+        "judges:\n"
+        "  mini: {samples: many, use_steps: yes}\n"
+        "  two: {mode: best}\n"
+        "campaigns:\n"
+        "  first: {deadline: 2027-01-31T10:00:00}\n"
+    )
+
+    assert [line.split(":")[1] for line in said] == ["1", "3", "4", "6", "7", "9", "9", "10", "12"]
+    assert said[1].startswith("f:3: 'scale_mni' is not a field here. Did you mean scale_min?")
+    assert "'fluency' is here twice, first in line 3" in said[2]
+    assert "A key never stands in this file" in said[3]
+    assert "sk-1" not in "".join(said)
+    assert said[4] == "f:7: base_url is missing; add it."
+    assert any("use_steps is true or false" in line for line in said)
+    assert "mode must be" in said[7]
+    assert "time zone" in said[8]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("key_env", "sk-proj-0123"), ("base_url", "https://me:secret@x/v1"), ("api_key", "sk-1")],
+)
+def test_a_key_is_refused_wherever_it_stands_and_not_repeated(field: str, value: str) -> None:
+    fields = {"base_url": "http://x/v1"} | {field: value}
+    listed = ", ".join(f'{name}: "{text}"' for name, text in fields.items())
+    (said,) = problems(f"project: p\nendpoints:\n  here: {{{listed}}}\n")
+
+    assert "f:3:" in said
+    assert "A key never stands in this file" in said
+    assert value not in said
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("yes", "yes"), ("no", "no"), ("on", "on"), ("true", True), ("1:30", "1:30"), ("12", 12),
+        ("007", "007"), ("1.50", 1.5), ("2027-01-31", "2027-01-31"), ("~", None), ("'12'", "12"),
+        (".nan", ".nan"), ("1e999", "1e999"), ("1_000", "1_000"), ("0x1f", "0x1f"), ("-3", -3),
+        ("9" * 400, "9" * 400),
+    ],
+)  # fmt: skip
+def test_words_are_what_json_has_or_else_texts(word: str, value: Any) -> None:
+    assert read_document(f"a: {word}".encode(), "f").values == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a: [1", "f:1: This is not YAML"),
+        (b"a: \xff", "not UTF-8"),
+        (b"a: !!python/object/apply:os.system [ls]", "Remove the tag"),
+        (b"a: " + b"[" * 100 + b"]" * 100, "more than 20 levels"),
+        (b"a: 1\n---\nb: 2\n", "one document"),
+        (b"a: *b", "named &b"),
+        (b"a: &a [*a]", "named &a"),
+        (b"? [a]\n: 1", "must be a word"),
+        (b"#" * (2**20 + 1), "more than 1,048,576 bytes"),
+        (
+            b"a: &a [1,1,1,1,1,1,1,1,1,1]\n"
+            + b"".join(
+                b"%c: &%c [%s]\n" % (98 + n, 98 + n, b",".join([b"*%c" % (97 + n)] * 10))
+                for n in range(6)
+            ),
+            "more than 50,000 values",
+        ),
+        (b"a: \x00", "not YAML"),
+    ],
+)
+def test_what_is_no_plain_yaml_is_refused(content: bytes, said: str) -> None:
+    with pytest.raises(ProjectFileError) as refused:
+        read_document(content, "f")
+
+    assert said in str(refused.value)
+
+
+def test_an_alias_repeats_a_value() -> None:
+    read, _document = read_project_file(
+        b"project: p\njudges:\n  a: &usual {kind: rouge}\n  b: *usual\n", "f"
+    )
+
+    assert read.judges["b"] == read.judges["a"]
+
+
+def test_an_empty_file_says_what_is_missing() -> None:
+    assert problems("") == ["f:1: The file needs fields below it; for none, write {}."]
+    assert problems("name: x") == ["f:1: project is missing; add it."]
+
+
+@pytest.mark.django_db
+def test_what_does_not_fit_the_project_is_said_before_anything_is_changed(
+    run: Run, small_project: Project
+) -> None:
+    text = WHOLE + ("  - {judge: nobody, criterion: beauty, require: [spearman]}\n")
+    text = (
+        text.replace("scale_max: 1", "scale_max: 0")
+        .replace("variant: rouge2", "variant: rouge9")
+        .replace("criteria: [Coherence]", "criteria: [Coherence, beauty]")
+        .replace("other: odd", "other: odder")
+    )
+    code, said = run("apply", text)
+
+    assert code == 2
+    lines = {line.split(":")[1]: line for line in said.splitlines() if line.count(":") > 1}
+    assert sorted(map(int, lines)) == [16, 26, 29, 38, 43]
+    assert said.count("There is no judge 'nobody', neither here nor on the site") == 1
+    assert "spearman' is not a requirement" in said
+    assert said.endswith("Nothing was changed.")
+    assert not small_project.criteria.filter(name="faithful").exists()
