@@ -11,7 +11,7 @@ from evaluations.web.agents.inner_site import InnerSite, Level
 from evaluations.web.agents.server import MISSING, answer, is_installed
 from evaluations.web.api.auth import TokenAlone
 from evaluations.web.api.problems import problem
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, reads_by_itself
 
 router = Router()
 
@@ -23,6 +23,7 @@ class AgentQuery(In):
 
 
 @router.post("/mcp", auth=TokenAlone(), include_in_schema=False)
+@reads_by_itself
 def answer_agent(request: HttpRequest, query: Query[AgentQuery]) -> HttpResponse:
     """One message of an agent."""
     if not is_installed():

@@ -25,6 +25,7 @@ from evaluations.web.api.judges import router as judges
 from evaluations.web.api.problems import problem
 from evaluations.web.api.projects import router as projects
 from evaluations.web.api.runs import router as runs
+from evaluations.web.api.schemas import UnknownFieldError, refuse_unread
 from geval.files.rows import LoadError
 from geval.files.said import SaidError, wider_scales, written_columns
 from geval.llm.errors import EndpointError
@@ -40,6 +41,7 @@ api.add_router("/projects/{slug}", open_links, tags=["open campaigns"])
 api.add_router("", agents)
 for _extension in extensions():
     import_module(_extension.api).add_to(api)
+api.add_decorator(refuse_unread, mode="operation")
 
 
 @api.exception_handler(Http404)
@@ -63,6 +65,11 @@ def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
         {"at": ".".join(map(str, entry["loc"])), "message": entry["msg"]} for entry in error.errors
     ]
     return problem(422, "Invalid request", "Some fields are invalid or missing.", errors=errors)
+
+
+@api.exception_handler(UnknownFieldError)
+def _not_read(_request: HttpRequest, error: UnknownFieldError) -> HttpResponse:
+    return problem(400, "Unknown field", str(error))
 
 
 @api.exception_handler(ValidationError)

@@ -23,7 +23,7 @@ from evaluations.ratings.exports import as_jsonl
 from evaluations.reports.disagreements import causes as gap_causes
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
-from evaluations.web.api.schemas import In
+from evaluations.web.api.schemas import In, reads_by_itself
 from geval.files.load_contents import LoadContents
 from geval.files.said import parsed_columns, parsed_scales
 from geval.texts.turns import turns_as_json
@@ -283,24 +283,28 @@ def remove_output_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 @router.post("/outputs", response=Loaded, openapi_extra=BODY)
+@reads_by_itself
 def load_outputs(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
     """Load outputs with their documents: JSON Lines, CSV, or any file that an upload accepts."""
     return _load(request, slug, about, "outputs")
 
 
 @router.post("/ratings", response=Loaded, openapi_extra=BODY)
+@reads_by_itself
 def load_ratings(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
     """Load people's ratings."""
     return _load(request, slug, about, "ratings")
 
 
 @router.post("/preferences", response=Loaded, openapi_extra=BODY)
+@reads_by_itself
 def load_preferences(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
     """Load preferences between two outputs: people's, or with `judge` that judge's verdicts."""
     return _load(request, slug, about, "preferences")
 
 
 @router.post("/scores", response=Loaded, openapi_extra=BODY)
+@reads_by_itself
 def load_scores(request: HttpRequest, slug: Path[str], about: Query[LoadQuery]) -> Any:
     """Load scores, or raw replies, of judges that ran elsewhere."""
     return _load(request, slug, about, "scores")

@@ -1,0 +1,82 @@
+"""A field that a request's body has and that nobody reads is refused, on every route."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from evaluations.models import Project
+from evaluations.web.api.app import api
+
+pytestmark = pytest.mark.django_db
+# Their bodies are rows, of which unknown columns are reported.
+ROWS = ("outputs", "ratings", "preferences", "scores")
+
+
+def routes() -> Iterator[tuple[str, str]]:
+    """Each method and path that changes something and reads no rows."""
+    for path, methods in api.get_openapi_schema(path_prefix="/api/v1")["paths"].items():
+        for method in methods:
+            if method in ("post", "put", "patch") and path.rsplit("/", 1)[-1] not in ROWS:
+                yield method, path
+
+
+def send(client: Client, method: str, path: str, body: Any) -> Any:
+    return client.generic(method.upper(), path, json.dumps(body), content_type="application/json")
+
+
+@pytest.fixture
+def signed_in(owner: User, client: Client) -> Client:
+    client.force_login(owner)
+    return client
+
+
+@pytest.mark.parametrize(("method", "path"), list(routes()))
+def test_no_route_ignores_a_field(
+    signed_in: Client, small_project: Project, method: str, path: str
+) -> None:
+    address = re.sub(r"\{\w+\}", "1", path.replace("{slug}", "small"))
+    refused = send(signed_in, method, address, {"nobody_reads_this": 1})
+
+    assert refused.status_code == 400, refused.content
+    assert "'nobody_reads_this' is not a field here" in refused.json()["detail"]
+
+
+def test_there_are_routes_to_go_over() -> None:
+    assert len(list(routes())) > 25
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("criteria", {"name": "x", "scale_mx": 3}, "Did you mean scale_max? Fields: definition, scale_min"),
+        ("runs/1/pause", {"why": "no"}, "there are none"),
+        (
+            "campaigns",
+            {"name": "x", "goal": {"kind": "width", "criterion": 1, "witdh": 0.1}},
+            "Did you mean width?",
+        ),
+    ],
+)
+def test_the_nearest_field_and_all_others_are_named(
+    signed_in: Client, small_project: Project, path: str, body: dict[str, Any], said: str
+) -> None:
+    refused = send(signed_in, "post", f"/api/v1/projects/small/{path}", body)
+
+    assert refused.status_code == 400
+    assert said in refused.json()["detail"]
+
+
+def test_parameters_of_an_address_are_not_fields(signed_in: Client, small_project: Project) -> None:
+    assert signed_in.get("/api/v1/projects/small/runs?limit=5").status_code == 200
+
+
+def test_strangers_learn_no_names(small_project: Project) -> None:
+    refused = send(Client(), "post", "/api/v1/projects/small/criteria", {"nothing": 1})
+
+    assert refused.status_code == 401
+    assert "scale_max" not in refused.content.decode()
