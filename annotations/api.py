@@ -355,8 +355,7 @@ def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
     for name in LISTS:
         setattr(campaign, name, values.get(name, getattr(campaign, name)))
     several = ModelMultipleChoiceField(project.criteria.all(), required=False)
-    there = list(campaign.criteria.all()) if campaign.pk else []
-    criteria = there
+    criteria = list(campaign.criteria.all()) if campaign.pk else []
     if "criteria" in values:
         criteria = list(checked("criteria", values["criteria"], several.clean) or ())
     goal = None if "goal" in values else _goal(campaign)
@@ -404,8 +403,8 @@ def _change_opened(campaign: Campaign, values: Mapping[str, Any]) -> None:
     if "gold" in values:
         wanted["gold"], now["gold"] = values["gold"], rows_of_gold(campaign)
     if changed := [name for name in wanted if wanted[name] != now[name]]:
-        said = FIXED.format(campaign.name, campaign.get_state_display().lower())
-        raise ValidationError(dict.fromkeys(changed, said))
+        message = FIXED.format(campaign.name, campaign.get_state_display().lower())
+        raise ValidationError(dict.fromkeys(changed, message))
     errors: dict[str, list[str]] = {}
     for name in (*DESIGN, *LISTS):
         if name in PLAN or name not in values:

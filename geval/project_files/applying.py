@@ -87,12 +87,12 @@ def apply_plan(client: Client, wanted: ProjectFile, plan: Plan) -> Iterator[str]
     work, done = _Work(client, client.project(wanted.project)), list[str]()
     for at, change in enumerate(plan.changes):
         try:
-            said = work.make(change, wanted)
+            message = work.make(change, wanted)
         except (ApiError, OSError) as error:
             raise ApplyError(change, error, done, list(plan.changes[at + 1 :])) from error
-        if said:
-            done.append(said)
-            yield said
+        if message:
+            done.append(message)
+            yield message
 
 
 @dataclass
@@ -110,9 +110,9 @@ class _Work:
 
     def make(self, change: Change, wanted: ProjectFile) -> str:
         """Make a change; a line that says what was done, "" if nothing was needed any more."""
-        said = getattr(self, f"_make_{change.section}")(change, wanted)
+        message = getattr(self, f"_make_{change.section}")(change, wanted)
         self._current.clear()
-        return str(said)
+        return str(message)
 
     def _call(self, method: str, path: str, body: Any) -> Any:
         return self.client.call(method, f"{self.project.path}{path}", body)
@@ -168,9 +168,9 @@ class _Work:
             nonlocal label
             label = self.project.change_judge(pk, **body)["label"]
 
-        said = self._renew("judge", change, renew)
+        message = self._renew("judge", change, renew)
         is_new = label not in ("", change.record["label"])
-        return f"{said}: a new version, {label}" if is_new else said
+        return f"{message}: a new version, {label}" if is_new else message
 
     def _renew(self, what: str, change: Change, renew: Any) -> str:
         """Restore what is retired, then change it."""

@@ -101,8 +101,8 @@ def apply(client: Client, options: Namespace, out: TextIO, *, is_whole: bool = F
             out.flush()
     except ApplyError as error:
         at = document.line_of(error.change.place)
-        said = _stopped(error, is_whole=is_whole)
-        raise CannotError(f"{options.file}:{at}: {said}") from error
+        message = _stopped(error, is_whole=is_whole)
+        raise CannotError(f"{options.file}:{at}: {message}") from error
     if not plan.changes:
         out.write(f"{wanted.project} is what {options.file} says; nothing was changed.\n")
     _write_left_alone(plan, out)
@@ -171,7 +171,7 @@ def _planned(client: Client, path: str) -> tuple[ProjectFile, Document, Plan]:
     wanted, document = _read(path)
     current = _asked(lambda: read_current(client, wanted.project))
     problems = [
-        Problem(document.line_of(place), said) for place, said in problems_of(wanted, current)
+        Problem(document.line_of(place), message) for place, message in problems_of(wanted, current)
     ]
     if problems:
         raise CannotError(f"{ProjectFileError(path, problems)}\nNothing was changed.")

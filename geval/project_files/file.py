@@ -140,7 +140,7 @@ def read_project_file(content: bytes, path: str) -> tuple[ProjectFile, Document]
             by_place.setdefault(place, _problem(each, place, document))
         problems += by_place.values()
         raise ProjectFileError(path, problems) from None
-    problems += [Problem(document.line_of(at), said) for at, said in _unsafe(read)]
+    problems += [Problem(document.line_of(at), message) for at, message in _unsafe(read)]
     if problems:
         raise ProjectFileError(path, problems)
     return read, document
@@ -174,28 +174,28 @@ def _problem(error: Mapping[str, Any], place: Place, document: Document) -> Prob
     kind, context = error["type"], error.get("ctx", {})
     match kind:
         case "extra_forbidden" if place[0] == "endpoints" and _KEY_WORDS.fullmatch(name):
-            said = NO_KEYS
+            message = NO_KEYS
         case "extra_forbidden":
-            said = unknown_field(name, allowed_at(place[:-1]))
+            message = unknown_field(name, allowed_at(place[:-1]))
         case "missing":
-            said = f"{name} is missing; add it."
+            message = f"{name} is missing; add it."
         case "bool_type":
-            said = f"{name} is true or false; write one of these."
+            message = f"{name} is true or false; write one of these."
         case "string_type":
-            said = f"{name} must be a text; put it in quotation marks."
+            message = f"{name} must be a text; put it in quotation marks."
         case "model_type" | "dict_type" | "model_attributes_type":
-            said = f"{name} needs fields below it; for none, write {{}}."
+            message = f"{name} needs fields below it; for none, write {{}}."
         case "list_type":
-            said = f"{name} must be a list; begin each line below it with “- ”."
+            message = f"{name} must be a list; begin each line below it with “- ”."
         case "string_pattern_mismatch":
-            said = f"{name}: use letters, digits, - and _."
+            message = f"{name}: use letters, digits, - and _."
         case "literal_error" | "enum":
-            said = f"{name} must be {context['expected']}."
+            message = f"{name} must be {context['expected']}."
         case "timezone_aware":
-            said = f"{name} needs a time zone, such as 2027-01-31T18:00+01:00."
+            message = f"{name} needs a time zone, such as 2027-01-31T18:00+01:00."
         case _:
-            said = f"{name}: {error['msg'].removeprefix('Input ')}."
-    return Problem(line, said)
+            message = f"{name}: {error['msg'].removeprefix('Input ')}."
+    return Problem(line, message)
 
 
 def allowed_at(place: Place) -> list[str]:

@@ -101,21 +101,21 @@ def plan_of(wanted: ProjectFile, current: Current) -> Plan:
 
 
 def _changes(wanted: ProjectFile, current: Current) -> Iterator[Change]:
-    there = current.project
-    now = {} if there is None else {name: there[name] for name in ("name", "description",
+    existing = current.project
+    now = {} if existing is None else {name: existing[name] for name in ("name", "description",
                                                                     "guidelines")}  # fmt: skip
     differences: dict[str, tuple[Any, Any]] = {
         name: (now.get(name), getattr(wanted, name))
         for name in ("name", "description", "guidelines")
         if name in wanted.model_fields_set and now.get(name) != getattr(wanted, name)
     }
-    if there is None or differences:
+    if existing is None or differences:
         name = wanted.project
-        yield Change("project", name, ("project",), wanted, there, differences)
-    formats = _differences(wanted.formats, there or {}, FormatsPart)
+        yield Change("project", name, ("project",), wanted, existing, differences)
+    formats = _differences(wanted.formats, existing or {}, FormatsPart)
     formats = {name: pair for name, pair in formats.items() if pair[1] is not None}
     if formats:
-        yield Change("formats", "", ("formats",), wanted.formats, there or {}, formats)
+        yield Change("formats", "", ("formats",), wanted.formats, existing or {}, formats)
     for name, criterion in wanted.criteria.items():
         record = current.criterion(name)
         yield from _change("criteria", name, criterion, record, _of_criterion(criterion, record))
@@ -293,8 +293,8 @@ def _problems_of_criteria(wanted: ProjectFile, current: Current) -> Iterator[tup
             **{key: merged[key] for key in CriterionPart.model_fields if key in merged}
         )
         ends = (whole.scale_min, whole.scale_max, whole.scale_step)
-        for at, said in problems_of_scale(*ends, whole.scale_labels).items():
-            yield ("criteria", name, at), said
+        for at, message in problems_of_scale(*ends, whole.scale_labels).items():
+            yield ("criteria", name, at), message
         for at in ("inputs", "prompt_file"):
             if text := getattr(given, at):
                 try:
@@ -342,8 +342,8 @@ def _problems_of_judges(wanted: ProjectFile, current: Current) -> Iterator[tuple
         try:
             make_evaluator(kind, new_settings(evaluators()[kind], given_settings, before))
         except SettingsError as error:
-            for setting, said in error.messages.items():
-                yield (*place, "settings", setting), f"{setting}: {said}"
+            for setting, message in error.messages.items():
+                yield (*place, "settings", setting), f"{setting}: {message}"
         except EvaluatorError:
             continue  # what is missing here may be there
 
@@ -359,8 +359,8 @@ def _problems_of_campaigns(wanted: ProjectFile, current: Current) -> Iterator[tu
                 yield (*place, "criteria", number), _not_there("criterion", criterion, criteria)
         if goal := given.goal:
             if goal.criterion.lower() not in lower:
-                said = _not_there("criterion", goal.criterion, criteria)
-                yield (*place, "goal", "criterion"), said
+                message = _not_there("criterion", goal.criterion, criteria)
+                yield (*place, "goal", "criterion"), message
             for at, what, names in (
                 ("judge", "judge", judges),
                 ("rival", "judge", judges),
@@ -391,8 +391,8 @@ def _problems_of_requirements(wanted: ProjectFile, current: Current) -> Iterator
         if required.judge not in judges:
             yield (*place, "judge"), _not_there("judge", required.judge, judges)
         if required.criterion.lower() not in {name.lower() for name in criteria}:
-            said = _not_there("criterion", required.criterion, criteria)
-            yield (*place, "criterion"), said
+            message = _not_there("criterion", required.criterion, criteria)
+            yield (*place, "criterion"), message
         for index, text in enumerate(required.require):
             try:
                 parse_requirement(text)

@@ -84,14 +84,14 @@ def read_document(content: bytes, path: str) -> Document:
         node = reader.read(text)
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
-        said = ", ".join(filter(None, (error.context, error.problem)))
+        message = ", ".join(filter(None, (error.context, error.problem)))
         raise ProjectFileError(
-            path, [Problem(mark.line + 1 if mark else 1, f"This is not YAML: {said}.")]
+            path, [Problem(mark.line + 1 if mark else 1, f"This is not YAML: {message}.")]
         ) from None
     except yaml.YAMLError as error:
         line = text[: getattr(error, "position", 0)].count("\n") + 1
-        said = str(error).splitlines()[0]
-        raise ProjectFileError(path, [Problem(line, f"This is not YAML: {said}.")]) from None
+        message = str(error).splitlines()[0]
+        raise ProjectFileError(path, [Problem(line, f"This is not YAML: {message}.")]) from None
     except _RefusedError as refused:
         raise ProjectFileError(path, [refused.problem]) from None
     lines: dict[Place, int] = {(): 1}

@@ -59,9 +59,9 @@ def written_project(current: Current) -> str:
         },
         "requirements": _requirements(current),
     }  # fmt: skip
-    said = {name: value for name, value in file.items() if value}
+    message = {name: value for name, value in file.items() if value}
     text: str = yaml.dump(
-        to_jsonable_python(said), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
+        to_jsonable_python(message), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )
     return HEAD + text
 

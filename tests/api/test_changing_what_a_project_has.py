@@ -60,7 +60,7 @@ def test_a_changed_criterion_keeps_what_is_left_out(call: Call, small_project: P
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"scale_labels": {"9": "Off"}}, "not on the scale"),
         ({"prompt_file": "{{Nothing}}"}, "{{Nothing}}"),
@@ -68,13 +68,13 @@ def test_a_changed_criterion_keeps_what_is_left_out(call: Call, small_project: P
     ],
 )
 def test_what_the_page_refuses_of_a_criterion_the_api_refuses(
-    call: Call, small_project: Project, change: dict[str, Any], said: str
+    call: Call, small_project: Project, change: dict[str, Any], message: str
 ) -> None:
     pk = small_project.criteria.get(name="fluency").pk
     status, refused = call("PUT", f"/criteria/{pk}", change)
 
     assert status == 422
-    assert said in refused["detail"]
+    assert message in refused["detail"]
 
 
 def test_a_project_gets_the_short_name_that_is_asked_for(

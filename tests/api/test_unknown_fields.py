@@ -51,9 +51,13 @@ def test_there_are_routes_to_go_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "said"),
+    ("path", "body", "message"),
     [
-        ("criteria", {"name": "x", "scale_mx": 3}, "Did you mean scale_max? Fields: definition, scale_min"),
+        (
+            "criteria",
+            {"name": "x", "scale_mx": 3},
+            "Did you mean scale_max? Fields: definition, scale_min",
+        ),
         ("runs/1/pause", {"why": "no"}, "there are none"),
         (
             "campaigns",
@@ -63,12 +67,12 @@ def test_there_are_routes_to_go_over() -> None:
     ],
 )
 def test_the_nearest_field_and_all_others_are_named(
-    signed_in: Client, small_project: Project, path: str, body: dict[str, Any], said: str
+    signed_in: Client, small_project: Project, path: str, body: dict[str, Any], message: str
 ) -> None:
     refused = send(signed_in, "post", f"/api/v1/projects/small/{path}", body)
 
     assert refused.status_code == 400
-    assert said in refused.json()["detail"]
+    assert message in refused.json()["detail"]
 
 
 def test_parameters_of_an_address_are_not_fields(signed_in: Client, small_project: Project) -> None:

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_project_becomes_what_its_file_says(run: Run, small_project: Project) -> None:
-    code, said = run("apply", WHOLE)
+    code, message = run("apply", WHOLE)
 
-    assert code == 0, said
+    assert code == 0, message
     small_project.refresh_from_db()
     assert small_project.name == "Ferry summaries"
     assert small_project.description == "Two lines\nabout ferries.\n"
@@ -31,10 +31,10 @@ def test_a_project_becomes_what_its_file_says(run: Run, small_project: Project) 
     assert (campaign.state, campaign.practice_pass, len(campaign.gold)) == ("draft", 50, 2)
     assert campaign.goal.system.name == "good"
     assert small_project.certificates.get().judge.name == "overlap"
-    assert "created criterion faithful" in said
-    assert "certified requirements of overlap on coherence" in said
-    assert "left as it is: criterion fluency." in said
-    assert "created campaign First round" in said
+    assert "created criterion faithful" in message
+    assert "certified requirements of overlap on coherence" in message
+    assert "left as it is: criterion fluency." in message
+    assert "created campaign First round" in message
     assert {entry.user_name for entry in AuditEntry.objects.all()} == {"olga"}
 
 
@@ -43,10 +43,10 @@ def test_applied_twice_it_changes_nothing(run: Run, small_project: Project) -> N
     entries = AuditEntry.objects.count()
 
     assert run("diff", WHOLE)[0] == 0
-    code, said = run("apply", WHOLE)
+    code, message = run("apply", WHOLE)
 
     assert code == 0
-    assert "nothing was changed" in said
+    assert "nothing was changed" in message
     assert AuditEntry.objects.count() == entries
     assert small_project.certificates.count() == 1
 
@@ -54,10 +54,10 @@ def test_applied_twice_it_changes_nothing(run: Run, small_project: Project) -> N
 def test_a_difference_is_said_before_it_is_made(run: Run, small_project: Project) -> None:
     run("apply", WHOLE)
     changed = WHOLE.replace("rouge2", "rougeL").replace("practice_pass: 50", "practice_pass: 70")
-    code, said = run("diff", changed)
+    code, message = run("diff", changed)
 
     assert code == 1
-    assert said.splitlines()[:2] == [
+    assert message.splitlines()[:2] == [
         "~ judge overlap: settings.variant: rouge2 -> rougeL",
         "~ campaign First round: practice_pass: 50 -> 70",
     ]
@@ -69,11 +69,11 @@ def test_a_judge_that_has_scored_gets_a_new_version(run: Run, small_project: Pro
     judge = Judge.objects.get(name="overlap")
     EvaluationRun.objects.create(project=small_project, judge=judge)
     changed = WHOLE.replace("variant: rouge2", "measure: recall")
-    code, said = run("apply", changed)
+    code, message = run("apply", changed)
 
-    assert code == 0, said
-    assert "changed judge overlap: a new version, overlap" in said
-    assert said.count("certified requirements") == 1
+    assert code == 0, message
+    assert "changed judge overlap: a new version, overlap" in message
+    assert message.count("certified requirements") == 1
     judge.refresh_from_db()
     assert judge.retired_at
     newest = small_project.judges.get(version=2)
@@ -119,11 +119,11 @@ def test_a_project_that_is_not_there_is_created(
 def test_nothing_is_half_applied(run: Run, small_project: Project) -> None:
     """The address is refused by the site, after the criterion was made."""
     text = WHOLE.replace("http://127.0.0.1:1/v1/", "ftp://nowhere")
-    code, said = run("apply", text)
+    code, message = run("apply", text)
 
     assert code == 2
-    assert "project.yaml:19: stopped at + endpoint here" in said
-    assert said.endswith("Nothing was changed.")
+    assert "project.yaml:19: stopped at + endpoint here" in message
+    assert message.endswith("Nothing was changed.")
     assert not small_project.criteria.filter(name="faithful").exists()
     assert not AuditEntry.objects.exists()
 
@@ -142,12 +142,12 @@ def test_over_http_what_was_done_is_said(
     monkeypatch.setattr(command, "client_of", lambda _options: own_site("small"))
     text = WHOLE.replace("http://127.0.0.1:1/v1/", "ftp://nowhere")
     code = command.run(["apply", in_file(text), "--site", "https://geval.example.org"])
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
 
     assert code == 2
-    assert "Done before that:\n  changed project small\n" in said
-    assert "  created criterion faithful\n" in said
-    assert "Not done:\n  + judge overlap\n  + campaign First round\n" in said
+    assert "Done before that:\n  changed project small\n" in message
+    assert "  created criterion faithful\n" in message
+    assert "Not done:\n  + judge overlap\n  + campaign First round\n" in message
     assert small_project.criteria.filter(name="faithful").exists()
 
 

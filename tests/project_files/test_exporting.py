@@ -29,9 +29,9 @@ def test_the_file_of_a_project_makes_no_difference(
     assert run("apply", WHOLE)[0] == 0
     text = exported(tmp_path)
 
-    code, said = run("diff", text)
-    assert (code, said) == (0, "small is what " + said.split(" is what ")[1])
-    assert "left as it is" not in said
+    code, message = run("diff", text)
+    assert (code, message) == (0, "small is what " + message.split(" is what ")[1])
+    assert "left as it is" not in message
     assert "Judge Judy" in text
     assert "key_env: OPENAI_API_KEY" in text
 
@@ -47,8 +47,8 @@ def test_the_file_makes_the_same_project_again(
     small_project.endpoints.all().delete()
     small_project.criteria.filter(name="faithful").delete()
 
-    code, said = run("apply", text)
-    assert code == 0, said
+    code, message = run("apply", text)
+    assert code == 0, message
     assert exported(tmp_path, "again.yaml") == text
 
 

@@ -17,7 +17,7 @@ def problems(text: str) -> list[str]:
 
 
 def test_all_errors_come_at_once_by_line() -> None:
-    said = problems(
+    message = problems(
         "project: a b\n"
         "criteria:\n"
         "  fluency: {scale_mni: 1}\n"
@@ -32,15 +32,25 @@ def test_all_errors_come_at_once_by_line() -> None:
         "  first: {deadline: 2027-01-31T10:00:00}\n"
     )
 
-    assert [line.split(":")[1] for line in said] == ["1", "3", "4", "6", "7", "9", "9", "10", "12"]
-    assert said[1].startswith("f:3: 'scale_mni' is not a field here. Did you mean scale_min?")
-    assert "'fluency' is here twice, first in line 3" in said[2]
-    assert "A key never stands in this file" in said[3]
-    assert "sk-1" not in "".join(said)
-    assert said[4] == "f:7: base_url is missing; add it."
-    assert any("use_steps is true or false" in line for line in said)
-    assert "mode must be" in said[7]
-    assert "time zone" in said[8]
+    assert [line.split(":")[1] for line in message] == [
+        "1",
+        "3",
+        "4",
+        "6",
+        "7",
+        "9",
+        "9",
+        "10",
+        "12",
+    ]
+    assert message[1].startswith("f:3: 'scale_mni' is not a field here. Did you mean scale_min?")
+    assert "'fluency' is here twice, first in line 3" in message[2]
+    assert "A key never stands in this file" in message[3]
+    assert "sk-1" not in "".join(message)
+    assert message[4] == "f:7: base_url is missing; add it."
+    assert any("use_steps is true or false" in line for line in message)
+    assert "mode must be" in message[7]
+    assert "time zone" in message[8]
 
 
 @pytest.mark.parametrize(
@@ -50,11 +60,11 @@ def test_all_errors_come_at_once_by_line() -> None:
 def test_a_key_is_refused_wherever_it_stands_and_not_repeated(field: str, value: str) -> None:
     fields = {"base_url": "http://x/v1"} | {field: value}
     listed = ", ".join(f'{name}: "{text}"' for name, text in fields.items())
-    (said,) = problems(f"project: p\nendpoints:\n  here: {{{listed}}}\n")
+    (message,) = problems(f"project: p\nendpoints:\n  here: {{{listed}}}\n")
 
-    assert "f:3:" in said
-    assert "A key never stands in this file" in said
-    assert value not in said
+    assert "f:3:" in message
+    assert "A key never stands in this file" in message
+    assert value not in message
 
 
 @pytest.mark.parametrize(
@@ -71,7 +81,7 @@ def test_words_are_what_json_has_or_else_texts(word: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"a: [1", "f:1: This is not YAML"),
         (b"a: \xff", "not UTF-8"),
@@ -93,11 +103,11 @@ def test_words_are_what_json_has_or_else_texts(word: str, value: Any) -> None:
         (b"a: \x00", "not YAML"),
     ],
 )
-def test_what_is_no_plain_yaml_is_refused(content: bytes, said: str) -> None:
+def test_what_is_no_plain_yaml_is_refused(content: bytes, message: str) -> None:
     with pytest.raises(ProjectFileError) as refused:
         read_document(content, "f")
 
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_an_alias_repeats_a_value() -> None:
@@ -124,12 +134,12 @@ def test_what_does_not_fit_the_project_is_said_before_anything_is_changed(
         .replace("criteria: [Coherence]", "criteria: [Coherence, beauty]")
         .replace("other: odd", "other: odder")
     )
-    code, said = run("apply", text)
+    code, message = run("apply", text)
 
     assert code == 2
-    lines = {line.split(":")[1]: line for line in said.splitlines() if line.count(":") > 1}
+    lines = {line.split(":")[1]: line for line in message.splitlines() if line.count(":") > 1}
     assert sorted(map(int, lines)) == [16, 26, 29, 38, 43]
-    assert said.count("There is no judge 'nobody', neither here nor on the site") == 1
-    assert "spearman' is not a requirement" in said
-    assert said.endswith("Nothing was changed.")
+    assert message.count("There is no judge 'nobody', neither here nor on the site") == 1
+    assert "spearman' is not a requirement" in message
+    assert message.endswith("Nothing was changed.")
     assert not small_project.criteria.filter(name="faithful").exists()
