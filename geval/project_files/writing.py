@@ -82,7 +82,7 @@ def _judge(record: Record, current: Current) -> dict[str, Any]:
         # What the site chose is written down, so that another site judges alike.
         chosen = {name: record[name] for name in ("mode", "temperature") if record[name] != ""}
         others = _other_than_usual(record, JudgeSettings)
-        names = [name for name in ("price_in", "price_out") if name in others]
+        names = [name for name in others if name.startswith("price_")]
         prices = {name: float(others[name]) for name in names}
         fields |= {"endpoint": endpoint, "model": record["model"]} | others | chosen | prices
     return {name: value for name, value in fields.items() if value not in ({}, "")}
