@@ -220,6 +220,7 @@ class _Work:
                 "criterion": criterion["id"],
                 "require": change.given.require,
                 "epsilon": change.given.epsilon,
+                "human_score": change.given.human_score,
             },
         )
         return f"certified requirements {change.name}: {made['outcome']}"

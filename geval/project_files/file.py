@@ -25,7 +25,8 @@ from geval.project_files.reading import (
     ProjectFileError,
     read_document,
 )
-from geval.reports.options import Epsilon
+from geval.reports.options import MEAN, Epsilon
+from geval.statistics.consensus import HumanScore
 from geval.texts.near_names import unknown_field
 
 SCHEMA = "https://json-schema.org/draft/2020-12/schema"
@@ -100,6 +101,7 @@ class RequirementPart(Part):
         min_length=1, max_length=50, description="Such as spearman.summary.low>=0.45."
     )
     epsilon: Epsilon = Field("0.2", description="Of the alternative annotator test.")
+    human_score: HumanScore = Field(MEAN, description="What the judge is compared with.")
 
 
 class ProjectFile(Part):

@@ -22,8 +22,10 @@ from geval.project_files.file import (
     RequirementPart,
 )
 from geval.project_files.reading import Place
+from geval.reports.options import MEAN
 from geval.reports.requirements import RequirementError, parse_requirement
 from geval.scales import problems_of_scale
+from geval.statistics.consensus import HumanScore
 
 Record = Mapping[str, Any]
 WORDS = {
@@ -240,13 +242,15 @@ def campaign_by_names(record: Record, current: Current) -> dict[str, Any]:
     return dict(record) | {"criteria": criteria, "goal": goal}
 
 
-def as_certified(required: RequirementPart) -> tuple[list[str], float]:
-    """Requirements as certificates write them, and epsilon."""
+def as_certified(required: RequirementPart) -> tuple[list[str], float, str]:
+    """Requirements as certificates write them, epsilon, and the human score."""
     texts = dict.fromkeys(str(parse_requirement(text)) for text in required.require)
-    return list(texts), float(required.epsilon)
+    return list(texts), float(required.epsilon), required.human_score
 
 
-def certified(required: RequirementPart, current: Current) -> tuple[list[str], float] | None:
+def certified(
+    required: RequirementPart, current: Current
+) -> tuple[list[str], float, HumanScore] | None:
     """What the newest certificate of the judge, as it is now, on the criterion asked; None without
     one."""
     judge = current.judges.get(required.judge)
@@ -255,7 +259,7 @@ def certified(required: RequirementPart, current: Current) -> tuple[list[str], f
         is_about = judge is not None and content["judge"] == judge["label"]
         if is_about and content["criterion"].lower() == required.criterion.lower():
             texts = [each["requirement"] for each in content["requirements"]]
-            return texts, float(content["epsilon"])
+            return texts, float(content["epsilon"]), content.get("human_score") or MEAN
     return None
 
 

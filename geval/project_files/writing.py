@@ -23,6 +23,7 @@ from geval.project_files.planning import (
     certified,
 )
 from geval.project_files.reading import meaning
+from geval.reports.options import MEAN
 
 HEAD = "# yaml-language-server: $schema=project.schema.json\n"
 EPSILONS = {0.2: "0.2", 0.15: "0.15", 0.1: "0.1"}
@@ -103,7 +104,8 @@ def _requirements(current: Current) -> list[dict[str, Any]]:
         asked = certified(about, current)
         assert asked is not None
         fields = {"judge": judge, "criterion": criterion, "require": asked[0]}
-        listed.append(fields | {"epsilon": EPSILONS.get(asked[1], "0.2")})
+        fields |= {"epsilon": EPSILONS.get(asked[1], "0.2")}
+        listed.append(fields if asked[2] == MEAN else fields | {"human_score": asked[2]})
     return listed
 
 

@@ -64,6 +64,20 @@ def test_a_difference_is_said_before_it_is_made(run: Run, small_project: Project
     assert Campaign.objects.get().practice_pass == 50
 
 
+def test_requirements_against_another_human_score_are_certified_anew(
+    run: Run, small_project: Project
+) -> None:
+    run("apply", WHOLE)
+    changed = f"{WHOLE}    human_score: median\n"
+
+    code, message = run("apply", changed)
+
+    assert code == 0, message
+    assert "certified requirements of overlap on coherence" in message
+    assert small_project.certificates.order_by("-pk")[0].content["human_score"] == "median"
+    assert run("diff", changed)[0] == 0
+
+
 def test_a_judge_that_has_scored_gets_a_new_version(run: Run, small_project: Project) -> None:
     run("apply", WHOLE)
     judge = Judge.objects.get(name="overlap")
