@@ -97,3 +97,22 @@ def test_items_can_be_removed_again(campaign: Campaign, sign_in: Callable[[str],
 
     page.wait_for_function(f"{KEPT}.then(count => count === 0)")
     expect(page.locator("[data-leave]")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    ["delete window.caches", "caches.keys = caches.has = () => Promise.reject(new Error('no'))"],
+)
+def test_a_browser_that_keeps_nothing_can_annotate(
+    campaign: Campaign, sign_in: Callable[[str], Page], refusal: str
+) -> None:
+    page = sign_in("ann")
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.add_init_script(refusal)
+    page.goto(task_address(campaign))
+
+    done = answer(page, *"1234")
+
+    wait_until(lambda: submitted(campaign).filter(pk=done).exists(), seconds=20)
+    assert errors == []

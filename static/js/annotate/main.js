@@ -3,5 +3,6 @@ import "./keys.js";
 import { start } from "./flow.js";
 import { resume } from "./offline.js";
 
-await resume();
+// A browser may refuse to keep anything, as in a private window.
+await resume().catch(() => {});
 start();

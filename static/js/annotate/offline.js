@@ -13,7 +13,7 @@ let taking = null;
 
 const part = (selector) => drawer.querySelector(selector);
 const itemsAt = () => `${drawer.dataset.base}along/`;
-const isChosen = () => caches.has(name);
+const isChosen = async () => Boolean(await globalThis.caches?.has(name));
 
 async function take() {
   try {
@@ -29,7 +29,7 @@ async function take() {
     await navigator.serviceWorker.register(`${drawer.dataset.base}worker.js`);
     await navigator.serviceWorker.ready;
     say(pieces.length, until);
-  } catch (error) { part("[data-kept-items]").textContent = error.message; }
+  } catch (error) { part("[data-kept-items]").textContent = navigator.onLine ? error.message : word("offline"); }
 }
 
 function say(count, until) {
@@ -65,5 +65,5 @@ export async function resume() {
 }
 
 document.addEventListener("task", async () => {
-  if (drawer && navigator.onLine && flow.countReady() < LEAST && await isChosen()) takeOnce();
+  if (drawer && navigator.onLine && flow.countReady() < LEAST && await isChosen().catch(() => false)) takeOnce();
 });
