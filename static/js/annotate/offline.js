@@ -1,5 +1,5 @@
-// Items for an hour without a connection. The page, its files and the items are kept in a cache of this person until
-// their lease ends; worker.js answers from it. Answers wait in the outbox, as always.
+// Items for an hour without a connection. The page, its files and the items are kept in a cache of
+// this person until their lease ends; worker.js answers from it. Answers wait in the outbox.
 import * as flow from "./flow.js";
 import { forget, nameOf } from "./kept.js";
 import { counted, word } from "./words.js";
@@ -25,15 +25,19 @@ async function take() {
     const html = (await page.text()).replace("data-annotate ", "data-annotate data-kept ");
     await cache.put(drawer.dataset.base, new Response(html, { headers }));
     await cache.put(itemsAt(), Response.json({ pieces, until }));
-    await cache.addAll(performance.getEntriesByType("resource").map((file) => file.name).filter((file) => file.startsWith(files)));
+    const loaded = performance.getEntriesByType("resource").map((file) => file.name);
+    await cache.addAll(loaded.filter((file) => file.startsWith(files)));
     await navigator.serviceWorker.register(`${drawer.dataset.base}worker.js`);
     await navigator.serviceWorker.ready;
     say(pieces.length, until);
-  } catch (error) { part("[data-kept-items]").textContent = navigator.onLine ? error.message : word("offline"); }
+  } catch (error) {
+    part("[data-kept-items]").textContent = navigator.onLine ? error.message : word("offline");
+  }
 }
 
 function say(count, until) {
-  const time = new Date(until).toLocaleTimeString(document.documentElement.lang, { timeStyle: "short" });
+  const language = document.documentElement.lang;
+  const time = new Date(until).toLocaleTimeString(language, { timeStyle: "short" });
   part("[data-kept-items]").textContent = word("along", { time, count: counted(count) });
   part("[data-leave]").hidden = false;
 }
@@ -58,12 +62,14 @@ export async function resume() {
   part("[data-leave]").addEventListener("click", leave);
   await forget(root.dataset.person);
   if (!await isChosen()) return;
-  const { pieces, until } = await (await (await caches.open(name)).match(itemsAt()))?.json() ?? { pieces: [], until: 0 };
+  const kept = await (await caches.open(name)).match(itemsAt());
+  const { pieces, until } = await kept?.json() ?? { pieces: [], until: 0 };
   if (new Date(until) < new Date()) { await leave(); return; }
   flow.keepReady(pieces);
   say(pieces.length, until);
 }
 
 document.addEventListener("task", async () => {
-  if (drawer && navigator.onLine && flow.countReady() < LEAST && await isChosen().catch(() => false)) takeOnce();
+  if (!drawer || !navigator.onLine || flow.countReady() >= LEAST) return;
+  if (await isChosen().catch(() => false)) takeOnce();
 });
