@@ -76,15 +76,19 @@ def test_whoever_tries_the_name_of_another_project_gets_an_address_beside_it(
         client.post(
             "/new/archive/", {"file": SimpleUploadedFile("secret.zip", archive.getvalue())}
         ),
-        client.post(
-            "/api/v1/projects",
-            {"name": "secret", "slug": "secret"},
-            content_type="application/json",
-            headers={"Authorization": f"Bearer {token}"},
+        *(
+            client.post(
+                "/api/v1/projects",
+                {"name": "secret"} | slug,
+                content_type="application/json",
+                headers={"Authorization": f"Bearer {token}"},
+            )
+            for slug in ({}, {"slug": "secret"})
         ),
     ]
 
     made = Project.objects.filter(memberships__user=stranger)
-    assert [answer.status_code for answer in answers] == [302, 302, 201]
+    assert [answer.status_code for answer in answers] == [302, 302, 201, 422]
+    assert "choose another one" in answers[-1].content.decode()
     assert len({project.slug for project in made} - {"secret"}) == 3
     assert {re.sub(r"-\w{4}$", "", project.slug) for project in made} == {"secret"}
