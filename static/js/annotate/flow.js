@@ -143,6 +143,12 @@ function same() {
   return false;
 }
 
+// Into the outbox, and on the list of what was answered.
+function post(letter, others) {
+  store.keepOutbox(box(), [...others, letter]);
+  store.keepDone(box(), [...store.done(box()), letter.assignment]);
+}
+
 export function submit() {
   if (!form()) return;
   const lacks = missing();
@@ -161,8 +167,7 @@ export function submit() {
   trouble("");
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: form().action, draftUrl: task().dataset.draft, fields: { ...fields(), seconds: clock.seconds(), number: Date.now() } };
-  store.keepOutbox(box(), [...store.outbox(box()).filter((other) => other.assignment !== letter.assignment), letter]);
-  store.keepDone(box(), [...store.done(box()), letter.assignment]);
+  post(letter, store.outbox(box()).filter((other) => other.assignment !== letter.assignment));
   if (task().hasAttribute("data-practice") && !task().hasAttribute("data-submitted")) expected(letter);
   else forward();
 }
@@ -180,8 +185,7 @@ async function skip(event) {
   event.preventDefault();
   clearTimeout(draftTimer);
   const letter = { assignment: assignment(), url: event.target.action, skip: true, fields: { reason: event.target.elements.reason.value } };
-  store.keepOutbox(box(), [...store.outbox(box()), letter]);
-  store.keepDone(box(), [...store.done(box()), letter.assignment]);
+  post(letter, store.outbox(box()));
   trouble("");
   forward();
 }
@@ -249,7 +253,8 @@ async function fetchAhead() {
   }
 }
 
-// Pieces that were taken along, or come from this browser: those that are not at hand, answered or on their way.
+// Pieces that were taken along, or come from this browser: those that are not at hand, answered or
+// on their way.
 export function keepReady(pieces) {
   const done = store.done(box());
   for (const html of pieces) {

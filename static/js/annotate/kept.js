@@ -6,6 +6,7 @@ export const nameOf = (campaign, person) => `${NAMES}${campaign}-${person}`;
 // Forget what others took along in this browser; without a person, all.
 export async function forget(person = "") {
   for (const name of await globalThis.caches?.keys() ?? []) {
-    if (name.startsWith(NAMES) && !(person && name.endsWith(`-${person}`))) await caches.delete(name);
+    const isOwn = person && name.endsWith(`-${person}`);
+    if (name.startsWith(NAMES) && !isOwn) await caches.delete(name);
   }
 }

@@ -12,7 +12,6 @@ const files = new URL("../../", import.meta.url).href;
 let taking = null;
 
 const part = (selector) => drawer.querySelector(selector);
-const itemsAt = () => `${drawer.dataset.base}along/`;
 const isChosen = async () => Boolean(await globalThis.caches?.has(name));
 
 async function take() {
@@ -24,7 +23,7 @@ async function take() {
     headers.set("X-Kept-Until", until);
     const html = (await page.text()).replace("data-annotate ", "data-annotate data-kept ");
     await cache.put(drawer.dataset.base, new Response(html, { headers }));
-    await cache.put(itemsAt(), Response.json({ pieces, until }));
+    await cache.put(drawer.dataset.along, Response.json({ pieces, until }));
     const loaded = performance.getEntriesByType("resource").map((file) => file.name);
     await cache.addAll(loaded.filter((file) => file.startsWith(files)));
     await navigator.serviceWorker.register(`${drawer.dataset.base}worker.js`);
@@ -62,7 +61,7 @@ export async function resume() {
   part("[data-leave]").addEventListener("click", leave);
   await forget(root.dataset.person);
   if (!await isChosen()) return;
-  const kept = await (await caches.open(name)).match(itemsAt());
+  const kept = await (await caches.open(name)).match(drawer.dataset.along);
   const { pieces, until } = await kept?.json() ?? { pieces: [], until: 0 };
   if (new Date(until) < new Date()) { await leave(); return; }
   flow.keepReady(pieces);

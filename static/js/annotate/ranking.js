@@ -7,7 +7,9 @@ const choice = () => document.querySelector("#stage [data-ranked-by]");
 const criterion = () => choice()?.querySelector("input:checked").value ?? "";
 const field = () => (criterion() ? `rank-${criterion()}-` : "rank-");
 const question = (card) =>
-  document.querySelector(`#stage [data-question^="${field()}"][data-question$="-${card.dataset.output}"]`);
+  document.querySelector(
+    `#stage [data-question^="${field()}"][data-question$="-${card.dataset.output}"]`,
+  );
 
 function rankByPlace() {
   cards().forEach((card, index) => {
@@ -18,10 +20,11 @@ function rankByPlace() {
 }
 
 const rank = (card) => Number(question(card)?.querySelector("input:checked")?.value ?? Infinity);
+const byRank = (left, right) => (rank(left) < rank(right) ? -1 : Number(rank(left) > rank(right)));
 
 // The texts in the order of the chosen criterion's ranks, as far as it has them.
 function placeByRank() {
-  outputs().append(...cards().toSorted((left, right) => (rank(left) < rank(right) ? -1 : Number(rank(left) > rank(right)))));
+  outputs().append(...cards().toSorted(byRank));
 }
 
 export function move(card, by) {

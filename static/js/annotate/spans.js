@@ -38,7 +38,8 @@ function show() {
   paint("span", marked.map((span) => range(text(), place(span.start), place(span.end))).filter(Boolean));
 }
 
-// The selected words, whole ones: a selection by mouse that begins or ends within a word takes it all.
+// The selected words, whole ones: a selection by mouse that begins or ends within a word takes all
+// of it.
 function selected() {
   const selection = getSelection();
   if (!selection.rangeCount || selection.isCollapsed) return null;
@@ -50,7 +51,8 @@ function selected() {
   const whole = text().textContent;
   const from = before.toString().length;
   const to = from + chosen.toString().length;
-  const words = [...new Intl.Segmenter(document.documentElement.lang || undefined, { granularity: "word" }).segment(whole)]
+  const language = document.documentElement.lang || undefined;
+  const words = [...new Intl.Segmenter(language, { granularity: "word" }).segment(whole)]
     .filter(({ segment, index }) => segment.trim() && index < to && index + segment.length > from);
   if (!words.length) return null;
   const last = words.at(-1);

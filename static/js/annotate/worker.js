@@ -1,4 +1,5 @@
-// While the network is away: the page of somebody's items and its files, from what they took along (offline.js).
+// While the network is away: the page of somebody's items and its files, from what they took along
+// (offline.js). It stands alone, as it is served from an address of its own.
 const NAMES = "geval-offline-";
 const FILES = ["script", "style", "font", "image"];
 
@@ -6,7 +7,8 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const isPage = request.mode === "navigate";
   if (request.method !== "GET" || !(isPage || FILES.includes(request.destination))) return;
-  event.respondWith(fetch(request).catch(() => kept(isPage ? globalThis.registration.scope : request)));
+  const wanted = isPage ? globalThis.registration.scope : request;
+  event.respondWith(fetch(request).catch(() => kept(wanted)));
 });
 
 async function kept(wanted) {
