@@ -16,6 +16,11 @@ from geval.llm.request_options import RequestOptions
 Mode = Literal["logprobs", "samples", "direct"]
 
 
+def _price(title: str, description: str) -> Any:
+    """A price that may be left out."""
+    return Field(None, ge=0, max_digits=12, decimal_places=4, title=title, description=description)
+
+
 class JudgeSettings(BaseModel):
     """How a judge asks its model. If `mode` is empty, the best supported one is used."""
 
@@ -93,29 +98,12 @@ class JudgeSettings(BaseModel):
             ' {"reasoning_effort": "low"}. No keys, and nothing that the judge sets itself.'
         ),
     )
-    price_in: Decimal | None = Field(
-        None,
-        ge=0,
-        max_digits=12,
-        decimal_places=4,
-        title="Price per million tokens in",
-        description="For estimates and budgets, in any currency.",
+    price_in: Decimal | None = _price(
+        "Price per million tokens in", "For estimates and budgets, in any currency."
     )
-    price_out: Decimal | None = Field(
-        None,
-        ge=0,
-        max_digits=12,
-        decimal_places=4,
-        title="Price per million tokens out",
-        description="Give both prices, or none.",
-    )
-    price_cached: Decimal | None = Field(
-        None,
-        ge=0,
-        max_digits=12,
-        decimal_places=4,
-        title="Price per million cached tokens in",
-        description="Leave empty for the price of tokens in.",
+    price_out: Decimal | None = _price("Price per million tokens out", "Give both prices, or none.")
+    price_cached: Decimal | None = _price(
+        "Price per million cached tokens in", "Leave empty for the price of tokens in."
     )
 
 
