@@ -11,15 +11,27 @@ from geval.reports.human_scores import HumanScores, Rater, human_scores_of
 from geval.statistics.layout import positions
 from geval.statistics.types import FloatArray, IntArray
 
+# What people gave in one campaign, also where a newer answer of theirs counts elsewhere.
+_IN_ROUND = """(SELECT g.key::bigint AS criterion_id, a.shown[1] AS output_id, a.annotator_id,
+        g.value::float8 AS score,
+        c.show_scores AND a.scores_shown IS DISTINCT FROM false AS scores_in_sight
+    FROM annotations_assignment a JOIN annotations_campaign c ON c.id = a.campaign_id
+    JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
+    CROSS JOIN LATERAL jsonb_each_text(a.answer -> 'scores') AS g(key, value)
+    WHERE c.id = {} AND c.kind = 'rating' AND a.state = 'submitted')"""
+
 
 def human_scores(
-    project_id: int, criterion_ids: list[int], *, outputs: IntArray
+    project_id: int, criterion_ids: list[int], *, outputs: IntArray, round_id: int = 0
 ) -> dict[int, HumanScores]:
     """The ratings of a project by criterion id.
 
     Args:
         outputs: shape (outputs,), the ids of all outputs of the project.
+        round_id: the campaign whose ratings and decisions alone count; 0: of each person's ratings
+            of an output the newest.
     """
+    ratings = _IN_ROUND.format(int(round_id)) if round_id else "annotations_rating"
     raters = [
         Rater(pk, name, is_mean=kind == Annotator.Kind.MEAN)
         for pk, name, kind in Annotator.objects.filter(project_id=project_id)
@@ -31,13 +43,13 @@ def human_scores(
     rows = fetch_groups(
         two_ids("r.criterion_id", "r.scores_in_sight::int"),
         ["r.output_id", "r.annotator_id", "r.score"],
-        f"""FROM annotations_rating r WHERE r.annotator_id IN ({id_list(known.tolist())})
+        f"""FROM {ratings} r WHERE r.annotator_id IN ({id_list(known.tolist())})
                 AND r.criterion_id IN ({id_list(criterion_ids)})""",
     )
     by_criterion = defaultdict(list)
     for key, columns in rows.items():
         by_criterion[ids_of_key(key)[0]].append((ids_of_key(key)[1], columns))
-    decided = _decided(project_id, outputs)
+    decided = _decided(project_id, outputs, round_id)
     human_scores = {}
     for criterion_id in criterion_ids:
         parts = by_criterion[criterion_id]
@@ -64,9 +76,10 @@ def human_scores(
     return human_scores
 
 
-def _decided(project_id: int, outputs: IntArray) -> dict[int, FloatArray]:
+def _decided(project_id: int, outputs: IntArray, round_id: int) -> dict[int, FloatArray]:
     """What adjudicators decided, by criterion id; shape (outputs,), NaN where they did not. The
     newest decision counts."""
+    within = f"c.id = {int(round_id)}" if round_id else f"c.project_id = {int(project_id)}"
     rows = fetch_groups(
         "n.criterion_id",
         ["n.output_id", "n.score"],
@@ -76,7 +89,7 @@ def _decided(project_id: int, outputs: IntArray) -> dict[int, FloatArray]:
             JOIN annotations_campaignitem i ON i.id = t.item_id
             JOIN annotations_campaign c ON c.id = i.campaign_id AND c.kind = 'rating'
             CROSS JOIN LATERAL jsonb_each_text(t.answer -> 'scores') AS g(key, value)
-            WHERE c.project_id = {int(project_id)} ORDER BY 1, 2, t.id DESC) AS n""",
+            WHERE {within} ORDER BY 1, 2, t.id DESC) AS n""",
     )
     decided = {}
     for criterion_id, (output, score) in rows.items():

@@ -53,7 +53,7 @@ class Sampled:
 
 
 def with_weights(
-    project_id: int, humans: Mapping[int, HumanScores], *, outputs: IntArray
+    project_id: int, humans: Mapping[int, HumanScores], *, outputs: IntArray, round_id: int = 0
 ) -> dict[int, HumanScores]:
     """The ratings by criterion id, with the weights of outputs. Outputs that only a campaign
     without a design chose lose their mean where others have one: on SummEval's consistency, gpt-4o
@@ -61,8 +61,9 @@ def with_weights(
 
     Args:
         outputs: shape (outputs,), the ids of the outputs that `humans` are about.
+        round_id: the campaign that all of `humans` are from; 0: from anywhere.
     """
-    found = sampled(project_id, humans, outputs=outputs)
+    found = sampled(project_id, humans, outputs=outputs, round_id=round_id)
     if not found:
         return dict(humans)
     weighted = {}
@@ -85,11 +86,14 @@ def weighted_scores(project_id: int, criterion_id: int, outputs: IntArray) -> Hu
 
 
 def sampled(
-    project_id: int, humans: Mapping[int, HumanScores], *, outputs: IntArray
+    project_id: int, humans: Mapping[int, HumanScores], *, outputs: IntArray, round_id: int = 0
 ) -> dict[int, Sampled]:
-    """With which probability outputs were chosen, by criterion id; empty where nothing was."""
+    """With which probability outputs were chosen, by criterion id; empty where nothing was. What
+    files state is not of any round."""
     campaigns = _campaigns(project_id)
-    stated = _stated(project_id)
+    if round_id:
+        campaigns = {pk: campaign for pk, campaign in campaigns.items() if pk == round_id}
+    stated = {} if round_id else _stated(project_id)
     if not campaigns and not stated:
         return {}
     drawn = {pk: one for pk, one in campaigns.items() if one.probability is not None}

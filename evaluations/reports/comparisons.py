@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 
 from django.db import connection
 
-from annotations.models import Preference
+from annotations.answering.answers import preference_pairs
+from annotations.models import Assignment, AssignmentState, ItemKind, Preference
 from evaluations.models import Criterion, Judge, PairScore, Project
 from evaluations.models.newest_scores import newest_scores
 from geval.reports.data import ReportData
@@ -30,11 +31,14 @@ def leaderboards(
     judges: Sequence[Judge],
     criteria: Sequence[Criterion],
     annotators: Collection[int] = (),
+    round_id: int = 0,
 ) -> tuple[tuple[str, Leaderboard], ...]:
     """A leaderboard for each criterion, and overall, that people or judges compared outputs on.
 
     Args:
         annotators: whose comparisons count, by id; all if there are none.
+        round_id: the campaign whose comparisons by people alone count; 0: of each person's
+            comparisons of a pair the newest.
     """
     names = {criterion.pk: criterion.name for criterion in criteria}
     compared = (
@@ -56,7 +60,7 @@ def leaderboards(
                 data,
                 judges,
                 pk,
-                _compared(project, data, pk, annotators),
+                compared_by_people(project, data, pk, annotators, round_id),
                 _verdicts_of(project, pk, frozenset(data.system_ids.tolist())),
             ),
         )
@@ -65,10 +69,16 @@ def leaderboards(
     )
 
 
-def _compared(
-    project: Project, data: ReportData, criterion_id: int | None, annotators: Collection[int]
+def compared_by_people(
+    project: Project,
+    data: ReportData,
+    criterion_id: int | None,
+    annotators: Collection[int],
+    round_id: int,
 ) -> list[Compared]:
     """People's comparisons in the part of the project that the report is about."""
+    if round_id:
+        return _compared_in_round(data, criterion_id, annotators, round_id)
     rows = Preference.objects.filter(annotator__project=project, criterion=criterion_id)
     if annotators:
         rows = rows.filter(annotator__in=annotators)
@@ -86,6 +96,36 @@ def _compared(
         for row in itertools.starmap(Compared, rows.values_list(*columns))
         if row.document in documents and row.first in systems and row.second in systems
     ]
+
+
+def _compared_in_round(
+    data: ReportData, criterion_id: int | None, annotators: Collection[int], round_id: int
+) -> list[Compared]:
+    """People's comparisons in one campaign, also where newer ones of theirs count elsewhere."""
+    places = zip(
+        data.document_ids[data.outputs.document].tolist(),
+        data.system_ids[data.outputs.system].tolist(),
+        strict=True,
+    )
+    place_of = dict(zip(data.output_ids.tolist(), places, strict=True))
+    answers = Assignment.objects.filter(
+        campaign=round_id, item__kind=ItemKind.ORDINARY, state=AssignmentState.SUBMITTED
+    )
+    if annotators:
+        answers = answers.filter(annotator__in=annotators)
+    rows = []
+    for answer, shown, annotator in answers.order_by("pk").values_list(
+        "answer", "shown", "annotator"
+    ):
+        for pair in preference_pairs(answer or {}, shown):
+            if (pair.criterion or None) != criterion_id or not (
+                pair.output_a in place_of and pair.output_b in place_of
+            ):
+                continue
+            document, first = place_of[pair.output_a]
+            second = place_of[pair.output_b][1]
+            rows.append(Compared(document, first, second, pair.value, pair.a_was_left, annotator))
+    return rows
 
 
 def _verdicts_of(

@@ -2,12 +2,14 @@
 
 import itertools
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from django.db import connection
 
+from annotations.models import Campaign, CampaignState
 from evaluations.models import Criterion, EvaluationRun, Judge, LockedDocuments, Project
 from evaluations.models.corpus import System
 from evaluations.models.newest_scores import newest_scores
@@ -22,6 +24,7 @@ from evaluations.models.query_arrays import (
 from evaluations.ratings.human_scores import human_scores
 from evaluations.ratings.weights import with_weights
 from geval.reports.data import ReportData
+from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, rounded
@@ -179,6 +182,30 @@ def _by(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
         f"FROM {scores}",
     )
     return {ids_of_key(both): columns for both, columns in groups.items()}
+
+
+@from_replica
+def in_round(data: ReportData, project: Project, round_id: int) -> ReportData:
+    """The same with people's ratings of one campaign alone; all of them, if it is 0."""
+    if not round_id:
+        return data
+    outputs = data.output_ids
+    humans = human_scores(project.pk, [*data.humans], outputs=outputs, round_id=round_id)
+    weighted = with_weights(project.pk, humans, outputs=outputs, round_id=round_id)
+    return replace(data, humans=weighted)
+
+
+def rounds_of(project_id: int) -> dict[int, str]:
+    """The names of campaigns with answers, by id, oldest first; empty where there is only one."""
+    campaigns = Campaign.objects.filter(project_id=project_id).exclude(state=CampaignState.DRAFT)
+    rounds = dict(campaigns.order_by("pk").values_list("pk", "name"))
+    return rounds if len(rounds) > 1 else {}
+
+
+def options_of(query: Mapping[str, Any], project: Project) -> tuple[ReportOptions, list[str]]:
+    """The view of a project's report that an address asks for, and its errors."""
+    rounds = rounds_of(project.pk) if query.get("round") else NO_ROUNDS
+    return read_options(query, known=ids_of(project.pk), rounds=rounds)
 
 
 def ids_of(project_id: int) -> dict[str, list[int]]:

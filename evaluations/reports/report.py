@@ -6,7 +6,7 @@ from typing import Any
 from evaluations.models import Criterion, Judge, Project
 from evaluations.registry import instructed_judges
 from evaluations.reports.comparisons import leaderboards
-from evaluations.reports.data import load_data
+from evaluations.reports.data import in_round, load_data
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.searched import Searches, searches_behind
 from evaluations.reports.timing import report_seconds
@@ -82,7 +82,8 @@ def selected_data(
     options: ReportOptions,
 ) -> ReportData:
     """The numbers that a report is of: without locked ratings, and as the view selects them."""
-    return load_data(project, list(judges), list(criteria)).selected(options)
+    data = load_data(project, list(judges), list(criteria))
+    return in_round(data, project, options.round).selected(options)
 
 
 def _chosen(records: Collection[Any], ids: tuple[int, ...]) -> list[Any]:
@@ -104,7 +105,10 @@ def _boards(
 ) -> tuple[tuple[str, Leaderboard], ...]:
     """Results of comparisons by criterion; those of all criteria together have been seen where
     those of any have."""
-    boards = leaderboards(project, data, [*judges], [*criteria], annotators=options.annotators)
+    boards = leaderboards(
+        project, data, [*judges], [*criteria],
+        annotators=options.annotators, round_id=options.round,
+    )  # fmt: skip
     ids = {criterion.name: [criterion.pk] for criterion in criteria}
     every = [criterion.pk for criterion in criteria]
     return tuple(

@@ -201,6 +201,8 @@ def of_ratings(options: ReportOptions) -> ReportOptions:
         systems=options.systems,
         criteria=options.criteria,
         documents=options.documents,
+        round=options.round,
+        round_name=options.round_name,
     )
 
 

@@ -44,6 +44,7 @@ EPSILON_FOR = {"0.2": "experts", "0.15": "skilled people", "0.1": "crowds"}
 EPSILON_HELP = "of the annotator test: " + ", ".join(
     f"{value} for {people}" for value, people in EPSILON_FOR.items()
 )
+NO_ROUNDS: Mapping[int, str] = {}
 LISTS = ("annotators", "systems", "judges", "criteria")
 
 
@@ -52,7 +53,8 @@ class ReportOptions:
     """A view of a report. Empty lists mean all; `documents` is a part of their doc_id.
 
     `over` is what is left out for intervals and swapped for significance; `epsilon` is of the
-    annotator test; `human_score` is what judges are compared with.
+    annotator test; `human_score` is what judges are compared with. `round` is the campaign whose
+    answers alone count, and `round_name` its name; 0: each person's newest answer counts.
     """
 
     level: Level = "summary"
@@ -65,6 +67,8 @@ class ReportOptions:
     judges: tuple[int, ...] = ()
     criteria: tuple[int, ...] = ()
     documents: str = ""
+    round: int = 0
+    round_name: str = ""
 
     @property
     def pairs(self) -> list[tuple[str, Any]]:
@@ -72,7 +76,7 @@ class ReportOptions:
         pairs: list[tuple[str, Any]] = []
         for field in fields(self):
             value = getattr(self, field.name)
-            if value != field.default:
+            if value != field.default and field.name != "round_name":
                 pairs.extend(
                     (field.name, one) for one in (value if isinstance(value, tuple) else (value,))
                 )
@@ -89,14 +93,23 @@ class ReportOptions:
         return "spearman" if self.coefficient == "kendall" else "kendall"
 
     @property
+    def has_usual_human_score(self) -> bool:
+        """Whether judges are compared with the mean of each person's newest rating."""
+        return self.human_score == MEAN and not self.round
+
+    @property
     def human_score_name(self) -> str:
         """What judges are compared with, as a choice is named."""
-        return HUMAN_SCORES[self.human_score][0]
+        return HUMAN_SCORES[self.human_score][0] + self._in_round
 
     @property
     def human_score_in_words(self) -> str:
         """What judges are compared with, in a sentence."""
-        return HUMAN_SCORES[self.human_score][1]
+        return HUMAN_SCORES[self.human_score][1] + self._in_round
+
+    @property
+    def _in_round(self) -> str:
+        return f" in the round “{self.round_name}”" if self.round else ""
 
     @property
     def human_score_label(self) -> str:
@@ -116,7 +129,10 @@ class ReportOptions:
 
 
 def read_options(
-    query: Mapping[str, Any], *, known: Mapping[str, Iterable[int]]
+    query: Mapping[str, Any],
+    *,
+    known: Mapping[str, Iterable[int]],
+    rounds: Mapping[int, str] = NO_ROUNDS,
 ) -> tuple[ReportOptions, list[str]]:
     """The options in an address, and in words what of it cannot be used; that part falls back to
     the default.
@@ -124,6 +140,7 @@ def read_options(
     Args:
         query: with `getlist`, as Django's QueryDict has it.
         known: the ids of annotators, systems, judges and criteria that there are.
+        rounds: the names of campaigns whose answers can be looked at alone, by id.
     """
     chosen: dict[str, Any] = {}
     errors = []
@@ -149,6 +166,12 @@ def read_options(
                 " here."
             )
         chosen[name] = ids
+    if asked := str(query.get("round") or ""):
+        number = whole_number(asked, default=-1)
+        if number in rounds:
+            chosen |= {"round": number, "round_name": rounds[number]}
+        else:
+            errors.append(f"There is no round {asked[:40]!r} here.")
     chosen["documents"] = str(query.get("documents") or "").replace("\0", "").strip()[:200]
     return ReportOptions(**chosen), errors
 

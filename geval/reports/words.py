@@ -412,17 +412,23 @@ def weights_note(report: Report) -> str:
 
 
 def compared_with(options: ReportOptions) -> str:
-    """What judges are compared with, where it is not the mean of ratings."""
+    """What judges are compared with, where it is not the mean of everybody's newest rating."""
+    words = ""
+    if options.round:
+        words = f"Only answers of the round “{options.round_name}” count. "
+    if options.human_score == MEAN:
+        return words.strip()
     return (
-        f"Judges are compared with {options.human_score_in_words}, not with the mean of ratings."
-        " Agreement between annotators, one rater and the alternative annotator test use ratings"
-        " as they were given."
+        f"{words}Judges are compared with {options.human_score_in_words}, not with the mean of"
+        " ratings. Agreement between annotators, one rater and the alternative annotator test use"
+        " ratings as they were given."
     )
 
 
 def human_score_note(report: Report) -> str:
-    """The note about a human score that is not the mean of ratings; empty if it is."""
-    if report.options.human_score == MEAN:
+    """The note about a human score that is not the mean of everybody's newest rating; empty if it
+    is."""
+    if report.options.has_usual_human_score:
         return ""
     note = compared_with(report.options)
     for result in report.criteria:

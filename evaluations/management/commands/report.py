@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.models import Criterion, Judge, Project
+from evaluations.reports.data import rounds_of
 from evaluations.reports.report import build_report, selected_data
 from geval.reports.downloads.formats import BY_WORD
 from geval.reports.downloads.latex import as_latex
@@ -64,6 +65,12 @@ class Command(SiteCommand):
             "--human-score", choices=WORDS["human_score"], default=MEAN, help=HUMAN_SCORE_HELP
         )
         parser.add_argument(
+            "--round",
+            metavar="CAMPAIGN",
+            help="count only what people answered in this campaign; otherwise each person's newest"
+            " answer counts",
+        )
+        parser.add_argument(
             "--marks",
             metavar="J",
             help="with --format latex: mark judges that agree better with people than this one, †"
@@ -81,6 +88,7 @@ class Command(SiteCommand):
             options["over"],
             options["epsilon"],
             options["human_score"],
+            **_round_fields(project, options["round"]),
         )
         if options["marks"]:
             if options["format"] != "latex" or options["over"] != "documents":
@@ -108,3 +116,19 @@ class Command(SiteCommand):
         data = selected_data(project, {*shown, baseline}, criteria, view)
         report = build_report(project, judges=shown, criteria=criteria, options=view, data=data)
         return as_latex(report, marks_against(baseline, shown, criteria, data, view))
+
+
+def _round_fields(project: Project, name: str | None) -> dict[str, Any]:
+    """The round of a view, by its campaign's name.
+
+    Raises:
+        CommandError: there is none of this name; the message lists existing ones.
+    """
+    if not name:
+        return {}
+    rounds = {name.lower(): (pk, name) for pk, name in rounds_of(project.pk).items()}
+    if name.lower() not in rounds:
+        existing = ", ".join(name for _pk, name in rounds.values()) or "fewer than two campaigns"
+        raise CommandError(f"Project {project.slug} has no round {name!r} (rounds: {existing}).")
+    pk, title = rounds[name.lower()]
+    return {"round": pk, "round_name": title}

@@ -14,6 +14,7 @@ from django.http import QueryDict
 
 from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found
+from evaluations.reports.data import in_round
 from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers, largest_gaps
 from evaluations.reports.disagreements.view import GapView, read_gap_view
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
@@ -144,7 +145,7 @@ class ComputedReport(ReportView):
 
     @cached_property
     def everything(self) -> ReportData:
-        return self.read(self.project)
+        return in_round(self.read(self.project), self.project, self.options.round)
 
     @cached_property
     def data(self) -> ReportData:

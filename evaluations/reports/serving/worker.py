@@ -21,12 +21,11 @@ from evaluations.models import KeptPart, KeptReport, KeptState
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
-from evaluations.reports.data import ids_of, load_data
+from evaluations.reports.data import load_data, options_of
 from evaluations.reports.serving.cached_report import fingerprint_of
 from evaluations.reports.serving.parts import CODE, REPORT, ComputedReport, page_and_query
 from evaluations.reports.serving.stored import stored
 from geval.reports import memo
-from geval.reports.options import read_options
 from geval.verdicts.steps import OnStep, between
 
 # A worker that computes renews its lease twice a second; one that does not has died.
@@ -183,7 +182,7 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
     project = kept.project
     page, written = page_and_query(kept.view)
     query = QueryDict(written)
-    options, _errors = read_options(query, known=ids_of(project.pk))
+    options, _errors = options_of(query, project)
     view = page.read(query, options)
     if page.row_view(view.query) != kept.view:
         # What a filter named was removed; without it the view would show more.

@@ -19,7 +19,7 @@ from evaluations.judging.runs.starting import RunRequest, start_remainder, start
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
-from evaluations.reports.data import ids_of
+from evaluations.reports.data import options_of
 from evaluations.reports.disagreements.listing import (
     MOST_GAPS,
     USUAL_GAPS,
@@ -35,7 +35,7 @@ from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
 from geval.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
-from geval.reports.options import ReportOptions, read_options
+from geval.reports.options import ReportOptions
 
 # How long programs wait before they ask again for numbers that are being computed.
 RETRY_SECONDS = 5
@@ -144,6 +144,7 @@ class ReportQuery(In):
     over: str = Field("", max_length=20)
     human_score: str = Field("", max_length=20)
     documents: str = Field("", max_length=200)
+    round: int | None = Field(None, description="a campaign's id: only answers given in it count")
 
 
 class ReportProgress(Schema):
@@ -296,7 +297,7 @@ def get_report(
     project = project_for(request, slug)
     given = QueryDict(mutable=True)
     given.update({name: value for name, value in query.dict().items() if value})
-    options, errors = read_options(given, known=ids_of(project.pk))
+    options, errors = options_of(given, project)
     if errors:
         raise ValidationError(errors)
     view = report_view(project, options)

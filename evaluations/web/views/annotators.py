@@ -7,9 +7,10 @@ from django.shortcuts import render
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
+from evaluations.reports.data import options_of
 from evaluations.reports.serving.parts import ANNOTATORS
 from evaluations.reports.serving.view import page_view
-from evaluations.web.views.reports import options_of, waits
+from evaluations.web.views.reports import waits
 from geval.reports.annotators import of_ratings
 from geval.thresholds import SPLIT
 

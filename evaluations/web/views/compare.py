@@ -7,10 +7,11 @@ from django.shortcuts import render
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
+from evaluations.reports.data import options_of
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.two_judges.page import tests_of_two, two_judges
 from evaluations.reports.two_judges.view import read_pair_view
-from evaluations.web.views.reports import options_of, waits
+from evaluations.web.views.reports import waits
 
 
 @project_view(READERS)

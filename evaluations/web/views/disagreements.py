@@ -13,6 +13,7 @@ from evaluations.judging.judges.examples import add_examples
 from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
+from evaluations.reports.data import options_of
 from evaluations.reports.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
 from evaluations.reports.disagreements.listing import (
     MOST_GAPS,
@@ -23,7 +24,7 @@ from evaluations.reports.disagreements.numbers import rated_outputs
 from evaluations.reports.disagreements.page import disagreements, numbers_of_view
 from evaluations.reports.disagreements.view import BASES, GapView, read_gap_view
 from evaluations.web.forms import CauseForm, ExamplesForm, GapForm, GapsForm
-from evaluations.web.views.reports import options_of, waits
+from evaluations.web.views.reports import waits
 
 
 @project_view(READERS)

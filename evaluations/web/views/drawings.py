@@ -12,11 +12,11 @@ from django.utils.text import slugify
 
 from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
+from evaluations.reports.data import options_of
 from evaluations.reports.serving.view import report_view
 from evaluations.web.views.reports import (
     chosen_figures,
     number_in_view,
-    options_of,
     waits,
     waits_as_text,
 )

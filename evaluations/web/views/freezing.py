@@ -9,11 +9,11 @@ from django.views.decorators.http import require_POST
 
 from evaluations.models import Project, ReportSnapshot
 from evaluations.people.access import EDITORS, READERS, project_view
+from evaluations.reports.data import options_of
 from evaluations.reports.downloads.frozen_page import POLICY, frozen_page
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import SnapshotForm
-from evaluations.web.views import reports
 
 # Of a hash; enough to name one of a project's snapshots.
 LEAST_CHARACTERS = 8
@@ -27,7 +27,7 @@ def snapshot_create(request: HttpRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "The note is too long; the limit is 300 characters.")
         return redirect("evaluations:report_detail", project.slug)
-    options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
+    options, _errors = options_of(QueryDict(form.cleaned_data["query"]), project)
     try:
         view = report_view(project, options)
         content = view.download("json")
@@ -61,7 +61,7 @@ def snapshot_list(request: HttpRequest, project: Project) -> HttpResponse:
     found = snapshots.filter(sha256__startswith=wanted) if wanted else snapshots
     if len(wanted) >= LEAST_CHARACTERS and len(found) == 1:
         return redirect(found[0])
-    options, _errors = reports.options_of(request.GET, project)
+    options, _errors = options_of(request.GET, project)
     context = {
         "project": project,
         "tab": "report",
@@ -80,7 +80,7 @@ def snapshot_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
         name = f"{project.slug}-{snapshot}.json"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
-    options, _errors = reports.options_of(QueryDict(snapshot.query), project)
+    options, _errors = options_of(QueryDict(snapshot.query), project)
     context = {"project": project, "tab": "report", "snapshot": snapshot, "options": options}
     return render(request, "evaluations/snapshot_detail.html", context)
 

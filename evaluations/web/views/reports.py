@@ -11,6 +11,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
 from evaluations.models import Criterion, Judge, Project, Study
@@ -18,7 +19,7 @@ from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.registry import sensitivities
 from evaluations.reports.chosen_figures import ChosenFigures
-from evaluations.reports.data import ids_of
+from evaluations.reports.data import options_of, rounds_of
 from evaluations.reports.page import ReportPage
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.cached_report import NotComputedError, try_again
@@ -27,7 +28,7 @@ from evaluations.reports.serving.parts import ReportView, page_and_query
 from evaluations.reports.serving.view import report_view
 from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
-from geval.reports.options import MEAN, WORDS, ReportOptions, read_options
+from geval.reports.options import MEAN, WORDS, ReportOptions
 from geval.texts.hidden_fields import whole_number
 
 # How often pages and programs ask again for numbers that are being computed.
@@ -83,11 +84,6 @@ def choices_of(project: Project) -> dict[str, list[Any]]:
         "annotators": list(project.annotators.filter(kind="person")),
         "systems": list(project.systems.all()),
     }
-
-
-def options_of(query: QueryDict, project: Project) -> tuple[ReportOptions, list[str]]:
-    """The view that an address asks for, and its errors."""
-    return read_options(query, known=ids_of(project.pk))
 
 
 def criterion_in_view(project: Project, options: ReportOptions, criterion: int) -> Criterion:
@@ -192,6 +188,7 @@ def report_context(request: HttpRequest, project: Project, *, base: str = "") ->
         "cached": view.cached,
         "errors": errors,
         "choices": choices,
+        "rounds": rounds_of(project.pk),
         "words": WORDS | {"level": page.report.levels if page else WORDS["level"]},
         "base": base or request.path,
         "options": options,
@@ -362,6 +359,7 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     content = report_view(project, options).download(ending)
     response = HttpResponse(content, BY_ENDING[ending].content_type)
     score = "" if options.human_score == MEAN else f"-{options.human_score}"
-    name = f"{project.slug}-report{score}.{ending}"
+    of_round = f"-{slugify(options.round_name)}" if options.round else ""
+    name = f"{project.slug}-report{score}{of_round}.{ending}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -16,6 +16,7 @@ from evaluations.models import Project, ShareLink
 from evaluations.models.sharing import new_token
 from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, project_view
+from evaluations.reports.data import options_of
 from evaluations.web.forms import ShareForm
 from evaluations.web.views import drawings, reports
 from geval.reports.options import LISTS
@@ -37,7 +38,7 @@ def share_create(request: HttpRequest, project: Project) -> HttpResponse:
         )
         return redirect("evaluations:report_detail", project.slug)
     token, days = new_token(), form.cleaned_data["days"]
-    options, _errors = reports.options_of(QueryDict(form.cleaned_data["query"]), project)
+    options, _errors = options_of(QueryDict(form.cleaned_data["query"]), project)
     ShareLink.objects.create(
         project=project,
         digest=digest_of(token),
@@ -94,7 +95,7 @@ def _view_of(link: ShareLink, query: QueryDict) -> QueryDict:
             show more.
     """
     view = QueryDict(link.query, mutable=True)
-    options, _errors = reports.options_of(view, link.project)
+    options, _errors = options_of(view, link.project)
     if any(any(view.getlist(name)) and not getattr(options, name) for name in LISTS):
         raise Http404(
             "What this link showed no longer exists. Ask the person who sent it for a new one."

@@ -67,6 +67,8 @@ def as_json(report: Report) -> str:
             result.criterion: _criterion_json(result, report.levels) for result in report.criteria
         },
     }
+    if report.options.round:
+        content["round"] = report.options.round_name
     if report.options.human_score != MEAN:
         content["human_score"] = {
             "kind": report.options.human_score,
