@@ -233,6 +233,7 @@ def test_an_item_that_it_cannot_take_is_no_trial_for_the_others(
     assert failed(run) == run.items.filter(output=first.output, reply=None).count() > 0
 
 
+@pytest.mark.slow  # two and a half minutes: the pace that was learned lets few calls try
 def test_who_resumes_by_hand_begins_anew(run: EvaluationRun, door: Door) -> None:
     door.passes = 4
     worked_on(run)

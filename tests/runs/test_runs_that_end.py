@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.judging.runs import leases
+from evaluations.judging.runs import database, leases
 from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run, pause_run, resume_run
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.shift import Shift
@@ -180,8 +180,10 @@ def test_a_result_that_the_database_refuses_fails_its_item_and_its_calls_count(
 
 
 def test_a_full_disk_is_said_on_the_run(
-    small_project: Project, make_judge: MakeJudge, refusing: Callable[..., None]
-) -> None:
+    small_project: Project, make_judge: MakeJudge, refusing: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(database, "DATABASE_PATIENCE_SECONDS", 0.2)
     refusing("evaluations_modelreply", when="true", code="53100")
 
     run = worked_on(started(make_judge(small_project, use_steps=False)))
