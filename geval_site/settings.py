@@ -15,6 +15,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from geval.files.limits import DEFAULT_LIMITS, FileLimits
+from geval.texts import in_languages
 from geval_site import environment, logs
 from geval_site.databases import REPLICA, broker_options, database_settings
 from geval_site.datafolder import (
@@ -260,18 +261,9 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LANGUAGE_CODE = "en"
-# Of annotators' pages and mails, each with its own name; everything else is in English. A request
-# is in another language only within `evaluations.people.languages.in_language`.
-LANGUAGES = [
-    ("en", "English"),
-    ("de", "Deutsch"),
-    ("fr", "Français"),
-    ("es", "Español"),
-    ("pt", "Português"),
-    ("ja", "日本語"),
-    ("zh-hans", "简体中文"),
-    ("ar", "العربية"),
-]
+# Of annotators' pages and mails; everything else is in English. A request is in another language
+# only within `evaluations.people.languages.in_language`.
+LANGUAGES = list(in_languages.LANGUAGES.items())
 LOCALE_PATHS = [BASE_DIR / "geval_site" / "locale"]
 LANGUAGE_COOKIE_AGE = 365 * 86400
 LANGUAGE_COOKIE_HTTPONLY = True

@@ -10,7 +10,9 @@ from django.utils.translation import gettext_lazy
 from annotations.models import Campaign, OpenLink
 from annotations.open_links.arrival import LONGEST_ID
 from annotations.open_links.outcomes import why_not_a_way_back
+from evaluations.people.languages import own_name
 from evaluations.web.field_groups import FieldGroup, field_groups
+from geval.texts.in_languages import name_in
 from geval.texts.short_questions import (
     CHOICE,
     NUMBER,
@@ -40,6 +42,7 @@ FOLDED = (
 )  # fmt: skip
 _QUESTIONS_HELP = (
     "One per line: the question, then | and “text”, “number” or the choices, separated by commas."
+    " In several languages: Are you a teacher? [de] Lehren Sie? | yes [de] ja, no [de] nein."
 )
 
 
@@ -174,7 +177,7 @@ class OwnCodeForm(forms.Form):
 
 
 class ShortQuestionsForm(forms.Form):
-    """The short questions of a link; `answers` are by the text of the question."""
+    """The short questions of a link; `answers` are by the name of the question."""
 
     def __init__(self, stored: list[dict[str, Any]], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -186,7 +189,7 @@ class ShortQuestionsForm(forms.Form):
         answers = {}
         for number, question in enumerate(self.questions):
             value = self.cleaned_data[f"q{number}"]
-            answers[question.text] = shown_number(value) if question.kind == NUMBER else value
+            answers[question.name] = shown_number(value) if question.kind == NUMBER else value
         return answers
 
 
@@ -203,16 +206,17 @@ def _questions(lines: str) -> list[dict[str, Any]]:
 
 
 def _field(question: ShortQuestion) -> forms.Field:
+    label = own_name(question.text)
     if question.kind == CHOICE:
         return forms.ChoiceField(
-            label=question.text,
-            choices=[(option, option) for option in question.options],
+            label=label,
+            choices=[(name_in(option), own_name(option)) for option in question.options],
             widget=forms.RadioSelect,
         )
     if question.kind == NUMBER:
-        return forms.FloatField(label=question.text, min_value=-1e12, max_value=1e12)
+        return forms.FloatField(label=label, min_value=-1e12, max_value=1e12)
     return forms.CharField(
-        label=question.text,
+        label=label,
         required=False,
         max_length=5000,
         widget=forms.Textarea(attrs={"rows": 2}),

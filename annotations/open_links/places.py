@@ -92,10 +92,10 @@ def _why_not(link: OpenLink, before: dict[str, Any]) -> str:
     if placed.count() >= link.people:
         return ScreenedFor.FULL
     for question in map(question_of, link.before):
-        option = before.get(question.text)
+        option = before.get(question.name)
         wanted = question.quotas.get(str(option))
         if wanted is not None and (
-            not wanted or placed.filter(before__contains={question.text: option}).count() >= wanted
+            not wanted or placed.filter(before__contains={question.name: option}).count() >= wanted
         ):
             return ScreenedFor.GROUP
     return ""

@@ -41,9 +41,9 @@ class Payment:
     def groups(self) -> list[str]:
         """Their answers to the questions that have quotas."""
         return [
-            str(self.participant.before[question.text])
+            str(self.participant.before[question.name])
             for question in map(question_of, self.participant.link.before)
-            if question.quotas and question.text in self.participant.before
+            if question.quotas and question.name in self.participant.before
         ]
 
 

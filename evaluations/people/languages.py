@@ -12,7 +12,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 
 from evaluations.models import PersonalSettings
 from geval.scales import short
-from geval.texts.in_languages import part_in
+from geval.texts.in_languages import name_in, part_in
 from geval.texts.numbers import thin
 
 
@@ -95,7 +95,12 @@ def with_point(number: float) -> str:
 
 def own_words(text: str) -> str:
     """What somebody wrote for annotators, in the language of the page if they wrote it so."""
-    return part_in(text, translation.get_language() or "", [code for code, _ in settings.LANGUAGES])
+    return part_in(text, translation.get_language() or "")
+
+
+def own_name(name: str) -> str:
+    """The same of a name, a title or a question."""
+    return name_in(name, translation.get_language() or "")
 
 
 def _of_browser(request: HttpRequest) -> list[str]:

@@ -1,26 +1,56 @@
-"""Texts that hold themselves in several languages: parts that begin with a line such as `[de]`."""
+"""Texts that hold themselves in several languages: `[de]` begins the part for readers of German,
+alone on a line of a text, and within a name, which has one line."""
 
 import re
-from collections.abc import Collection
+
+# Of annotators' pages and mails, by code, each with its own name.
+LANGUAGES = {
+    "en": "English",
+    "de": "Deutsch",
+    "fr": "Français",
+    "es": "Español",
+    "pt": "Português",
+    "ja": "日本語",
+    "zh-hans": "简体中文",
+    "ar": "العربية",
+}
+_CODE = rf"\[({'|'.join(map(re.escape, LANGUAGES))})\]"
+# A code within a line that nothing follows is part of the text: "Rate texts [de]".
+_IN_LINE = re.compile(rf"(?:^|[ \t]+){_CODE}[ \t]+(?=\S)", re.IGNORECASE)
+_ON_A_LINE = re.compile(rf"^[ \t]*{_CODE}[ \t]*\r?$\n?", re.MULTILINE | re.IGNORECASE)
 
 
-def part_in(text: str, language: str, languages: Collection[str]) -> str:
+def part_in(text: str, language: str) -> str:
     """The part of a text for a language.
 
     Args:
-        text: what stands before the first line such as `[de]` is for all languages without a part
-            of their own; if nothing does, the first part is.
-        language: a code of `languages`, in small letters.
-        languages: the codes that begin a part; other lines in brackets are text.
+        text: what stands before the first code is for all languages without a part of their own; if
+            nothing does, the first part is.
+        language: a code of `LANGUAGES`.
 
-    >>> part_in("Rate it.\\n[de]\\nBewerten Sie.", "de", ("de", "fr"))
+    >>> part_in("Rate it.\\n[de]\\nBewerten Sie.", "de")
     'Bewerten Sie.'
-    >>> part_in("Rate it.\\n[de]\\nBewerten Sie.", "fr", ("de", "fr"))
-    'Rate it.'
     """
-    codes = "|".join(map(re.escape, languages))
-    head = re.compile(rf"^[ \t]*\[({codes})\][ \t]*\r?$\n?", re.MULTILINE | re.IGNORECASE)
-    first, *others = head.split(text)
+    return _part(_ON_A_LINE, text, language)
+
+
+def name_in(name: str, language: str = "") -> str:
+    """The part of a name, a title or a question for a language.
+
+    Args:
+        name: one line; see `part_in`.
+        language: a code of `LANGUAGES`; "" for the part that no language is named for.
+
+    >>> name_in("Summaries [de] Zusammenfassungen", "de")
+    'Zusammenfassungen'
+    >>> name_in("Summaries [de] Zusammenfassungen")
+    'Summaries'
+    """
+    return _part(_IN_LINE, name, language)
+
+
+def _part(code: re.Pattern[str], text: str, language: str) -> str:
+    first, *others = code.split(text)
     if not others:
         return text
     parts: dict[str, str] = {

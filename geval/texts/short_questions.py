@@ -5,12 +5,16 @@
     Is there anything else that we should know? | text
 
 A number after a choice says how many people with that answer are wanted. Choices and numbers have
-to be answered, texts may be left empty.
+to be answered, texts may be left empty. Questions and choices can be in several languages:
+`Are you a teacher? [de] Lehren Sie? | yes [de] ja = 50, no [de] nein`; answers are stored by their
+first words.
 """
 
 import math
 from dataclasses import dataclass, field
 from typing import Any
+
+from geval.texts.in_languages import name_in
 
 CHOICE, NUMBER, TEXT = "choice", "number", "text"
 MOST_QUESTIONS, MOST_OPTIONS, LONGEST = 30, 50, 300
@@ -23,7 +27,8 @@ class ShortQuestionError(ValueError):
 
 @dataclass(frozen=True)
 class ShortQuestion:
-    """A question; `quotas` has the number of people wanted for options that state one."""
+    """A question; `quotas` has the number of people wanted for options that state one, by their
+    names. The text and the options are as written, in all their languages."""
 
     text: str
     kind: str
@@ -31,11 +36,17 @@ class ShortQuestion:
     quotas: dict[str, int] = field(default_factory=dict)
 
     @property
+    def name(self) -> str:
+        """What its answers are stored by."""
+        return name_in(self.text)
+
+    @property
     def line(self) -> str:
         """The line that it is read from."""
+        wanted = {option: self.quotas.get(name_in(option)) for option in self.options}
         options = ", ".join(
-            f"{option} = {self.quotas[option]}" if option in self.quotas else option
-            for option in self.options
+            option if people is None else f"{option} = {people}"
+            for option, people in wanted.items()
         )
         return f"{self.text} | {options or self.kind}"
 
@@ -64,7 +75,7 @@ def read_questions(lines: str) -> list[ShortQuestion]:
     for number, line in enumerate(lines.splitlines(), start=1):
         if line.strip():
             question = _question(line.strip(), number)
-            if any(question.text == other.text for other in questions):
+            if any(question.name == other.name for other in questions):
                 raise ShortQuestionError(f"Line {number}: this question is asked already.")
             questions.append(question)
     if len(questions) > MOST_QUESTIONS:
@@ -83,18 +94,20 @@ def _question(line: str, number: int) -> ShortQuestion:
         raise ShortQuestionError(f"Line {number} has more than {LONGEST} characters.")
     if answers in (TEXT, NUMBER):
         return ShortQuestion(text, answers)
-    options, quotas = [], {}
+    options, quotas, names = [], {}, set()
     for part in answers.split(","):
         option, equals, wanted = (piece.strip() for piece in part.partition("="))
-        if not option or option in options:
+        name = name_in(option)
+        if not option or name in names:
             raise ShortQuestionError(f"Line {number}: a choice is empty or there twice.")
         options.append(option)
+        names.add(name)
         if equals:
             if not (wanted.isascii() and wanted.isdecimal() and int(wanted) <= MOST_PEOPLE):
                 raise ShortQuestionError(
                     f"Line {number}: after “{option} =” write how many people are wanted."
                 )
-            quotas[option] = int(wanted)
+            quotas[name] = int(wanted)
     if not 2 <= len(options) <= MOST_OPTIONS:
         raise ShortQuestionError(
             f"Line {number}: write “text”, “number” or 2 to {MOST_OPTIONS} choices, separated by"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from annotations.models import Campaign, OpenLink
 from evaluations.models import Project
-from geval.texts.in_languages import part_in
+from geval.texts.in_languages import name_in, part_in
+from geval.texts.short_questions import ShortQuestionError, read_questions
 
 LANGUAGES = ("en", "de", "zh-hans")
 TEXT = "Rate it.\n[de]\nBewerten Sie.\n\n[zh-hans]  \r\n请评分。\n"
@@ -21,21 +22,38 @@ TEXT = "Rate it.\n[de]\nBewerten Sie.\n\n[zh-hans]  \r\n请评分。\n"
     [("de", "Bewerten Sie."), ("zh-hans", "请评分。"), ("en", "Rate it."), ("fr", "Rate it.")],
 )
 def test_a_language_has_its_part(language: str, part: str) -> None:
-    assert part_in(TEXT, language, LANGUAGES) == part
+    assert part_in(TEXT, language) == part
 
 
 def test_without_a_text_for_all_the_first_part_is() -> None:
-    assert part_in("[de]\nBewerten Sie.\n[en]\nRate.", "fr", LANGUAGES) == "Bewerten Sie."
+    assert part_in("[de]\nBewerten Sie.\n[en]\nRate.", "fr") == "Bewerten Sie."
 
 
 @pytest.mark.parametrize("text", ["See [de] below.", "[1]\nA note.", "[it]\nVoti.", "", "x\n"])
 def test_other_brackets_are_text(text: str) -> None:
-    assert part_in(text, "de", LANGUAGES) == text
+    assert part_in(text, "de") == text
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "part"),
+    [
+        ("Rate [de] Bewerten [ja] 評価", "de", "Bewerten"),
+        ("Rate [de] Bewerten [ja] 評価", "ja", "評価"),
+        ("Rate [de] Bewerten", "fr", "Rate"),
+        ("Rate [DE] Bewerten", "de", "Bewerten"),
+        ("[de] Bewerten [en] Rate", "fr", "Bewerten"),
+        ("Rate texts [de]", "de", "Rate texts [de]"),
+        ("Rate[de] texts", "de", "Rate[de] texts"),
+        ("Rate [it] Votare", "it", "Rate [it] Votare"),
+    ],
+)
+def test_a_name_has_parts_within_its_line(name: str, language: str, part: str) -> None:
+    assert name_in(name, language) == part
 
 
 @given(st.text(alphabet="ab[]de\n "), st.sampled_from(LANGUAGES))
 def test_a_part_is_of_the_text(text: str, language: str) -> None:
-    assert part_in(text, language, LANGUAGES) in text
+    assert part_in(text, language) in text
 
 
 @pytest.mark.django_db
@@ -58,3 +76,48 @@ def test_annotators_read_guidelines_and_consent_in_their_language(
         assert "Rate it." not in german
         assert "Rate it." in other
         assert "[de]" not in german + other
+
+
+QUESTION = "Do you teach? [de] Lehren Sie? | yes [de] ja = 1, no [de] nein"
+
+
+@pytest.mark.django_db
+def test_titles_and_short_questions_are_in_the_language_of_their_readers(
+    make_campaign: Callable[..., Campaign],
+) -> None:
+    link = OpenLink.objects.create(
+        campaign=make_campaign(overlap=3), address="ferries", consent="Yes?",
+        title="Rate [de] Bewerten", before=[read_questions(QUESTION)[0].as_json()],
+    )  # fmt: skip
+    pages = {}
+    for language in ("de", "fr"):
+        visitor = Client(headers={"Accept-Language": language})
+        address = f"/c/ferries?PROLIFIC_PID={language}"
+        pages[language] = visitor.post(address, {"agree": "1"}, follow=True)
+        visitor.post("/c/ferries/start", {"q0": "yes"})
+
+    german, french = (pages[language].content.decode() for language in ("de", "fr"))
+    german, french = (" ".join(page.split()) for page in (german, french))
+    for word in ("Bewerten", "Lehren Sie?", " ja</label>", " nein</label>"):
+        assert word in german, word
+        assert word not in french, word
+    for word in ("Rate", "Do you teach?", " yes</label>"):
+        assert word in french, word
+    assert "[de]" not in german + french
+    # Whatever the language, the answer is the same, and counts for the same group.
+    answers = list(link.participants.order_by("pk").values_list("before", "state"))
+    assert answers == [({"Do you teach?": "yes"}, "active"), ({"Do you teach?": "yes"}, "screened")]
+
+
+def test_a_question_comes_back_as_its_owner_wrote_it() -> None:
+    (question,) = read_questions(QUESTION)
+    assert question.line == QUESTION
+    assert (question.name, question.quotas) == ("Do you teach?", {"yes": 1})
+
+
+@pytest.mark.parametrize(
+    "lines", ["A? [de] B? | number\nA? [fr] C? | text", "A? | yes [de] ja, yes [fr] oui"]
+)
+def test_questions_and_choices_differ_in_their_first_words(lines: str) -> None:
+    with pytest.raises(ShortQuestionError, match=r"asked already|there twice"):
+        read_questions(lines)
