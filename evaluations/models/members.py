@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from evaluations.models.project import Membership, Project, Role
 
-INVITATION_DAYS = 14
+INVITATION_DAYS, MOST_INVITATION_DAYS = 14, 90
 
 
 def _in_two_weeks() -> datetime.datetime:

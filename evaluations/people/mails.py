@@ -19,6 +19,7 @@ from evaluations.models import Invitation, Mail, PersonalSettings
 
 # A mail whose worker was lost is tried again after a while, and given up after some times.
 TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
+MOST_INVITED = 500
 _SEPARATORS = re.compile(r"[\s,;<>\"]+")
 
 
@@ -43,6 +44,25 @@ def addresses_in(text: str) -> tuple[list[str], list[str]]:
         else:
             addresses.setdefault(word.lower(), word)
     return list(addresses.values()), wrong
+
+
+def addresses_to_invite(text: str) -> list[str]:
+    """The addresses in a text.
+
+    Raises:
+        ValidationError: the site sends no mail, or the text has none, wrong ones or too many.
+    """
+    if not settings.SENDS_MAIL:
+        raise ValidationError("This site sends no mail; its administrator can set it up.")
+    addresses, wrong = addresses_in(text)
+    if wrong:
+        named = ", ".join(wrong[:5])
+        raise ValidationError(f"These are no e-mail addresses; nobody was invited: {named}")
+    if not addresses:
+        raise ValidationError("Give at least one e-mail address.")
+    if len(addresses) > MOST_INVITED:
+        raise ValidationError(f"Invite at most {MOST_INVITED} people at once.")
+    return addresses
 
 
 def send(address: str, subject: str, lines: list[str]) -> None:

@@ -1,11 +1,15 @@
 """Members of a project: invite, change roles, remove. A project always has at least one owner."""
 
 import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.db import transaction
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
@@ -15,20 +19,44 @@ from django.utils.translation import gettext as _
 from evaluations.models import Invitation, Membership, Project, Role
 from evaluations.models.members import INVITATION_DAYS
 from evaluations.models.tokens import digest_of
+from evaluations.people.waking import (
+    MessageLostError,
+    wake_for_invitation,
+    wake_for_password_reset,
+)
 
 
 class MemberError(ValueError):
     """A member cannot be changed in this way; the message says why."""
 
 
+@dataclass(frozen=True)
+class Invited:
+    """An invitation, and the token of its link, which is not stored."""
+
+    invitation: Invitation
+    token: str
+
+
+@dataclass(frozen=True)
+class MailedInvitations:
+    """How many invitations are mailed, how many addresses were left out because they are of members
+    or invited already, and from which address on no mail can be sent at the moment ("" if all
+    can)."""
+
+    mailed: int
+    left_out: int
+    lost_from: str = ""
+
+
 def invite(
     project: Project, role: str, *, by: User, note: str = "", days: int = INVITATION_DAYS,
     address: str = "",
-) -> str:  # fmt: skip
-    """Create an invitation; returns the token of its link, which is not stored."""
+) -> Invited:  # fmt: skip
+    """Create an invitation."""
     token = secrets.token_urlsafe(24)
     expires = timezone.now() + timedelta(days=days)
-    Invitation.objects.create(
+    invitation = Invitation.objects.create(
         project=project,
         role=role,
         digest=digest_of(token),
@@ -37,7 +65,39 @@ def invite(
         address=address,
         expires_at=expires,
     )
-    return token
+    return Invited(invitation, token)
+
+
+def invite_by_mail(
+    project: Project, addresses: list[str], role: str, *, by: User, days: int, language: str,
+    link_of: Callable[[str], str],
+) -> MailedInvitations:  # fmt: skip
+    """Have an invitation mailed to each address that has none and is of no member.
+
+    Args:
+        link_of: the link of an invitation's token.
+    """
+    free = not_invited(project, addresses)
+    left_out = len(addresses) - len(free)
+    for mailed, address in enumerate(free):
+        invited = invite(project, role, by=by, note=address, days=days, address=address)
+        try:
+            wake_for_invitation(invited.invitation.pk, link_of(invited.token), language)
+        except MessageLostError:
+            invited.invitation.delete()
+            return MailedInvitations(mailed, left_out, lost_from=address)
+    return MailedInvitations(len(free), left_out)
+
+
+def invitation_link(request: HttpRequest, token: str) -> str:
+    """The address at which an invitation is accepted."""
+    return request.build_absolute_uri(reverse("evaluations:invitation_accept", args=[token]))
+
+
+def revoke(project: Project, invitation_id: int) -> bool:
+    """Withdraw an open invitation; whether there is one."""
+    open_ones = project.invitations.open().filter(pk=invitation_id)
+    return open_ones.update(revoked_at=timezone.now()) > 0
 
 
 def not_invited(project: Project, addresses: list[str]) -> list[str]:
@@ -46,6 +106,19 @@ def not_invited(project: Project, addresses: list[str]) -> list[str]:
     members = project.memberships.values_list("user__email", flat=True)
     taken = {address.lower() for address in (*invited, *members)}
     return [address for address in addresses if address.lower() not in taken]
+
+
+def send_new_password(member: Membership, *, domain: str, use_https: bool) -> str:
+    """Have a link for a new password mailed to a member; for one without an address, its path.
+
+    Raises:
+        MemberError: see `link_for_new_password`.
+        MessageLostError: no mail can be sent at the moment.
+    """
+    if member.user.email and settings.SENDS_MAIL:
+        wake_for_password_reset(member.user.email, domain=domain, use_https=use_https)
+        return ""
+    return link_for_new_password(member)
 
 
 def link_for_new_password(member: Membership) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import OperationalError, models, transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
@@ -49,6 +50,17 @@ class Gone:
 
     slug: str
     rows: int
+
+
+def confirm(project: Project, name: str) -> str:
+    """The project's name, typed so that no project goes by a slip.
+
+    Raises:
+        ValidationError: it is another.
+    """
+    if name != project.name:
+        raise ValidationError(f"This is not the name of the project. Type: {project.name}")
+    return name
 
 
 def delete_project(project: Project, *, user: Any = None, by: str) -> None:

@@ -75,7 +75,7 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
     ShareLink.objects.create(project=project, digest=digest_of(SHARED), with_texts=True)
     inviter = make_user("inviter")
     project.memberships.create(user=inviter, role="owner")
-    token = invite(project, "viewer", by=inviter)
+    token = invite(project, "viewer", by=inviter).token
     other_token = ApiToken.objects.create(
         user=project.invitations.get().made_by, name="t", digest="t" * 64
     ).pk
@@ -126,7 +126,7 @@ def records_of(project: Project, make_user: Callable[..., Any]) -> dict[str, Any
         "payment": campaign.pk,
         "person": participant.pk,
         "task": campaign.pk,
-        "member": 0,
+        "member": project.memberships.get(user=inviter).pk,
         "probe": run.judge.endpoint.probes.create(model="m").pk,
         "upload": Upload.objects.create(project=project, about=initial_options(["a.csv"])).pk,
         "output": output.pk,
@@ -159,6 +159,8 @@ def address(route: str, place: dict[str, Any], member: int = 0, **other: Any) ->
             "certificates": "certificate",
             "studies": "study",
             "campaigns": "campaign",
+            "invitations": "invitation",
+            "members": "member",
         }
         kind = next((one for part, one in kinds.items() if f"/{part}/{{pk}}" in route), "judge")
         return (

@@ -53,7 +53,7 @@ def test_an_owner_invites_and_somebody_with_an_account_joins_once(
 def test_somebody_without_an_account_makes_one_by_the_link(
     boss: Client, project: Project, owner: User
 ) -> None:
-    link = f"/invitation/{invite(project, 'viewer', by=owner)}/"
+    link = f"/invitation/{invite(project, 'viewer', by=owner).token}/"
     stranger = Client()
     data = {"username": "new", "password1": "a-Long-password-77", "password2": "a-Long-password-77"}
 
@@ -68,7 +68,7 @@ def test_somebody_without_an_account_makes_one_by_the_link(
 def test_an_invitation_ends_when_it_is_taken_back_or_too_old(
     boss: Client, project: Project, owner: User
 ) -> None:
-    back, old = (invite(project, "viewer", by=owner) for _ in range(2))
+    back, old = (invite(project, "viewer", by=owner).token for _ in range(2))
     first, second = Invitation.objects.order_by("pk")
     boss.post(f"/p/small/members/invitations/{first.pk}/revoke/")
     Invitation.objects.filter(pk=second.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
@@ -84,7 +84,7 @@ def test_an_invitation_ends_with_the_right_of_whoever_made_it(
 ) -> None:
     kim, lee = make_user("kim"), Client()
     member = Membership.objects.create(project=project, user=kim, role="owner")
-    link = f"/invitation/{invite(project, 'owner', by=kim)}/"
+    link = f"/invitation/{invite(project, 'owner', by=kim).token}/"
     lee.force_login(make_user("lee"))
     assert lee.get(link).status_code == 200
 
@@ -100,7 +100,7 @@ def test_an_invitation_ends_with_the_right_of_whoever_made_it(
 def test_a_member_who_is_invited_again_keeps_their_role(
     boss: Client, project: Project, owner: User
 ) -> None:
-    boss.post(f"/invitation/{invite(project, 'viewer', by=owner)}/")
+    boss.post(f"/invitation/{invite(project, 'viewer', by=owner).token}/")
 
     assert Membership.objects.get(user=owner).role == "owner"
 

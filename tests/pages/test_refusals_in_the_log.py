@@ -55,7 +55,7 @@ def test_refused_addresses_and_keys_are_noted_without_what_was_typed(
         ("endpoint_create", "address refused"),
         ("endpoint_create", "key variable refused"),
         ("webhook_list", "address refused"),
-        ("list_endpoints", "address refused"),  # the name that the API gives to the address
+        ("make_endpoint", "address refused"),
     ]
     assert not Endpoint.objects.exists()
     page = client.get("/p/small/members/log/").content.decode()

@@ -41,7 +41,7 @@ def list_studies(request: HttpRequest, slug: Path[str], pk: int, page: Query[Pag
     return page_of(rows, page, lambda study: study_json(shown(study)))
 
 
-@router.post("/judges/{int:pk}/studies", response={201: dict[str, Any]})
+@router.post("/judges/{int:pk}/studies", response={201: dict[str, Any]}, operation_id="make_study")
 def make_study_of(request: HttpRequest, slug: Path[str], pk: int, data: StudyIn) -> Any:
     """Start a study; poll it at `GET …/studies/{id}`."""
     project = project_for(request, slug, change=True)

@@ -1,12 +1,16 @@
 """The API's application object; errors are RFC 9457 problem details."""
 
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError
 from ninja.errors import ValidationError as RequestError
+from ninja.operation import Operation
 
 from annotations.api import router as campaigns
 from annotations.open_links_api import router as open_links
@@ -15,13 +19,17 @@ from evaluations.corpus.removing import StillInUseError
 from evaluations.judging.judges.judges import ProbeNeededError
 from evaluations.judging.runs.errands import request_probe
 from evaluations.judging.runs.lifecycle import RunError
-from evaluations.people.audit import note_refusal
+from evaluations.people.audit import note_action, note_refusal
+from evaluations.people.members import MemberError
+from evaluations.people.waking import MessageLostError
+from evaluations.projects.deletion import DeletionError
 from evaluations.registry import extensions
 from evaluations.web.agents.endpoint import router as agents
 from evaluations.web.api.auth import AUTH, ForbiddenError
 from evaluations.web.api.corpus import router as corpus
 from evaluations.web.api.judges import probe_address
 from evaluations.web.api.judges import router as judges
+from evaluations.web.api.members import router as members
 from evaluations.web.api.problems import problem
 from evaluations.web.api.projects import router as projects
 from evaluations.web.api.runs import router as runs
@@ -31,8 +39,18 @@ from geval.files.said import SaidError, wider_scales, written_columns
 from geval.llm.errors import EndpointError
 from geval.llm.prompts import PromptError
 
-api = NinjaAPI(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
+
+class Api(NinjaAPI):
+    """Operations have the names of their functions in the OpenAPI document, and so of the methods
+    of `geval.client`, which are written from it (`.ci/client_operations.py`)."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return str(operation.view_func.__name__).removesuffix("_by_id")
+
+
+api = Api(title="geval_site", version="1", auth=AUTH, urls_namespace="api", docs_url="/docs")
 api.add_router("/projects", projects, tags=["projects"])
+api.add_router("/projects/{slug}", members, tags=["members"])
 api.add_router("/projects/{slug}", corpus, tags=["corpus"])
 api.add_router("/projects/{slug}", judges, tags=["judges"])
 api.add_router("/projects/{slug}", runs, tags=["runs and reports"])
@@ -41,6 +59,22 @@ api.add_router("/projects/{slug}", open_links, tags=["open campaigns"])
 api.add_router("", agents)
 for _extension in extensions():
     import_module(_extension.api).add_to(api)
+
+
+def _named(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Requests in the audit log as their operation is called: an address has one name for all of
+    its methods."""
+    operation: Operation = run.__self__  # type: ignore[attr-defined]
+
+    @wraps(run)
+    def named(request: HttpRequest, **values: Any) -> HttpResponse:
+        note_action(request, f"api:{operation.view_func.__name__}")
+        return run(request, **values)
+
+    return named
+
+
+api.add_decorator(_named, mode="view")
 api.add_decorator(refuse_unread, mode="operation")
 
 
@@ -156,6 +190,21 @@ def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
 @api.exception_handler(StillInUseError)
 def _still_in_use(_request: HttpRequest, error: StillInUseError) -> HttpResponse:
     return problem(409, "Still in use", str(error))
+
+
+@api.exception_handler(MemberError)
+def _cannot_leave(_request: HttpRequest, error: MemberError) -> HttpResponse:
+    return problem(409, "The member cannot be changed", str(error))
+
+
+@api.exception_handler(MessageLostError)
+def _not_sent(_request: HttpRequest, _error: MessageLostError) -> HttpResponse:
+    return problem(503, "Not sent", "No mail can be sent at the moment. Try again later.")
+
+
+@api.exception_handler(DeletionError)
+def _not_deleted(_request: HttpRequest, error: DeletionError) -> HttpResponse:
+    return problem(409, "The project cannot be deleted", str(error))
 
 
 @api.exception_handler(HttpError)

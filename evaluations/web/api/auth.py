@@ -1,5 +1,6 @@
 """Authenticate API requests by session or token; rights are the same as on the pages."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -9,7 +10,15 @@ from ninja.security import HttpBearer, SessionAuth
 
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import digest_of
-from evaluations.people.access import ARCHIVED, EDITORS, READERS, SAFE, member_of, why_not_call_out
+from evaluations.people.access import (
+    ARCHIVED,
+    EDITORS,
+    OWNERS,
+    READERS,
+    SAFE,
+    member_of,
+    why_not_call_out,
+)
 from evaluations.web.api.schemas import storable
 
 
@@ -17,13 +26,31 @@ class ForbiddenError(Exception):
     """The user, or the token, may not do this."""
 
 
-class TokenAuth(HttpBearer):
-    """`Authorization: Bearer geval_…`. `calls_out` is for requests that decide which addresses the
-    site calls."""
+@dataclass(frozen=True)
+class Needed:
+    """What requests of an address need.
 
-    def __init__(self, *, calls_out: bool = False) -> None:
+    Args:
+        readers, editors: the roles that may read, and change something, there.
+        calls_out: they decide which addresses the site calls.
+        archived: they may change an archived project.
+    """
+
+    readers: frozenset[str] = READERS
+    editors: frozenset[str] = EDITORS
+    calls_out: bool = False
+    archived: bool = False
+
+
+USUAL = Needed()
+
+
+class TokenAuth(HttpBearer):
+    """`Authorization: Bearer geval_…`."""
+
+    def __init__(self, needed: Needed = USUAL) -> None:
         super().__init__()
-        self.calls_out = calls_out
+        self.needed = needed
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
         found = (
@@ -42,7 +69,7 @@ class TokenAuth(HttpBearer):
         """Raises:
         ForbiddenError: the token may not make this request.
         """
-        check_rights(request, token, calls_out=self.calls_out)
+        check_rights(request, token, self.needed)
 
 
 class TokenAlone(TokenAuth):
@@ -55,33 +82,35 @@ class TokenAlone(TokenAuth):
 class BrowserAuth(SessionAuth):
     """A signed-in browser."""
 
-    def __init__(self, *, calls_out: bool = False) -> None:
+    def __init__(self, needed: Needed = USUAL) -> None:
         super().__init__()
-        self.calls_out = calls_out
+        self.needed = needed
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         user = super().authenticate(request, key)
         if user is not None:
-            check_rights(request, None, calls_out=self.calls_out)
+            check_rights(request, None, self.needed)
         return user
 
 
-AUTH = [TokenAuth(), BrowserAuth()]
-CALLS_OUT = [TokenAuth(calls_out=True), BrowserAuth(calls_out=True)]
+def _auth(needed: Needed) -> list[TokenAuth | BrowserAuth]:
+    return [TokenAuth(needed), BrowserAuth(needed)]
 
 
-def check_rights(request: HttpRequest, token: ApiToken | None, *, calls_out: bool = False) -> None:
+AUTH = _auth(USUAL)
+CALLS_OUT = _auth(Needed(calls_out=True))
+MANAGES = _auth(Needed(readers=OWNERS, editors=OWNERS))
+# To archive, restore and delete a project.
+KEEPS = _auth(Needed(readers=OWNERS, editors=OWNERS, archived=True))
+
+
+def check_rights(request: HttpRequest, token: ApiToken | None, needed: Needed = USUAL) -> None:
     """Refuse a request before its body is read, so that validation reveals nothing to strangers."""
     match = request.resolver_match
+    changes = request.method not in SAFE
     if match is not None and "slug" in match.kwargs:
-        _project(
-            request,
-            match.kwargs["slug"],
-            token,
-            change=request.method not in SAFE,
-            calls_out=calls_out,
-        )
-    elif token and request.method not in SAFE and (token.project_id or not token.may_change):
+        _project(request, match.kwargs["slug"], token, change=changes, needed=needed)
+    elif token and changes and (token.project_id or not token.may_change):
         raise ForbiddenError(
             "This token is limited to one project or to reading; create projects with another "
             "token."
@@ -106,7 +135,7 @@ def _project(
     token: ApiToken | None,
     *,
     change: bool,
-    calls_out: bool = False,
+    needed: Needed = USUAL,
 ) -> Project:
     if not storable(slug):
         raise Http404("There is no such project.")
@@ -114,13 +143,14 @@ def _project(
     if member is None or (token and token.project_id not in (None, member.project_id)):
         raise Http404(f"There is no project {slug!r}.")
     structlog.contextvars.bind_contextvars(project=slug, user_id=request.user.pk)
-    if member.role not in (EDITORS if change else READERS):
+    if member.role not in (needed.editors if change else needed.readers):
         raise ForbiddenError(f"The role {member.role} cannot do this in project {slug}.")
     if change and token and not token.may_change and request.method not in SAFE:
         raise ForbiddenError("This token can only read.")
-    if change and member.project.archived_at and request.method not in SAFE:
+    is_fixed = member.project.archived_at and not needed.archived
+    if change and is_fixed and request.method not in SAFE:
         raise ForbiddenError(ARCHIVED)
-    why_not = why_not_call_out(request.user, member.role) if calls_out else ""
+    why_not = why_not_call_out(request.user, member.role) if needed.calls_out else ""
     if why_not:
         raise ForbiddenError(why_not)
     return member.project

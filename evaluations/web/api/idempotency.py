@@ -24,6 +24,8 @@ from geval_site.senders import is_for_api, known_sender
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200
 PIECE = 2**16
+# Said of a response with a secret.
+NOT_STORED = "no-store"
 # A request that was not authorised, or is to be repeated later, did nothing worth remembering.
 NOT_KEPT = frozenset({401, 403, 409, 411, 413, 429})
 
@@ -103,8 +105,11 @@ def _reserve(sender: str, key: str) -> IdempotentAnswer | None:
 def _keep(
     kept: IdempotentAnswer, request: HttpRequest, body: _HashedBody, response: HttpResponse
 ) -> None:
-    """Store a response; server errors and refused requests can be repeated."""
-    if response.status_code >= 500 or response.status_code in NOT_KEPT or response.streaming:
+    """Store a response, unless it has a secret; server errors and refused requests can be
+    repeated."""
+    is_secret = response.get("Cache-Control") == NOT_STORED
+    is_final = response.status_code < 500 and response.status_code not in NOT_KEPT
+    if is_secret or not is_final or response.streaming:
         kept.delete()
         return
     kept.request = _digest(request, body.digest())

@@ -182,7 +182,7 @@ def change_endpoint(request: HttpRequest, slug: Path[str], pk: int, data: Endpoi
     return save_endpoint(endpoint.project, EndpointDraft(**data.dict()), endpoint=endpoint)
 
 
-@router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut})
+@router.post("/endpoints/{int:pk}/probe", response={202: ProbeOut}, operation_id="probe_endpoint")
 def probe(request: HttpRequest, slug: Path[str], pk: int, data: ProbeIn) -> Any:
     """Have a worker probe the endpoint for a model; poll `address` for the progress."""
     endpoint = _endpoint(request, slug, pk)

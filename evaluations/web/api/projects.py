@@ -4,6 +4,7 @@ import tempfile
 from datetime import datetime
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.http import FileResponse, HttpRequest
 from ninja import Field, Path, Query, Router, Schema, Status
@@ -11,9 +12,12 @@ from ninja import Field, Path, Query, Router, Schema, Status
 from evaluations.corpus.sizes import with_sizes
 from evaluations.models import ApiToken, Project
 from evaluations.models.project import SLUG_LENGTH
+from evaluations.people.audit import note_detail
 from evaluations.people.limits import allowances
 from evaluations.projects.archive.write import write_archive
-from evaluations.web.api.auth import project_for
+from evaluations.projects.archiving import archive, restore
+from evaluations.projects.deletion import confirm, delete_project
+from evaluations.web.api.auth import KEEPS, project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
 from geval.project_files.fields import FormatFields
@@ -41,12 +45,23 @@ class FormatsIn(FormatFields, In):
     """What is left out stays as it is."""
 
 
+class Archived(In):
+    archived: bool
+
+
+class DeletionIn(In):
+    """The project's name, typed so that no project goes by a slip."""
+
+    name: str = Field(max_length=200)
+
+
 class ProjectOut(Schema):
     slug: str
     name: str
     description: str
     guidelines: str
     created_at: datetime
+    archived_at: datetime | None
     source_format: str
     output_format: str
     reference_format: str
@@ -109,6 +124,27 @@ def edit_formats(request: HttpRequest, slug: Path[str], data: FormatsIn) -> Any:
     project.full_clean(validate_unique=False)
     project.save(update_fields=list(data.dict(exclude_none=True)))
     return with_sizes([project])[0]
+
+
+@router.put("/{slug}/archived", response=ProjectOut, auth=KEEPS)
+def archive_project(request: HttpRequest, slug: Path[str], data: Archived) -> Any:
+    """Archive a project, which then cannot be changed, or restore it."""
+    project = project_for(request, slug)
+    (archive if data.archived else restore)(project)
+    note_detail(request, "archived" if data.archived else "restored")
+    return with_sizes([project])[0]
+
+
+@router.delete("/{slug}", response={204: None}, auth=KEEPS)
+def remove_project(request: HttpRequest, slug: Path[str], data: DeletionIn) -> Any:
+    """Delete an archived project and all that it holds, for good."""
+    project = project_for(request, slug)
+    try:
+        confirm(project, data.name)
+    except ValidationError as error:
+        raise ValidationError({"name": error}) from None
+    delete_project(project, user=request.user, by=request.user.get_username())
+    return Status(204, None)
 
 
 class AllowanceOut(Schema):

@@ -256,21 +256,21 @@ def get_run(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     return _run_out(_run(project_for(request, slug), pk))
 
 
-@router.post("/runs/{int:pk}/pause", response=ActionOut)
+@router.post("/runs/{int:pk}/pause", response=ActionOut, operation_id="pause_run")
 def pause(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Pause a run."""
     run = _run(project_for(request, slug, change=True), pk)
     return {"done": pause_by_person(run.pk, request.user)}
 
 
-@router.post("/runs/{int:pk}/resume", response=ActionOut)
+@router.post("/runs/{int:pk}/resume", response=ActionOut, operation_id="resume_run")
 def resume(request: HttpRequest, slug: Path[str], pk: int, data: ResumeIn) -> Any:
     """Resume a paused run, or retry failed items."""
     run = _run(project_for(request, slug, change=True), pk)
     return {"done": resume_run(run, retry_failed=data.retry_failed)}
 
 
-@router.post("/runs/{int:pk}/cancel", response=ActionOut)
+@router.post("/runs/{int:pk}/cancel", response=ActionOut, operation_id="cancel_run")
 def cancel(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Cancel a run for good; its scores are kept."""
     run = _run(project_for(request, slug, change=True), pk)

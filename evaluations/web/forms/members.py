@@ -8,9 +8,19 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy
 
 from evaluations.models import Role
-from evaluations.people.mails import addresses_in
+from evaluations.models.members import INVITATION_DAYS, MOST_INVITATION_DAYS
+from evaluations.people.mails import addresses_to_invite
 
-MOST_INVITED, LARGEST_BYTES = 500, 2**20
+LARGEST_BYTES = 2**20
+
+
+def _days() -> forms.IntegerField:
+    return forms.IntegerField(
+        label="Valid for (days)",
+        min_value=1,
+        max_value=MOST_INVITATION_DAYS,
+        initial=INVITATION_DAYS,
+    )
 
 
 class InvitationForm(forms.Form):
@@ -21,7 +31,7 @@ class InvitationForm(forms.Form):
         required=False,
         help_text="A note for your own list; the person you invite does not see it.",
     )
-    days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=90, initial=14)
+    days = _days()
 
 
 class MailedInvitationsForm(forms.Form):
@@ -40,7 +50,7 @@ class MailedInvitationsForm(forms.Form):
     language = forms.ChoiceField(
         label="Language of the mail", choices=settings.LANGUAGES, initial="en"
     )
-    days = forms.IntegerField(label="Valid for (days)", min_value=1, max_value=90, initial=14)
+    days = _days()
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}
@@ -49,15 +59,7 @@ class MailedInvitationsForm(forms.Form):
             if file.size > LARGEST_BYTES:
                 raise ValidationError("The file is larger than 1 MB; split it.")
             text += "\n" + file.read().decode("utf-8-sig", "replace")
-        addresses, wrong = addresses_in(text)
-        if wrong:
-            named = ", ".join(wrong[:5])
-            raise ValidationError(f"These are no e-mail addresses; nobody was invited: {named}")
-        if not addresses:
-            raise ValidationError("Give at least one e-mail address.")
-        if len(addresses) > MOST_INVITED:
-            raise ValidationError(f"Invite at most {MOST_INVITED} people at once.")
-        return {**data, "addresses": addresses}
+        return {**data, "addresses": addresses_to_invite(text)}
 
 
 class JoinForm(UserCreationForm):

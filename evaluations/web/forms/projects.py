@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from evaluations.models import Project
+from evaluations.projects.deletion import confirm
 
 
 class ArchiveForm(forms.Form):
@@ -56,9 +57,4 @@ class DeletionForm(forms.Form):
         self.project = project
 
     def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
-        if name != self.project.name:
-            raise forms.ValidationError(
-                f"This is not the name of the project. Type: {self.project.name}"
-            )
-        return name
+        return confirm(self.project, self.cleaned_data["name"])

@@ -1,5 +1,7 @@
 """Pages of a project's members, invitation links, and the audit log."""
 
+from functools import partial
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
@@ -7,8 +9,6 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -22,15 +22,12 @@ from evaluations.people.members import (
     accept,
     change_role,
     invitation_for,
+    invitation_link,
     invite,
-    link_for_new_password,
-    not_invited,
+    invite_by_mail,
     remove,
-)
-from evaluations.people.waking import (
-    MessageLostError,
-    wake_for_invitation,
-    wake_for_password_reset,
+    revoke,
+    send_new_password,
 )
 from evaluations.web.forms import (
     InvitationForm,
@@ -56,11 +53,10 @@ def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
         return render(request, "evaluations/member_list.html", _context(project, form), status=422)
     assert isinstance(request.user, User)
     data = form.cleaned_data
-    token = invite(project, data["role"], by=request.user, note=data["note"], days=data["days"])
+    invited = invite(project, data["role"], by=request.user, note=data["note"], days=data["days"])
     note_detail(request, f"as {data['role']}")
-    link = request.build_absolute_uri(reverse("evaluations:invitation_accept", args=[token]))
     context = _context(project, InvitationForm()) | {
-        "link": link,
+        "link": invitation_link(request, invited.token),
         "link_role": Role(data["role"]).label,
     }
     return render(request, "evaluations/member_list.html", context)
@@ -71,31 +67,25 @@ def invitation_create(request: HttpRequest, project: Project) -> HttpResponse:
 def invitations_mail(request: HttpRequest, project: Project) -> HttpResponse:
     """Invite people by mail; those who are members or invited already are left out."""
     form = MailedInvitationsForm(request.POST, request.FILES)
-    if not settings.SENDS_MAIL:
-        form.add_error(None, "This site sends no mail; its administrator can set it up.")
     if not form.is_valid():
         context = _context(project, InvitationForm()) | {"mailed_form": form}
         return render(request, "evaluations/member_list.html", context, status=422)
     assert isinstance(request.user, User)
     data = form.cleaned_data
-    addresses = not_invited(project, data["addresses"])
-    for address in addresses:
-        token = invite(
-            project, data["role"], by=request.user, note=address, days=data["days"], address=address
-        )
-        link = request.build_absolute_uri(reverse("evaluations:invitation_accept", args=[token]))
-        invitation = invitation_for(token)
-        assert invitation is not None
-        try:
-            wake_for_invitation(invitation.pk, link, data["language"])
-        except MessageLostError:
-            invitation.delete()
-            messages.error(request, f"No mail can be sent at the moment, from {address} on.")
-            break
-    note_detail(request, f"{len(addresses)} as {data['role']}")
-    left_out = len(data["addresses"]) - len(addresses)
-    skipped = f" Members or invited already: {left_out}." if left_out else ""
-    messages.success(request, f"Invitations to be mailed: {len(addresses)}.{skipped}")
+    invited = invite_by_mail(
+        project,
+        data["addresses"],
+        data["role"],
+        by=request.user,
+        days=data["days"],
+        language=data["language"],
+        link_of=partial(invitation_link, request),
+    )
+    if invited.lost_from:
+        messages.error(request, f"No mail can be sent at the moment, from {invited.lost_from} on.")
+    note_detail(request, f"{invited.mailed} as {data['role']}")
+    skipped = f" Members or invited already: {invited.left_out}." if invited.left_out else ""
+    messages.success(request, f"Invitations to be mailed: {invited.mailed}.{skipped}")
     return redirect("evaluations:member_list", project.slug)
 
 
@@ -105,17 +95,15 @@ def member_password(request: HttpRequest, project: Project, pk: int) -> HttpResp
     """Give a member a link for a new password: by mail, or shown once if they have no address."""
     member = get_object_or_404(Membership.objects.select_related("user"), project=project, pk=pk)
     note_detail(request, str(member.user))
-    if member.user.email and settings.SENDS_MAIL:
-        wake_for_password_reset(
-            member.user.email, domain=request.get_host(), use_https=request.is_secure()
-        )
-        messages.success(request, f"{member.user} gets a link for a new password by mail.")
-        return redirect("evaluations:member_list", project.slug)
     try:
-        link = request.build_absolute_uri(link_for_new_password(member))
+        path = send_new_password(member, domain=request.get_host(), use_https=request.is_secure())
     except MemberError as error:
         messages.error(request, str(error))
         return redirect("evaluations:member_list", project.slug)
+    if not path:
+        messages.success(request, f"{member.user} gets a link for a new password by mail.")
+        return redirect("evaluations:member_list", project.slug)
+    link = request.build_absolute_uri(path)
     context = _context(project, InvitationForm()) | {"link": link, "link_for": member.user}
     return render(request, "evaluations/member_list.html", context)
 
@@ -123,7 +111,7 @@ def member_password(request: HttpRequest, project: Project, pk: int) -> HttpResp
 @require_POST
 @project_view(OWNERS)
 def invitation_revoke(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    project.invitations.open().filter(pk=pk).update(revoked_at=timezone.now())
+    revoke(project, pk)
     return redirect("evaluations:member_list", project.slug)
 
 
