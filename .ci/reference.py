@@ -152,14 +152,17 @@ def python_client() -> Iterator[str]:
 
     yield "# Python client"
     yield paragraph(inspect.getdoc(client) or "")
-    for name in ("Client", "Project", "Run", "ApiError"):
+    for name in ("Client", "Project", "Run", "AsyncClient", "ApiError"):
         found = getattr(client, name)
         yield f"## {name}"
         yield paragraph(inspect.getdoc(found) or "")
-        for method, what in vars(found).items():
+        operations = {} if name == "AsyncClient" else vars(found.__mro__[1])
+        for method, entry in {**operations, **vars(found)}.items():
+            what = getattr(entry, "build", entry)
             if not method.startswith("_") and inspect.isfunction(what):
                 yield f"### {name}.{method}"
-                yield f"```python\n{method}{inspect.signature(what)}\n```"
+                signature = re.sub(r"Request\[(.+)\]'$", r"\1'", str(inspect.signature(what)))
+                yield f"```python\n{method}{signature}\n```"
                 yield paragraph(inspect.getdoc(what) or "")
 
 

@@ -6,6 +6,7 @@ from evaluations.models.improving import ASKING_CHANGES
 from evaluations.web.agents.inner_site import Level, not_found
 from evaluations.web.agents.tools import Answer, Tools, tool
 from geval.client import ApiError
+from geval.client.shapes import SearchIn
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
 NOT_LOCKED = "No documents are locked; lock some with `lock_documents` before you improve a judge."
@@ -25,7 +26,7 @@ class ImprovingTools(Tools):
     def lock_documents(self, project: str, share: float = 0.4, looks: int = 5) -> Answer:
         """Lock a share of the documents, for good: they prove what is found on the others. More
         looks make each proof weaker."""
-        self.call(project, "POST", "/locked", {"share": share, "looks": looks})
+        self.site.project(project).make_locked(share=share, looks=looks)
         return self._locked(project)
 
     @tool(Level.WRITE)
@@ -49,21 +50,22 @@ class ImprovingTools(Tools):
         """
         if asking := sorted({str(change) for change in ASKING_CHANGES} & set(changes or ())):
             self.may_spend(f"Searching for {' and '.join(asking)}")
-        body: Answer = {
-            "judge": self.named(project, "judges", judge)["id"],
-            "criterion": self.named(project, "criteria", criterion)["id"],
-            "most_calls": calls,
-            "budget": budget,
-        }
-        body |= {"changes": changes} if changes else {}
-        return self._search(project, self.call(project, "POST", "/searches", body))
+        more: SearchIn = {"most_calls": calls, "budget": budget}
+        if changes:
+            more["changes"] = list(changes)
+        search = self.site.project(project).make_search(
+            self.named(project, "judges", judge)["id"],
+            self.named(project, "criteria", criterion)["id"],
+            **more,
+        )
+        return self._search(project, search)
 
     @tool(Level.READ)
     def follow_search(self, project: str, search: int, wait_seconds: float = 0) -> Answer:
         """How far a search is, and the changes it kept with their values on training documents;
         waits until it is over, at most ten seconds."""
         answer = self.until(
-            lambda: self.call(project, "GET", f"/searches/{search}"),
+            lambda: self.site.project(project).get_search(search),
             {"waiting", "asking"},
             wait_seconds,
         )
@@ -74,20 +76,20 @@ class ImprovingTools(Tools):
         """Prove a change on the locked documents. This uses one of the looks that are allowed; the
         same change again gives the same result and uses none. While locked documents are judged in
         a new wording, `outcome` is `pending`: call again."""
-        answer = self.call(project, "GET", f"/searches/{search}")
+        answer = self.site.project(project).get_search(search)
         kinds = {row["candidate"]: row["change"] for row in answer["candidates"]}
         if candidate not in kinds:
             raise not_found(f"Search {search} has no change {candidate} ({sorted(kinds)}).")
         if kinds[candidate] in ASKING_CHANGES:
             self.may_spend("This look has the locked documents judged, which")
-        result = self.call(project, "POST", f"/candidates/{candidate}/look")
+        result = self.site.project(project).take_look(candidate)
         shown = _look(result) if "outcome" in result else {"outcome": "pending", **result}
         return {**shown, "locked": self._locked(project)}
 
     @tool(Level.SPEND)
     def use_change(self, project: str, candidate: int) -> Answer:
         """Make a change a judge, or the judge's next version, and run it on every output."""
-        used = self.call(project, "POST", f"/candidates/{candidate}/use")
+        used = self.site.project(project).use_candidate(candidate)
         link = self.link("run_detail", project, used["run"])
         return {"judge": used["label"], "run": used["run"], "link": link}
 
@@ -98,12 +100,11 @@ class ImprovingTools(Tools):
         Args:
             require: such as `spearman.summary.low>=0.45` or `alt_test.passed`.
         """
-        body = {
-            "judge": self.named(project, "judges", judge)["id"],
-            "criterion": self.named(project, "criteria", criterion)["id"],
-            "require": require,
-        }
-        made = self.call(project, "POST", "/certificates", body)
+        made = self.site.project(project).make_certificate(
+            self.named(project, "judges", judge)["id"],
+            self.named(project, "criteria", criterion)["id"],
+            require,
+        )
         content = made["certificate"]
         link = self.link("certificate_detail", project, made["id"])
         return {
@@ -116,9 +117,9 @@ class ImprovingTools(Tools):
     def _locked(self, project: str) -> Answer:
         link = self.link("improve", project)
         try:
-            rule = self.call(project, "GET", "/locked")
+            rule = self.site.project(project).get_locked()
         except ApiError as error:
-            if error.status != 404 or not self.site.project(project).info():
+            if error.status != 404 or not self.site.project(project).get_project():
                 raise
             return {"locked": False, "message": NOT_LOCKED, "link": link}
         return {

@@ -1,7 +1,7 @@
 """The site of this installation as a client, for commands that also work on others over HTTP."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
@@ -19,6 +19,8 @@ ENVIRON = {"SERVER_NAME": "localhost", "SERVER_PORT": "80", "wsgi.url_scheme": "
 class OwnSite(InnerSite):
     """The API within this process, which probes endpoints itself: workers do not see what is not
     committed yet."""
+
+    WAITS: ClassVar[bool] = True
 
     def wait_for_probe(self, address: str, *, every: float = 0.5) -> dict[str, Any]:
         work_on_errand("probe", int(address.rsplit("/", 1)[1]))

@@ -43,24 +43,23 @@ def read_current(client: Client, slug: str) -> Current:
     """
     project = client.project(slug)
     try:
-        info = project.info()
+        info = project.get_project()
     except ApiError as error:
         if error.status == NOT_THERE:
             return Current()
         raise
-    path = project.path
     judges: dict[str, Record] = {}
-    for judge in project.judges():
+    for judge in project.list_judges():
         if judge["name"] not in judges or judge["version"] > judges[judge["name"]]["version"]:
             judges[judge["name"]] = judge
     return Current(
         project=info,
-        criteria=_by_name(client.call("GET", f"{path}/criteria")),
-        endpoints=_by_name(client.call("GET", f"{path}/endpoints")),
+        criteria=_by_name(project.list_criteria()),
+        endpoints=_by_name(project.list_endpoints()),
         judges=judges,
-        campaigns=_by_name(reversed(list(client.pages(f"{path}/campaigns")))),
-        systems={each["system_id"]: each["id"] for each in client.call("GET", f"{path}/systems")},
-        certificates=_certificates(client, path),
+        campaigns=_by_name(reversed(list(project.list_campaigns()))),
+        systems={each["system_id"]: each["id"] for each in project.list_systems()},
+        certificates=_certificates(project),
     )
 
 
@@ -68,10 +67,10 @@ def _by_name(records: Any) -> dict[str, Record]:
     return {record["name"]: record for record in records}
 
 
-def _certificates(client: Client, path: str) -> list[Record] | None:
+def _certificates(project: Project) -> list[Record] | None:
     """The oldest first; None on a site that issues none."""
     try:
-        return sorted(client.pages(f"{path}/certificates"), key=lambda record: record["id"])
+        return sorted(project.list_certificates(), key=lambda record: record["id"])
     except ApiError as error:
         if error.status == NOT_THERE:
             return None
@@ -114,11 +113,8 @@ class _Work:
         self._current.clear()
         return str(message)
 
-    def _call(self, method: str, path: str, body: Any) -> Any:
-        return self.client.call(method, f"{self.project.path}{path}", body)
-
     def _make_project(self, change: Change, wanted: ProjectFile) -> str:
-        texts = {
+        texts: Any = {
             name: getattr(wanted, name)
             for name in ("name", "description", "guidelines")
             if name in wanted.model_fields_set
@@ -126,33 +122,31 @@ class _Work:
         if change.record is None:
             made = {"name": wanted.project} | texts
             guidelines = made.pop("guidelines", "")
-            self.client.call("POST", "/projects", made | {"slug": wanted.project})
+            self.client.make_project(**made, slug=wanted.project)
             if guidelines:
-                self._call("PUT", "", {"guidelines": guidelines})
+                self.project.edit_project(guidelines=guidelines)
             return f"created project {wanted.project}"
-        self._call("PUT", "", texts)
+        self.project.edit_project(**texts)
         return f"changed project {wanted.project}"
 
     def _make_formats(self, change: Change, _wanted: ProjectFile) -> str:
-        self._call("PUT", "/formats", given(change.given))
+        self.project.edit_formats(**given(change.given))
         return "changed formats of texts"
 
     def _make_criteria(self, change: Change, _wanted: ProjectFile) -> str:
         body = given(change.given)
         if change.record is None:
-            self._call("POST", "/criteria", {"name": change.name} | body)
+            self.project.make_criterion(change.name, **body)
             return f"created criterion {change.name}"
-        self._call("PUT", f"/criteria/{change.record['id']}", body)
+        self.project.edit_criterion(change.record["id"], **body)
         return f"changed criterion {change.name}"
 
     def _make_endpoints(self, change: Change, _wanted: ProjectFile) -> str:
         body = body_of_endpoint(change)
         if change.record is None:
-            self._call("POST", "/endpoints", body)
+            self.project.make_endpoint(**body)
             return f"created endpoint {change.name}"
-        return self._renew(
-            "endpoint", change, lambda pk: self._call("PUT", f"/endpoints/{pk}", body)
-        )
+        return self._renew("endpoint", change, lambda pk: self.project.change_endpoint(pk, **body))
 
     def _make_judges(self, change: Change, _wanted: ProjectFile) -> str:
         assert isinstance(change.given, JudgePart)
@@ -166,7 +160,7 @@ class _Work:
 
         def renew(pk: int) -> None:
             nonlocal label
-            label = self.project.change_judge(pk, **body)["label"]
+            label = self.project.edit_judge(pk, **body)["label"]
 
         message = self._renew("judge", change, renew)
         is_new = label not in ("", change.record["label"])
@@ -177,7 +171,9 @@ class _Work:
         assert change.record is not None
         pk = change.record["id"]
         if change.restores:
-            self._call("PUT", f"/{change.section}/{pk}/retired", {"retired": False})
+            is_judge = change.section == "judges"
+            restore = self.project.retire_judge if is_judge else self.project.retire_endpoint
+            restore(pk, retired=False)
         if not change.differences:
             return f"restored {what} {change.name}"
         renew(pk)
@@ -198,10 +194,10 @@ class _Work:
                 if goal.get(name):
                     goal[name] = self.current.systems[goal[name]]
         if change.record is None:
-            self._call("POST", "/campaigns", {"name": change.name} | body)
+            self.project.make_campaign(change.name, **body)
             return f"created campaign {change.name}, a draft"
         body = {name: value for name, value in body.items() if name in change.differences}
-        self._call("PUT", f"/campaigns/{change.record['id']}", body)
+        self.project.edit_campaign(change.record["id"], **body)
         return f"changed campaign {change.name}"
 
     def _make_requirements(self, change: Change, wanted: ProjectFile) -> str:
@@ -212,15 +208,11 @@ class _Work:
         assert isinstance(change.given, RequirementPart)
         criterion = self.current.criterion(change.given.criterion)
         assert criterion is not None
-        made = self._call(
-            "POST",
-            "/certificates",
-            {
-                "judge": self.current.judges[change.given.judge]["id"],
-                "criterion": criterion["id"],
-                "require": change.given.require,
-                "epsilon": change.given.epsilon,
-                "human_score": change.given.human_score,
-            },
+        made = self.project.make_certificate(
+            self.current.judges[change.given.judge]["id"],
+            criterion["id"],
+            list(change.given.require),
+            epsilon=change.given.epsilon,
+            human_score=change.given.human_score,
         )
         return f"certified requirements {change.name}: {made['outcome']}"

@@ -1,5 +1,6 @@
 """The Python client against a real server and a real worker, and the notebook that shows it."""
 
+import asyncio
 import http.client
 import json
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from django.contrib.auth.models import User
 import geval
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
-from geval.client import ApiError, Client, Run
+from geval.client import ApiError, AsyncClient, Client, Run, requests
 from tests.conftest import CHECKOUT
 from tests.processes import SiteProcess, StandInProcess
 
@@ -44,15 +45,15 @@ def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: P
         )
     )
 
-    loaded = project.upload_scores(file)
+    loaded = project.load_scores(file)
     rows = project.report_frame("polars").to_dicts()
 
     assert loaded["scores"]["created"] == 6
-    assert project.info()["output_count"] == 6
-    assert len(list(project.outputs(system_id="good"))) == 3
-    assert [one["doc_id"] for one in project.documents("harbour 2")] == ["d2"]
-    assert len(list(project.ratings())) == 24
-    assert len(list(project.scores())) == 6
+    assert project.get_project()["output_count"] == 6
+    assert len(list(project.list_outputs(system_id="good"))) == 3
+    assert [one["doc_id"] for one in project.list_documents(q="harbour 2")] == ["d2"]
+    assert len(list(project.get_ratings())) == 24
+    assert len(list(project.get_scores())) == 6
     summary = next(
         row
         for row in rows
@@ -63,32 +64,65 @@ def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: P
     assert summary["judge"] == "metric"
 
 
+def test_the_same_operations_are_awaited(
+    site: Client, small_project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        async with AsyncClient(site.base_url, token=site.token) as there:
+            project = there.project("small")
+            row = {"doc_id": "d9", "system_id": "good", "source": "Ferry?", "output": "At nine."}
+            loaded = await project.load_outputs([row])
+            about, criteria = await asyncio.gather(project.get_project(), project.list_criteria())
+            texts = [each["output"] async for each in project.list_outputs(doc_id="d9")]
+            ratings = [each async for each in project.get_ratings()]
+            judge = await project.make_judge("Overlap", kind="rouge")
+            path = await project.get_export(tmp_path / "all.json", "argilla.json")
+
+            assert loaded["outputs"]["created"] == 1
+            assert about["output_count"] == 7
+            assert {each["name"] for each in criteria} == {"coherence", "fluency"}
+            assert texts == ["At nine."]
+            assert len(ratings) == 24
+            assert judge["label"] == "Overlap"
+            assert len(json.loads(path.read_text())) > 0
+            with pytest.raises(ApiError, match="Whose are the scores"):
+                await project.load_ratings([{"doc_id": "d1", "criterion": "fluency", "score": 99}])
+            with pytest.raises(ApiError, match="404 Not found"):
+                await there.project("hidden").get_project()
+        async with AsyncClient("http://127.0.0.1:9", token="t") as nobody:
+            monkeypatch.setattr(requests, "ATTEMPTS", 1)
+            with pytest.raises(ConnectionError):
+                await nobody.make_project("Never")
+
+    asyncio.run(work())
+
+
 @pytest.mark.slow
 def test_a_session_goes_in_turn_by_turn(site: Client, small_project: Project) -> None:
     project = site.project("small")
     said = [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi."}]
 
     row = {"session_id": "s", "system_id": "bot", "turns": said}
-    loaded = project.upload_outputs([row], rate="assistant")
-    document = next(one for one in project.documents() if one["doc_id"] == "s#2")
+    loaded = project.load_outputs([row], rate="assistant")
+    document = next(one for one in project.list_documents() if one["doc_id"] == "s#2")
 
     assert loaded["outputs"]["created"] == 1
-    assert project.conversation(document["id"]) == {"turns": said, "rated": 2}
+    assert project.get_conversation(document["id"]) == {"turns": said, "rated": 2}
 
 
 @pytest.mark.slow
 def test_refusals_say_where_and_what(site: Client, small_project: Project) -> None:
     with pytest.raises(ApiError) as refused:
-        site.project("small").upload_ratings(
+        site.project("small").load_ratings(
             [{"doc_id": "d1", "system_id": "good", "criterion": "fluency", "score": 3}]
         )
     assert refused.value.status == 422
     assert "Whose are the scores in “score”?" in str(refused.value)
     assert "By one person (score=ratings" in str(refused.value)
     with pytest.raises(ApiError, match="404 Not found"):
-        site.project("hidden").info()
+        site.project("hidden").get_project()
     with pytest.raises(ApiError, match="401 Not signed in"):
-        Client(site.base_url, token="wrong").projects()
+        list(Client(site.base_url, token="wrong").list_projects())
     with pytest.raises(LookupError, match="no judge 'Nobody' in small"):
         site.project("small").start_run("Nobody")
 
@@ -136,7 +170,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
     client = Client(f"http://127.0.0.1:{between.server_port}", token=site.token)
     try:
         made = client.make_project("Made once")
-        loaded = client.project("small").upload_ratings(
+        loaded = client.project("small").load_ratings(
             {
                 "doc_id": "d1",
                 "system_id": "good",
@@ -149,7 +183,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_happens_twice(
     finally:
         between.shutdown()
 
-    assert Project.objects.get(name="Made once").slug == made.slug
+    assert Project.objects.get(name="Made once").slug == made["slug"]
     # Without the key the second attempt would find them unchanged.
     assert loaded["ratings"] == {"created": 2, "unchanged": 0, "changed": 0}
     assert len(LosesAnswers.lost) == 2
@@ -218,7 +252,9 @@ def test_what_a_notebook_judged_is_pushed_and_a_project_is_measured(
 
     pushed = site.project("small").push(judged)
     again = site.project("small").push(judged)
-    pulled = geval.measure(site.project("small").download(tmp_path / "pulled.json"))
+    pulled = geval.measure(
+        site.project("small").get_export(tmp_path / "pulled.json", "argilla.json")
+    )
 
     assert {name: each[name]["created"] for name, each in pushed.items()} == {
         "outputs": 16, "ratings": 32, "scores": 16,

@@ -84,8 +84,8 @@ def test_rows_are_sent_together_by_project(listening: Site) -> None:
     assert len(listening.rows) == 21
     assert len(listening.received) < 10
     assert {path for path, _ in listening.received} == {
-        "/api/v1/projects/mine/outputs?",
-        "/api/v1/projects/other/outputs?",
+        "/api/v1/projects/mine/outputs",
+        "/api/v1/projects/other/outputs",
     }
     assert listening.rows[-1] == {
         "system_id": "bot", "source": "s", "output": "", "session_id": "s1"

@@ -142,29 +142,6 @@ def test_nothing_is_half_applied(run: Run, small_project: Project) -> None:
     assert not AuditEntry.objects.exists()
 
 
-def test_over_http_what_was_done_is_said(
-    run: Run,
-    small_project: Project,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    in_file: Callable[[str], str],
-) -> None:
-    """Without a transaction: the site in this process stands in for one elsewhere."""
-    from evaluations.management.own_site import own_site
-    from geval.project_files import command
-
-    monkeypatch.setattr(command, "client_of", lambda _options: own_site("small"))
-    text = WHOLE.replace("http://127.0.0.1:1/v1/", "ftp://nowhere")
-    code = command.run(["apply", in_file(text), "--site", "https://geval.example.org"])
-    message = capsys.readouterr().err
-
-    assert code == 2
-    assert "Done before that:\n  changed project small\n" in message
-    assert "  created criterion faithful\n" in message
-    assert "Not done:\n  + judge overlap\n  + campaign First round\n" in message
-    assert small_project.criteria.filter(name="faithful").exists()
-
-
 def test_a_site_needs_a_token(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import IO, Any, ClassVar
 from urllib.parse import unquote
 
 from django.contrib.auth.models import AnonymousUser
@@ -20,6 +20,7 @@ from django.urls import Resolver404, resolve
 from evaluations.people.audit import AuditMiddleware
 from evaluations.web.api.problems import problem
 from geval.client import ApiError, Client, Project
+from geval.client.requests import Written
 
 SLUG = re.compile(r"[-\w]+")
 
@@ -42,6 +43,7 @@ class InnerSite(Client):
         environ: of the request that brought the question, as WSGI has it.
     """
 
+    WAITS: ClassVar[bool] = False
     level: Level = Level.READ
     user: Any = None
     environ: Mapping[str, Any] = field(default_factory=dict)
@@ -57,35 +59,28 @@ class InnerSite(Client):
         return super().project(slug)
 
     @contextlib.contextmanager
-    def _open(
-        self, method: str, path: str, body: Any, content_type: str, _key: str = ""
-    ) -> Iterator[Any]:
-        if method != "GET" and self.level < Level.WRITE:
+    def _open(self, written: Written) -> Iterator[IO[bytes]]:
+        if written.method != "GET" and self.level < Level.WRITE:
             raise forbidden("This connection only reads.")
         if self.user is not None and not connection.in_atomic_block:
             close_old_connections()
-        if body is not None and content_type == "application/json":
-            body = io.BytesIO(json.dumps(body).encode())
-        response = AuditMiddleware(_answer)(self._request(method, path, body, content_type))
+        response = AuditMiddleware(_answer)(self._request(written))
         content = b"".join(response)
         if response.status_code >= 400:
             raise ApiError(response.status_code, json.loads(content))
         yield io.BytesIO(content)
 
-    def _request(self, method: str, path: str, body: Any, content_type: str) -> WSGIRequest:
-        address, _, query = path.partition("?")
-        length = 0 if body is None else body.seek(0, io.SEEK_END)
-        if body is not None:
-            body.seek(0)
+    def _request(self, written: Written) -> WSGIRequest:
+        address, _, query = written.address.partition("?")
         request = WSGIRequest(
             {
                 **self.environ,
-                "REQUEST_METHOD": method,
-                "PATH_INFO": unquote(f"/api/v1{address}").encode().decode("latin-1"),
+                "REQUEST_METHOD": written.method,
+                "PATH_INFO": unquote(address).encode().decode("latin-1"),
                 "QUERY_STRING": query,
-                "CONTENT_TYPE": content_type if body is not None else "",
-                "CONTENT_LENGTH": str(length),
-                "wsgi.input": io.BytesIO() if body is None else body,
+                "CONTENT_TYPE": written.headers.get("Content-Type", ""),
+                "CONTENT_LENGTH": written.headers.get("Content-Length", "0"),
+                "wsgi.input": written.content or io.BytesIO(),
             }
         )
         request.user = self.user or AnonymousUser()

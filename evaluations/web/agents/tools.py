@@ -4,12 +4,11 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
-from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from evaluations.web.agents.inner_site import InnerSite, Level, forbidden, not_found
-from geval.client import ApiError, Project, report_rows
+from geval.client import ApiError, report_rows
 from geval.pipelines.verdict_table import verdict_lines
 
 Answer = dict[str, Any]
@@ -45,10 +44,6 @@ class Tools:
         """The address of a page."""
         return self.site.base_url.rstrip("/") + reverse(f"evaluations:{page}", args=args)
 
-    def call(self, project: str, method: str, path: str, body: Any = None) -> Any:
-        """Ask the API about a project."""
-        return self.site.call(method, f"{self.site.project(project).path}{path}", body)
-
     def may_spend(self, what: str) -> None:
         """Raises:
         ApiError: the agent may not spend money on `what`.
@@ -64,11 +59,13 @@ class Tools:
         Raises:
             ApiError: there is none; the message lists those there are.
         """
-        rows = [row for row in self.call(project, "GET", f"/{kind}") if not row.get("retired_at")]
+        target = self.site.project(project)
+        listed: Any = target.list_judges() if kind == "judges" else target.list_criteria()
+        rows = [row for row in listed if not row.get("retired_at")]
         named = [row for row in rows if name in (row["name"], row.get("label"))]
         if not named:
-            listed = ", ".join(dict.fromkeys(row["name"] for row in rows)) or "none yet"
-            raise not_found(f"{project} has no {name!r} among its {kind} ({listed}).")
+            names = ", ".join(dict.fromkeys(row["name"] for row in rows)) or "none yet"
+            raise not_found(f"{project} has no {name!r} among its {kind} ({names}).")
         newest: Answer = max(named, key=lambda row: row.get("version", 0))
         return newest
 
@@ -95,16 +92,16 @@ class CoreTools(Tools):
                     "outputs": row["output_count"],
                     "link": self.link("project_detail", row["slug"]),
                 }
-                for row in self.site.projects()
+                for row in self.site.list_projects()
             ]
         }
 
     @tool(Level.READ)
     def show_project(self, project: str) -> Answer:
         """A project's sizes, criteria with their scales, judges, endpoints and last runs."""
-        about = self.site.project(project).info()
-        judges = self.call(project, "GET", "/judges")
-        runs = list(self.site.pages(f"{self.site.project(project).path}/runs"))
+        target = self.site.project(project)
+        about = target.get_project()
+        runs = list(target.list_runs())
         return {
             "project": project,
             "name": about["name"],
@@ -117,11 +114,11 @@ class CoreTools(Tools):
                     "definition": _short(row["definition"]),
                     "scale": [row["scale_min"], row["scale_max"], row["scale_step"]],
                 }
-                for row in self.call(project, "GET", "/criteria")
+                for row in target.list_criteria()
             ],
             "judges": [
                 {"judge": row["label"], "kind": row["kind"], "model": row["model"]}
-                for row in judges
+                for row in target.list_judges()
                 if not row["retired_at"]
             ],
             "endpoints": self._endpoints(project),
@@ -139,8 +136,7 @@ class CoreTools(Tools):
             criterion: only this one.
             documents: only those whose names contain this.
         """
-        query = urlencode({"documents": documents} if documents else {})
-        report = self.call(project, "GET", f"/report?{query}")
+        report: Any = self.site.project(project).get_report(documents=documents)
         link = self.link("report_detail", project)
         if "criteria" not in report:
             return {"state": "computing", "message": report["message"], "link": link}
@@ -191,15 +187,16 @@ class CoreTools(Tools):
                 people differ from each other.
             most: how many, at most 20.
         """
-        asked: dict[str, Any] = {"criterion": criterion, "by": by}
-        asked["most"] = max(1, min(most, MOST_DISAGREEMENTS))
-        if judge:
-            asked["judge"] = self.named(project, "judges", judge)["id"]
-        rows = self.call(project, "GET", f"/disagreements?{urlencode(asked)}")
+        rows = self.site.project(project).get_disagreements(
+            judge=self.named(project, "judges", judge)["id"] if judge else 0,
+            criterion=criterion,
+            by=by,
+            most=max(1, min(most, MOST_DISAGREEMENTS)),
+        )
         link = self.link("disagreement_list", project)
         if not isinstance(rows, list):
             return {"state": "computing", "message": rows["message"], "link": link}
-        shown = [row | {"output": _short(row["output"])} for row in rows]
+        shown = [{**row, "output": _short(row["output"])} for row in rows]
         return {"state": "done", "disagreements": shown, "link": link}
 
     @tool(Level.READ)
@@ -218,33 +215,30 @@ class CoreTools(Tools):
         Args:
             difference: the smallest that matters, for two judges.
         """
-        asked: dict[str, Any] = {
-            "kind": "judges" if rival else "width",
-            "criterion": self.named(project, "criteria", criterion)["id"],
-            "judge": judge and self.named(project, "judges", judge)["id"],
-            "rival": rival and self.named(project, "judges", rival)["id"],
-            "width": None if rival else width,
-            "difference": difference,
-        }
-        query = urlencode({name: value for name, value in asked.items() if value not in ("", None)})
-        return dict(self.call(project, "GET", f"/plan?{query}")) | {
-            "link": self.link("report_detail", project)
-        }
+        made = self.site.project(project).get_plan(
+            kind="judges" if rival else "width",
+            criterion=self.named(project, "criteria", criterion)["id"],
+            judge=self.named(project, "judges", judge)["id"] if judge else None,
+            rival=self.named(project, "judges", rival)["id"] if rival else None,
+            width=None if rival else width,
+            difference=difference,
+        )
+        return made | {"link": self.link("report_detail", project)}
 
     @tool(Level.READ)
     def follow_run(self, project: str, run: int, wait_seconds: float = 0) -> Answer:
         """How far a run is and what it cost; waits until it is over, at most ten seconds."""
-        path = f"/runs/{run}"
+        target = self.site.project(project)
         status = self.until(
-            lambda: self.call(project, "GET", path), {"preparing", "running"}, wait_seconds
+            lambda: dict(target.get_run(run)), {"preparing", "running"}, wait_seconds
         )
         return self._run(project, status)
 
     @tool(Level.WRITE)
     def make_project(self, name: str, description: str = "") -> Answer:
         """Create a project; use the short name in the answer from then on."""
-        made = self.site.make_project(name, description)
-        return {"project": made.slug, "link": self.link("project_detail", made.slug)}
+        slug = self.site.make_project(name, description=description)["slug"]
+        return {"project": slug, "link": self.link("project_detail", slug)}
 
     @tool(Level.WRITE)
     def load_rows(
@@ -296,9 +290,10 @@ class CoreTools(Tools):
         step: float = 1,
     ) -> Answer:
         """Create a criterion: what judges and people rate, in words, and its scale."""
-        scale = {"scale_min": lowest, "scale_max": highest, "scale_step": step}
-        body = {"name": name, "definition": definition, **scale}
-        return {"criterion": self.call(project, "POST", "/criteria", body)["name"]}
+        made = self.site.project(project).make_criterion(
+            name, definition=definition, scale_min=lowest, scale_max=highest, scale_step=step
+        )
+        return {"criterion": made["name"]}
 
     @tool(Level.WRITE)
     def make_judge(
@@ -319,16 +314,19 @@ class CoreTools(Tools):
             kind: such as `geval`, `rouge`, `bleu`.
             mode: by default the best that the endpoint supports.
         """
-        body: Answer = {"name": name, "kind": kind, "model": model, "mode": mode}
+        endpoint_id = None
         if endpoint:
             self.may_spend("Making a judge on an endpoint")
             endpoints = {row["name"]: row["endpoint"] for row in self._endpoints(project)}
             if endpoint not in endpoints:
                 listed = ", ".join(endpoints) or "none yet: a person adds one on the site"
                 raise not_found(f"{project} has no endpoint {endpoint!r} (endpoints: {listed}).")
-            body["endpoint"] = endpoints[endpoint]
+            endpoint_id = endpoints[endpoint]
         try:
-            made = self.call(project, "POST", "/judges", body | {"settings": settings or {}})
+            made = self.site.project(project).make_judge(
+                name, kind=kind, model=model, mode=mode, endpoint=endpoint_id,
+                settings=settings or {},
+            )  # fmt: skip
         except ApiError as error:
             if not error.probe:
                 raise
@@ -356,21 +354,26 @@ class CoreTools(Tools):
             budget: in the currency of the judge's prices.
             fresh: rate everything again.
         """
-        fields: Answer = {"criteria": criteria or [], "fresh": fresh}
-        fields |= {"trial": trial, "pilot": pilot, "budget": budget}
-        made = {"judge": self.named(project, "judges", judge)["id"], **fields}
-        return self._run(project, self.call(project, "POST", "/runs", made))
+        made = self.site.project(project).make_run(
+            self.named(project, "judges", judge)["id"],
+            criteria=criteria or [],
+            fresh=fresh,
+            trial=trial,
+            pilot=pilot,
+            budget=budget,
+        )
+        return self._run(project, made)
 
     @tool(Level.WRITE)
     def pause_run(self, project: str, run: int) -> Answer:
         """Pause a run; what is scored stays."""
-        return {"paused": self.call(project, "POST", f"/runs/{run}/pause")["done"]}
+        return {"paused": self.site.project(project).pause_run(run)["done"]}
 
     @tool(Level.SPEND)
     def resume_run(self, project: str, run: int, retry_failed: bool = False) -> Answer:
         """Resume a paused run, optionally also what failed."""
-        body = {"retry_failed": retry_failed}
-        return {"resumed": self.call(project, "POST", f"/runs/{run}/resume", body)["done"]}
+        resumed = self.site.project(project).resume_run(run, retry_failed=retry_failed)
+        return {"resumed": resumed["done"]}
 
     def _load(
         self,
@@ -383,10 +386,20 @@ class CoreTools(Tools):
         judge: str,
         check: bool,
     ) -> Answer:
-        target: Project = self.site.project(project)
-        more = {"judge": judge} if judge else {}
-        loaded = target.upload(
-            rows, kind=kind, columns=columns, scales=scales, check=check, open_only="true", **more
+        target = self.site.project(project)
+        load = {
+            "outputs": target.load_outputs,
+            "ratings": target.load_ratings,
+            "preferences": target.load_preferences,
+            "scores": target.load_scores,
+        }[kind]
+        loaded: Any = load(
+            rows,
+            columns=[f"{name}={meaning}" for name, meaning in (columns or {}).items()],
+            scale=[f"{name}={scale}" for name, scale in (scales or {}).items()],
+            judge=judge,
+            check=check,
+            open_only=True,
         )
         counted = ("documents", "outputs", "ratings", "preferences", "verdicts", "scores")
         return {
@@ -404,7 +417,7 @@ class CoreTools(Tools):
     def _endpoints(self, project: str) -> list[Answer]:
         return [
             {"endpoint": row["id"], "name": row["name"], "warnings": row["warnings"]}
-            for row in self.call(project, "GET", "/endpoints")
+            for row in self.site.project(project).list_endpoints()
             if not row["retired_at"]
         ]
 

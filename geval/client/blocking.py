@@ -1,0 +1,343 @@
+"""The client that waits for replies; it needs only the standard library."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from urllib.parse import urlsplit
+
+from geval.client.operations import ProjectOperations, SiteOperations
+from geval.client.requests import (
+    SECONDS,
+    ApiError,
+    Blocking,
+    Request,
+    Written,
+    failed_probe,
+    may_pass,
+    pause_before_next,
+    probe_request,
+    refusal,
+)
+from geval.outbox import NotNowError, Outbox, RefusedError
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from geval.client.shapes import RunIn, RunOut
+
+Frames = Literal["pandas", "polars"]
+# Between two looks whether a worker has computed a large report.
+REPORT_SECONDS = 2.0
+
+
+class Pushed(Protocol):
+    """What `push` takes: rows of uploads, by their kind."""
+
+    def to_tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
+
+
+@dataclass(frozen=True)
+class Client(SiteOperations, Blocking):
+    """A site and a token. Every call opens a new connection, so that threads can share a client."""
+
+    # Whether an operation that needs a probe of an endpoint waits for it.
+    WAITS: ClassVar[bool] = True
+
+    base_url: str
+    token: str
+    timeout: float = SECONDS
+
+    @property
+    def client(self) -> Client:
+        return self
+
+    def project(self, slug: str) -> Project:
+        """A project by its short name; sends no request."""
+        return Project(self, slug)
+
+    def log(
+        self,
+        project: str | Project,
+        *,
+        system: str,
+        output: str | None = None,
+        source: str | None = None,
+        doc_id: str | None = None,
+        **more: Any,
+    ) -> None:
+        """Have an output sent to a project soon, by a thread of its own; never waits or raises.
+
+        Args:
+            project: it, or its short name.
+            doc_id: without one, documents are distinguished by their source.
+            more: other columns of uploads, such as `context`, `references`, `session_id` or
+                `turns` of a conversation.
+        """
+        row = {"doc_id": doc_id, "system_id": system, "source": source, "output": output, **more}
+        slug = project.slug if isinstance(project, Project) else project
+        self._outbox.put(slug, {name: value for name, value in row.items() if value is not None})
+
+    def flush(self, seconds: float = 30.0) -> bool:
+        """Send what was logged; returns whether the site has taken or refused all of it."""
+        return self._outbox.flush(seconds)
+
+    @property
+    def dropped(self) -> int:
+        """How many logged rows were lost: the site refused them, or too many waited."""
+        return self._outbox.dropped
+
+    @cached_property
+    def _outbox(self) -> Outbox:
+        return Outbox(self._send_logged)
+
+    def _send_logged(self, slug: str, lines: Sequence[bytes]) -> None:
+        try:
+            self.project(slug).load_outputs(lines)
+        except ApiError as error:
+            if may_pass(error):
+                raise NotNowError from error
+            listed = frozenset(int(each["line"]) for each in error.errors if each.get("line"))
+            raise RefusedError(str(error), listed) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise NotNowError from error
+
+    def _read_answer(self, request: Request[Any]) -> Any:
+        """The JSON of a reply; waits for a probe of an endpoint that it needs.
+
+        Raises:
+            ApiError: the site refused.
+            OSError: it does not answer.
+        """
+        while True:
+            try:
+                return self._read(request)
+            except ApiError as error:
+                if not (self.WAITS and (probe := error.probe)):
+                    raise
+            self.wait_for_probe(probe)
+
+    def _read_pages(self, request: Request[Any]) -> Iterator[Any]:
+        """All items of a list, page by page."""
+        cursor: int | None = 0
+        while cursor is not None:
+            page = self._read_answer(request.at(cursor))
+            yield from page["items"]
+            cursor = page["next"]
+
+    def _read_lines(self, request: Request[Any]) -> Iterator[Any]:
+        """The objects of a reply in lines, as they arrive."""
+        with request.written(self.token) as written, self._open(written) as response:
+            for line in response:
+                yield json.loads(line)
+
+    def _save(self, request: Request[Path]) -> Path:
+        """Write a reply into a file; its path."""
+        target = Path(request.to)
+        with (
+            request.written(self.token) as written,
+            self._open(written) as response,
+            target.open("wb") as file,
+        ):
+            shutil.copyfileobj(response, file)
+        return target
+
+    def wait_for_probe(self, address: str, *, every: float = 0.5) -> dict[str, Any]:
+        """The findings of a probe, once a worker has made it.
+
+        Raises:
+            ApiError: the endpoint does not answer.
+        """
+        while True:
+            probe = self._read(probe_request(address))
+            if probe["state"] == "done":
+                return dict(probe["findings"])
+            if probe["state"] == "failed":
+                raise failed_probe(probe["message"])
+            time.sleep(every)
+
+    def _read(self, request: Request[Any]) -> Any:
+        attempt = 1
+        with request.written(self.token) as written:
+            while True:
+                try:
+                    with self._open(written) as response:
+                        content = response.read()
+                    return json.loads(content) if content else None
+                except (OSError, ApiError) as error:
+                    pause = pause_before_next(error, attempt, written.content)
+                time.sleep(pause)
+                attempt += 1
+
+    @contextlib.contextmanager
+    def _open(self, written: Written) -> Iterator[IO[bytes]]:
+        """The body of a reply.
+
+        Raises:
+            ApiError: the site refused.
+            OSError: it does not answer.
+        """
+        parts = urlsplit(self.base_url)
+        is_encrypted = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if is_encrypted else http.client.HTTPConnection
+        with contextlib.closing(kind(parts.netloc, timeout=self.timeout)) as connection:
+            address = f"{parts.path.rstrip('/')}{written.address}"
+            connection.request(
+                written.method, address, body=written.content, headers=dict(written.headers)
+            )
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise refusal(
+                    response.status,
+                    response.reason,
+                    response.read(),
+                    response.headers.get("Retry-After", ""),
+                )
+            yield response
+
+
+@dataclass(frozen=True)
+class Project(ProjectOperations, Blocking):
+    """One project of a site."""
+
+    client: Client
+    slug: str
+
+    def push(self, evaluation: Pushed) -> dict[str, dict[str, Any]]:
+        """Load what `geval.evaluate` judged: outputs, people's ratings, and the judge's scores.
+
+        What the project has already is not loaded twice.
+
+        Raises:
+            ApiError: the site refused; what came before is loaded.
+            ValueError: the outputs are turns of conversations; upload their file instead.
+        """
+        return {
+            name: getattr(self, f"load_{name}")(rows)
+            for name, rows in evaluation.to_tables().items()
+            if rows
+        }
+
+    def probe(self, endpoint: int, model: str) -> dict[str, Any]:
+        """Find out what an endpoint can do with a model; waits until a worker has probed it.
+
+        Raises:
+            ApiError: the endpoint does not answer.
+        """
+        return self.client.wait_for_probe(self.probe_endpoint(endpoint, model)["address"])
+
+    def start_run(self, judge: str | int, **more: Unpack[RunIn]) -> Run:
+        """Start a run of a judge, by name (its newest version) or id; `criteria`, `fresh`,
+        `budget`, `transport`.
+
+        Raises:
+            LookupError: there is no judge with that name.
+        """
+        if isinstance(judge, str):
+            named = [
+                each
+                for each in self.list_judges()
+                if judge in (each["name"], each["label"]) and not each["retired_at"]
+            ]
+            if not named:
+                raise LookupError(f"There is no judge {judge!r} in {self.slug}.")
+            judge = max(named, key=lambda each: each["version"])["id"]
+        return Run(self, self.make_run(judge, **more)["id"])
+
+    def report(self, **options: str) -> dict[str, Any]:
+        """The whole report; `level`, `coefficient`, `over`, `documents`.
+
+        A large project's first report is waited for. Later reports with `stale` are the last
+        numbers, while a worker computes new ones.
+        """
+        while True:
+            report: Any = self.get_report(**options)
+            if "criteria" in report:
+                return dict(report)
+            time.sleep(REPORT_SECONDS)
+
+    def report_frame(self, kind: Frames = "pandas", **options: str) -> Any:
+        """The report's correlations as a data frame: a row for each criterion, judge, coefficient
+        and level."""
+        rows = report_rows(self.report(**options))
+        if kind == "polars":
+            import polars
+
+            return polars.DataFrame(rows, infer_schema_length=None)
+        import pandas
+
+        return pandas.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a judge."""
+
+    project: Project
+    id: int
+
+    def status(self) -> RunOut:
+        """State, message and counts."""
+        return self.project.get_run(self.id)
+
+    def pause(self) -> bool:
+        return self.project.pause_run(self.id)["done"]
+
+    def cancel(self) -> bool:
+        return self.project.cancel_run(self.id)["done"]
+
+    def resume(self, *, retry_failed: bool = False) -> bool:
+        return self.project.resume_run(self.id, retry_failed=retry_failed)["done"]
+
+    def wait(self, *, every: float = 1.0, progress: bool | IO[str] = True) -> RunOut:
+        """Wait until the run is over or paused; returns its last status. Shows a progress bar on
+        the terminal.
+
+        Args:
+            every: seconds between two requests.
+            progress: whether, or where, to show the bar.
+        """
+        from tqdm import tqdm
+
+        shown = progress if not isinstance(progress, bool) else sys.stderr
+        with tqdm(total=None, unit="item", file=shown, disable=progress is False) as bar:
+            while True:
+                status = self.status()
+                bar.total = status["items"]
+                bar.update(status["done"] + status["failed"] - bar.n)
+                if status["state"] not in ("preparing", "running"):
+                    return status
+                time.sleep(every)
+
+
+def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The correlations of a report's JSON as flat rows."""
+    rows = []
+    for criterion, found in report["criteria"].items():
+        for judge, numbers in found["judges"].items():
+            for coefficient in ("pearson", "spearman", "kendall"):
+                for level, estimate in numbers[coefficient].items():
+                    if isinstance(estimate, dict) and "value" in estimate:
+                        low, high = estimate.get("ci") or (None, None)
+                        rows.append(
+                            {
+                                "criterion": criterion,
+                                "judge": judge,
+                                "coefficient": coefficient,
+                                "level": level,
+                                "value": estimate["value"],
+                                "low": low,
+                                "high": high,
+                                "reason": estimate.get("reason") or "",
+                            }
+                        )
+    return rows

@@ -1,0 +1,110 @@
+"""`apply`, `diff` and `export_project` with `--site`, over the network to a served site."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotations.models import Campaign
+from evaluations.models import ApiToken, AuditEntry, Project
+from evaluations.models.tokens import new_token
+from geval.command_line import main
+from tests.processes import SiteProcess
+from tests.project_files.conftest import WHOLE
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def site(database_url: str, owner: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a served site; the owner's token is in the environment."""
+    token, digest = new_token()
+    ApiToken.objects.create(user=owner, name="t", digest=digest)
+    monkeypatch.setenv("GEVAL_TOKEN", token)
+    served = SiteProcess(database_url, GEVAL_MODE="local")
+    yield served.address
+    served.stop()
+
+
+@pytest.fixture
+def command(site: str, capsys: pytest.CaptureFixture[str]) -> Command:
+    """`command("apply", path)`: the exit code, and what is printed and written as an error."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = main([*arguments, "--site", site])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_a_project_on_a_site_becomes_what_its_file_says_and_is_written_again(
+    command: Command, in_file: Callable[[str], str], small_project: Project, tmp_path: Path
+) -> None:
+    path, exported = in_file(WHOLE), str(tmp_path / "exported.yaml")
+
+    before = command("diff", path)
+    applied = command("apply", path)
+    after = command("diff", path)
+    again = command("apply", path)
+    written = command("export_project", "small", exported, "--as", "yaml")
+    same = command("diff", exported)
+
+    assert before[0] == 1
+    assert "+ judge overlap" in before[1]
+    assert applied[0] == 0, applied
+    assert "created campaign First round, a draft" in applied[1]
+    assert "certified requirements of overlap on coherence" in applied[1]
+    assert (after[0], again[0], written[0], same[0]) == (0, 0, 0, 0)
+    assert "nothing was changed" in again[1]
+    small_project.refresh_from_db()
+    assert small_project.name == "Ferry summaries"
+    assert len(Campaign.objects.get().gold) == 2
+    entries = AuditEntry.objects.all()
+    assert {(entry.user_name, entry.by_api) for entry in entries} == {("olga", True)}
+    assert "api:make_judge" in {entry.action for entry in entries}
+
+
+def test_what_a_site_refuses_is_said_with_its_line(
+    command: Command, in_file: Callable[[str], str], small_project: Project
+) -> None:
+    """Over the network there is no transaction: what was done before stays."""
+    code, _out, error = command("apply", in_file(WHOLE.replace("http://127.0.0.1:1", "ftp://x")))
+
+    assert code == 2
+    assert "project.yaml:19: stopped at + endpoint here" in error
+    assert "Done before that:\n  changed project small\n" in error
+    assert "  created criterion faithful\n" in error
+    assert "Not done:\n  + judge overlap\n  + campaign First round\n" in error
+    assert small_project.criteria.filter(name="faithful").exists()
+
+
+def test_a_new_project_belongs_to_the_token(
+    command: Command, in_file: Callable[[str], str], owner: User
+) -> None:
+    code, out, _error = command("apply", in_file("project: brand-new\ncriteria:\n  fluency: {}\n"))
+
+    assert code == 0
+    assert "created project brand-new" in out
+    made = Project.objects.get(slug="brand-new")
+    assert made.memberships.get().user == owner
+
+
+def test_a_token_that_is_wrong_or_a_site_that_is_away_is_said(
+    command: Command,
+    in_file: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = in_file("project: small\n")
+    monkeypatch.setenv("GEVAL_TOKEN", "geval_wrong")
+    refused = command("diff", path)
+    monkeypatch.setattr("geval.client.requests.ATTEMPTS", 1)
+    away = main(["diff", path, "--site", "http://127.0.0.1:9"])
+
+    assert refused[0] == 2
+    assert "401 Not signed in" in refused[2]
+    assert away == 2
+    assert "refused" in capsys.readouterr().err
