@@ -249,6 +249,23 @@ NOISE_DOCUMENTS = _judges.threshold(
     "With 20 and 50 whose outputs differ in spread, 95 % intervals held the true value in 90 to"
     " 92 %.",
 )  # fmt: skip
+CALIBRATION_OUTPUTS = _judges.threshold(
+    "CALIBRATION_OUTPUTS", 100, "outputs with probabilities and single ratings",
+    "With fewer nothing is said of a judge's probabilities.",
+    "Bins of equal mass hold fewer than ten outputs each then.",
+)  # fmt: skip
+CALIBRATION_DOCUMENTS = _judges.threshold(
+    "CALIBRATION_DOCUMENTS", 20, "documents that count",
+    "With fewer nothing is said of a judge's probabilities.",
+    "With 10, intervals of the gain over guessing held the true value in 92 % for right"
+    " probabilities.",
+)  # fmt: skip
+CALIBRATION_MARGIN = _judges.threshold(
+    "CALIBRATION_MARGIN", 0.1, "probability",
+    "Probabilities can be taken as they stand where they are better than guessing, and calibration"
+    " error and overconfidence are shown to be at most this.",
+    "A choice: what is said to happen in 70 % happens in 60 to 80 %.",
+)  # fmt: skip
 PASS_FAIL_OUTPUTS = _judges.threshold(
     "PASS_FAIL_OUTPUTS", 10, "outputs of each kind",
     "Pass rates are corrected where people pass so many outputs, and fail so many.",

@@ -10,6 +10,8 @@ from geval.thresholds import (
     ALT_TEST_ANNOTATORS,
     ALT_TEST_EPSILON,
     ALT_TEST_OUTPUTS,
+    CALIBRATION_DOCUMENTS,
+    CALIBRATION_OUTPUTS,
     COMPETENCE_SHARED,
     INTERVAL_DOCUMENTS,
     LOCKED_DOCUMENTS,
@@ -596,6 +598,42 @@ TERMS: dict[str, Term] = {
         "With one or two raters the mean itself may be off. On long scales a step is a tenth of the"
         " scale; on scales of two points it is half of it.",
         "Which judges differ",
+    ),
+    "brier": Term(
+        "Brier score",
+        "The squared distance between a judge's probabilities and a rating, over all points of the"
+        " scale; lower is better, 0 is best and 2 worst. Each rating counts as one draw from how"
+        " people rate the output. Beside it are two that read nothing, guessing from how often"
+        " people give each point, and equal probabilities; and people's own distribution, which"
+        " nothing beats on average.",
+        f"It takes {CALIBRATION_OUTPUTS} outputs of {CALIBRATION_DOCUMENTS} documents with single"
+        " ratings. Compare judges on the same outputs only: how much people differ is part of it.",
+        "Probabilities",
+    ),
+    "calibration_error": Term(
+        "Calibration error (ECE)",
+        "How far probabilities are from shares of ratings: root mean square over points and bins of"
+        " about as many outputs. Probabilities that are right have 0 on average, however few"
+        " outputs there are; the usual mean of absolute distances has more.",
+        "It says nothing of how much a judge knows: guessing from how often people give each point"
+        " has none. Read it beside the Brier score.",
+        "Probabilities",
+    ),
+    "overconfidence": Term(
+        "Overconfidence",
+        "The mean probability of the judge's likeliest point, less the share of ratings that gave"
+        " this point. Above 0 the judge is too sure, below 0 too cautious.",
+        "People who differ much cannot be predicted with certainty: a right judge is unsure there.",
+        "Probabilities",
+    ),
+    "reliability_diagram": Term(
+        "Reliability diagram",
+        "What probability a judge gave to a point, and what share of ratings gave that point; all"
+        " points together, in bins of about as many. On the dashed line both are equal. Below it,"
+        " the probability was too high.",
+        "Intervals are over documents, each bin for itself: one of ten lies off the line by chance"
+        " more often than one alone.",
+        "Probabilities",
     ),
 }
 

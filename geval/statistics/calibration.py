@@ -204,7 +204,7 @@ def reliability(
         judge, human: shape (n,), complete.
         weight: shape (n,), for how many outputs each stands.
     """
-    place = _bins(judge, bins)
+    place = bins_of(judge, bins)
     return tuple(_bin(judge, human, weight, place == at) for at in np.unique(place))
 
 
@@ -220,7 +220,7 @@ def reliability_intervals(
         judge, human: shape (outputs,), NaN for missing.
     """
     outputs, (judge, human) = complete(outputs, judge, human)
-    place = _bins(judge, bins)
+    place = bins_of(judge, bins)
     return tuple(
         (
             _bin(judge, human, outputs.weight, place == at),
@@ -230,7 +230,7 @@ def reliability_intervals(
     )
 
 
-def _bins(judge: FloatArray, bins: int) -> IntArray:
+def bins_of(judge: FloatArray, bins: int) -> IntArray:
     """The bin of each score; shape (n,)."""
     edges = np.unique(judge)
     if len(edges) > bins:

@@ -160,7 +160,9 @@ def documents_counting(outputs: Outputs) -> int:
     return counting_by(outputs.documents_with(), outputs.document_weight)
 
 
-def interval_of_mean(outputs: Outputs, values: FloatArray, documents: LeftOut) -> Interval:
+def interval_of_mean(
+    outputs: Outputs, values: FloatArray, documents: LeftOut, *, confidence: float = CONFIDENCE
+) -> Interval:
     """The interval over documents of `Outputs.mean`, a ratio of two sums of which whole documents
     are left out.
 
@@ -168,7 +170,12 @@ def interval_of_mean(outputs: Outputs, values: FloatArray, documents: LeftOut) -
         values: shape (outputs,), complete, one at least.
     """
     left_out = mean_of(documents.sums(outputs.weighing(values)), documents.sums(outputs.weighing()))
-    return documents.interval(outputs.mean(values), left_out, counting=documents_counting(outputs))
+    return documents.interval(
+        outputs.mean(values),
+        left_out,
+        counting=documents_counting(outputs),
+        confidence=confidence,
+    )
 
 
 def no_interval(reason: str) -> Interval:

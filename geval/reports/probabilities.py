@@ -1,0 +1,226 @@
+"""The probabilities that two judges give to the points of a scale, beside people's single
+ratings: how good they are, whether they are right, and what may be done with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.reports.subjects import CriterionLike
+from geval.statistics.layout import Outputs
+from geval.statistics.probability_calibration import (
+    Measured,
+    ProbabilityCalibration,
+    ReadNothing,
+    brier_difference,
+    counts_of_ratings,
+    probability_calibration,
+    read_nothing,
+    shares_of_ratings,
+    why_too_few,
+)
+from geval.statistics.types import FloatArray
+from geval.texts.numbers import in_brackets, two_decimals, whole_percent
+from geval.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
+
+# By criterion and judge: shape (outputs, points), NaN where a judge gave none.
+Probabilities = Mapping[tuple[int, int], FloatArray]
+# A scale of more points is not compared point by point.
+MOST_POINTS = 11
+# Intervals behind sentences, on each criterion: gain, overconfidence and calibration error of both
+# judges, and the difference between the two.
+SAID_TOGETHER = 7
+Guessing = Literal["better", "worse", "undecided"]
+Fit = Literal["right", "overconfident", "too cautious", "undecided"]
+
+
+@dataclass(frozen=True)
+class PairProbabilities:
+    """Two judges' probabilities on a criterion, on the same outputs. `judges` has a judge's numbers
+    in each place; without any, `reason` says why."""
+
+    criterion: int
+    name: str
+    outputs: int = 0
+    documents: int = 0
+    judges: tuple[ProbabilityCalibration, ...] = ()
+    difference: Measured | None = None
+    nothing: ReadNothing | None = None
+    reason: str = ""
+
+    @property
+    def better(self) -> int:
+        """Which judge has the better probabilities: 1, 2, or 0 where it is undecided."""
+        if self.difference is None or not self.difference.joint.leaves_out_zero:
+            return 0
+        return 1 if self.difference.value < 0 else 2
+
+
+def pair_probabilities(
+    data: ReportData,
+    criteria: Sequence[CriterionLike],
+    probabilities: Probabilities,
+    first: int,
+    second: int,
+) -> tuple[PairProbabilities, ...]:
+    """Two judges on criteria. What is said of all of them errs in at most 5 % of reports.
+
+    Args:
+        first, second: the judges' ids.
+    """
+    joint = 1 - SIGNIFICANCE / (SAID_TOGETHER * max(1, len(criteria)))
+    return tuple(
+        _on_criterion(
+            data,
+            criterion,
+            [probabilities.get((criterion.pk, judge)) for judge in (first, second)],
+            joint,
+        )
+        for criterion in criteria
+    )
+
+
+def _on_criterion(
+    data: ReportData, criterion: CriterionLike, both: list[FloatArray | None], joint: float
+) -> PairProbabilities:
+    points = criterion.scale.points
+    first, second = both
+    if len(points) > MOST_POINTS:
+        return _without(criterion, f"the scale has more than {MOST_POINTS} points")
+    if first is None or second is None:
+        return _without(criterion, "not both judges gave probabilities")
+    human = data.humans[criterion.pk]
+    counts = counts_of_ratings(human.ratings, points)
+    people = shares_of_ratings(human.ratings, points)
+    # What campaigns took from the top of a list has ratings, but no human score.
+    has_all = ~np.isnan(people[:, 0] + first[:, 0] + second[:, 0] + human.mean)
+    outputs = data.units_on(criterion.pk).part(has_all)
+    documents = int(outputs.documents_with().sum())
+    if reason := why_too_few(outputs):
+        return _without(criterion, reason, outputs, documents)
+    first, second, people, counts = (side[has_all] for side in (first, second, people, counts))
+    return PairProbabilities(
+        criterion.pk,
+        criterion.name,
+        len(outputs),
+        documents,
+        tuple(
+            probability_calibration(outputs, judge, people, joint=joint)
+            for judge in (first, second)
+        ),
+        brier_difference(outputs, first, second, people, joint=joint),
+        read_nothing(outputs, people, counts),
+    )
+
+
+def _without(
+    criterion: CriterionLike, reason: str, outputs: Outputs | None = None, documents: int = 0
+) -> PairProbabilities:
+    count = 0 if outputs is None else len(outputs)
+    return PairProbabilities(criterion.pk, criterion.name, count, documents, reason=reason)
+
+
+def beside_guessing(judge: ProbabilityCalibration) -> Guessing:
+    """Whether probabilities are better than guessing from how often people give each point."""
+    if not judge.gain.joint.leaves_out_zero:
+        return "undecided"
+    return "better" if judge.gain.value < 0 else "worse"
+
+
+def fit_of(judge: ProbabilityCalibration) -> Fit:
+    """Whether probabilities are right, within the margin."""
+    over, error = judge.over.joint.ends, judge.error.joint.ends
+    if over is None or error is None:
+        return "undecided"
+    margin = CALIBRATION_MARGIN
+    if -margin <= over[0] and over[1] <= margin and error[1] <= margin:
+        return "right"
+    if not judge.over.joint.leaves_out_zero:
+        return "undecided"
+    return "overconfident" if judge.over.value > 0 else "too cautious"
+
+
+def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
+    """What may be done with a judge's probabilities, and why; the consequence first."""
+    guessing, fit = beside_guessing(judge), fit_of(judge)
+    scores = (
+        f"(Brier score {two_decimals(judge.brier.value)}, guessing"
+        f" {two_decimals(nothing.marginal)})"
+    )
+    than = f"than guessing from how often people give each point {scores}"
+    likeliest = (
+        f"its likeliest point has a probability of {whole_percent(judge.confidence)} on average,"
+        f" and {whole_percent(judge.right)} of ratings gave it"
+    )
+    if guessing == "better" and fit == "right":
+        stand = "Its probabilities can be taken as they stand"
+        return f"{stand}: they are better {than}, and {likeliest}."
+    first = {
+        "better": f"Its probabilities are better {than}.",
+        "worse": f"Do not use its probabilities: they are worse {than}.",
+        "undecided": f"Its probabilities are not shown to be better {than}.",
+    }[guessing]
+    second = {
+        "right": f"They are as high as they should be: {likeliest}.",
+        "overconfident": f"It is overconfident: {likeliest}.",
+        "too cautious": f"It is too cautious: {likeliest}.",
+        "undecided": f"Whether they are as high as they should be is undecided: {likeliest}.",
+    }[fit]
+    return f"{first} {second}"
+
+
+def measured_in_words(measured: Measured) -> str:
+    """A value with its interval."""
+    return f"{two_decimals(measured.value)} {in_brackets(measured.interval)}".strip()
+
+
+def pair_probabilities_json(pair: PairProbabilities) -> dict[str, Any]:
+    """For the API: a criterion's numbers, or the reason why there are none."""
+    if pair.nothing is None or pair.difference is None:
+        return {"reason": pair.reason}
+    first, second = (_judge_json(judge, pair.nothing) for judge in pair.judges)
+    return {
+        "outputs": pair.outputs,
+        "documents": pair.documents,
+        "first": first,
+        "second": second,
+        "brier_difference": _measured_json(pair.difference),
+        "better": ("", "first", "second")[pair.better],
+        "brier_of_guessing": pair.nothing.marginal,
+        "brier_of_equal_probabilities": pair.nothing.uniform,
+        "brier_of_people": pair.nothing.people,
+    }
+
+
+def _judge_json(judge: ProbabilityCalibration, nothing: ReadNothing) -> dict[str, Any]:
+    return {
+        "brier": _measured_json(judge.brier),
+        "less_guessing": _measured_json(judge.gain),
+        "calibration_error": _measured_json(judge.error),
+        "overconfidence": _measured_json(judge.over),
+        "likeliest_probability": judge.confidence,
+        "likeliest_given": judge.right,
+        "beside_guessing": beside_guessing(judge),
+        "fit": fit_of(judge),
+        "in_words": in_words(judge, nothing),
+        "diagram": [
+            {
+                "probability": at.score,
+                "share_of_ratings": at.rating,
+                "low": interval.low,
+                "high": interval.high,
+                "count": at.outputs,
+            }
+            for at, interval in judge.curve
+        ],
+    }
+
+
+def _measured_json(measured: Measured) -> dict[str, Any]:
+    return {
+        "value": measured.value,
+        "low": measured.interval.low,
+        "high": measured.interval.high,
+    }

@@ -1,0 +1,293 @@
+"""Whether a judge's probabilities of the points are right, as people's single ratings tell.
+
+Each rating of an output counts as one draw from the distribution of people, so a judge is compared
+with how people differ, and not only with their mean. Ratings of an output share its weight.
+
+- Brier score (Brier, 1950): the squared distance between the probabilities and a rating, over all
+  points; 0 to 2, lower is better. It is best on average for who states the true distribution.
+- Gain: the score less that of guessing from how often people give each point, which reads nothing.
+  Below 0 is better than guessing. How often is estimated, and guessing is not charged for that.
+- Calibration error (ECE): class-wise (Kull et al., 2019), in bins of equal mass, root mean square.
+  The usual mean of absolute distances is above 0 for probabilities that are right, the more so the
+  fewer outputs there are. The square has an estimate without that bias, from products of different
+  documents alone (Kumar, Liang and Ma, 2019; Sun, Song and Hero, 2024); its root is given.
+- Overconfidence: the probability of the likeliest point, less the share of ratings that gave it. It
+  needs no bins and is 0 on average for probabilities that are right.
+
+Intervals leave out documents (jackknife, Student's t); `make bench-coverage` measures them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.statistics.calibration import ReliabilityBin, bins_of, reliability_intervals
+from geval.statistics.jackknife import (
+    LeftOut,
+    documents_counting,
+    interval_of_mean,
+    mapped,
+    within,
+)
+from geval.statistics.layout import Outputs, Ratings, mean_of, sums
+from geval.statistics.resampling import Interval
+from geval.statistics.types import FloatArray, IntArray
+from geval.thresholds import CALIBRATION_DOCUMENTS, CALIBRATION_OUTPUTS, CONFIDENCE
+
+BINS = 10
+# A rating lies on a point if it is as near as this.
+NEAR = 1e-6
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value, its 95 % interval, and the wider one by which sentences that are said together err
+    in at most 5 % of reports."""
+
+    value: float
+    interval: Interval
+    joint: Interval
+
+
+@dataclass(frozen=True)
+class ProbabilityCalibration:
+    """A judge's probabilities against single ratings.
+
+    `error` is the calibration error, `over` the overconfidence: `confidence`, the mean probability
+    of the likeliest point, less `right`, the share of ratings that gave it. `curve` is the
+    reliability diagram: probabilities of all points, and the share of ratings that gave them.
+    """
+
+    brier: Measured
+    gain: Measured
+    error: Measured
+    over: Measured
+    confidence: float
+    right: float
+    curve: tuple[tuple[ReliabilityBin, Interval], ...]
+
+
+@dataclass(frozen=True)
+class ReadNothing:
+    """Brier scores to compare with: of guessing from how often people give each point, of equal
+    probabilities, and of people's own distribution, which nothing beats on average (None where no
+    output has two ratings)."""
+
+    marginal: float
+    uniform: float
+    people: float | None
+
+
+def shares_of_ratings(ratings: Ratings, points: tuple[float, ...]) -> FloatArray:
+    """The share of an output's ratings that gave each point; shape (outputs, points), NaN for
+    outputs without a rating on a point. Ratings between points are left out."""
+    counts = counts_of_ratings(ratings, points)
+    return mean_of(counts, counts.sum(axis=1, keepdims=True))
+
+
+def counts_of_ratings(ratings: Ratings, points: tuple[float, ...]) -> FloatArray:
+    """How many ratings gave each point; shape (outputs, points)."""
+    scale = np.array(points)
+    nearest = np.abs(ratings.value[:, None] - scale).argmin(axis=1)
+    on = np.abs(ratings.value - scale[nearest]) <= NEAR
+    cell = ratings.output[on] * len(scale) + nearest[on]
+    return sums(cell, None, ratings.outputs * len(scale)).reshape(-1, len(scale))
+
+
+def why_too_few(outputs: Outputs) -> str:
+    """Why nothing can be said of probabilities on so few outputs; empty if something can.
+
+    Args:
+        outputs: those with probabilities and ratings.
+    """
+    if len(outputs) < CALIBRATION_OUTPUTS:
+        return f"fewer than {CALIBRATION_OUTPUTS} outputs have probabilities and single ratings"
+    if documents_counting(outputs) < CALIBRATION_DOCUMENTS:
+        return f"fewer than {CALIBRATION_DOCUMENTS} documents have probabilities and single ratings"
+    return ""
+
+
+def brier_of_each(judge: FloatArray, people: FloatArray) -> FloatArray:
+    """The Brier score of each output: the mean over its ratings; shape (outputs,).
+
+    Args:
+        judge, people: shape (outputs, points), rows that add up to 1.
+    """
+    each: FloatArray = (judge**2).sum(axis=1) - 2 * (judge * people).sum(axis=1) + 1
+    return each
+
+
+def brier_of_guessing(outputs: Outputs, people: FloatArray) -> FloatArray:
+    """The Brier score of each output where the probabilities are how often people give each point
+    of any output; shape (outputs,).
+
+    The shares at hand are nearer to these ratings than those of all outputs there could be; the
+    mean is without this bias, from products of different documents alone.
+    """
+    totals = np.stack([outputs.weighing(share) for share in people.T], axis=1)
+    everywhere = totals.sum(axis=0)
+    others = everywhere - totals
+    others = mean_of(others, others.sum(axis=1, keepdims=True))[outputs.document]
+    each = brier_of_each((everywhere / everywhere.sum())[None, :], people)
+    return each - outputs.mean(each) + 1 - outputs.mean((others * people).sum(axis=1))
+
+
+def read_nothing(outputs: Outputs, people: FloatArray, counts: FloatArray) -> ReadNothing:
+    """What stands beside judges.
+
+    Args:
+        people: shape (outputs, points), shares of ratings.
+        counts: the same as numbers of ratings.
+    """
+    points = people.shape[1]
+    raters = counts.sum(axis=1)
+    several = raters > 1
+    differ = 1 - mean_of((counts * (counts - 1)).sum(axis=1), raters * (raters - 1))
+    return ReadNothing(
+        marginal=outputs.mean(brier_of_guessing(outputs, people)),
+        uniform=1 - 1 / points,
+        people=outputs.part(several).mean(differ[several]) if several.any() else None,
+    )
+
+
+def probability_calibration(
+    outputs: Outputs, judge: FloatArray, people: FloatArray, *, joint: float = CONFIDENCE
+) -> ProbabilityCalibration:
+    """Compare a judge's probabilities with single ratings.
+
+    Args:
+        outputs: as `why_too_few` asks.
+        judge, people: shape (outputs, points), rows that add up to 1.
+        joint: the confidence of the wider intervals.
+    """
+    measured = _measuring(outputs, joint)
+    brier = brier_of_each(judge, people)
+    confidence, right = _likeliest(judge, people)
+    return ProbabilityCalibration(
+        brier=measured(brier),
+        gain=measured(brier - brier_of_guessing(outputs, people)),
+        error=_rooted(squared_calibration_error(outputs, judge, people, joint=joint)),
+        over=measured(confidence - right),
+        confidence=outputs.mean(confidence),
+        right=outputs.mean(right),
+        curve=_curve(outputs, judge, people),
+    )
+
+
+def brier_difference(
+    outputs: Outputs,
+    first: FloatArray,
+    second: FloatArray,
+    people: FloatArray,
+    *,
+    joint: float = CONFIDENCE,
+) -> Measured:
+    """The first judge's Brier score less the second's, on the same ratings: below 0, the first has
+    the better probabilities.
+
+    Args:
+        first, second, people: shape (outputs, points), rows that add up to 1.
+    """
+    measured = _measuring(outputs, joint)
+    return measured(brier_of_each(first, people) - brier_of_each(second, people))
+
+
+def _measuring(outputs: Outputs, joint: float) -> Callable[[FloatArray], Measured]:
+    documents = LeftOut.each(outputs.documents)
+    return lambda values: Measured(
+        outputs.mean(values),
+        interval_of_mean(outputs, values, documents),
+        interval_of_mean(outputs, values, documents, confidence=joint),
+    )
+
+
+def _likeliest(judge: FloatArray, people: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The probability of each output's likeliest point, and the share of ratings that gave it; of
+    several that are as likely, their mean. Shape (outputs,) each."""
+    most = judge.max(axis=1)
+    likeliest = judge >= most[:, None] - 1e-9
+    return most, (likeliest * people).sum(axis=1) / likeliest.sum(axis=1)
+
+
+def _curve(
+    outputs: Outputs, judge: FloatArray, people: FloatArray
+) -> tuple[tuple[ReliabilityBin, Interval], ...]:
+    """The reliability diagram over all points together."""
+    points = judge.shape[1]
+    each = Outputs(
+        np.repeat(outputs.document, points),
+        np.repeat(outputs.system, points),
+        outputs.documents,
+        outputs.systems,
+        None if outputs.weight is None else np.repeat(outputs.weight, points),
+    )
+    curve = reliability_intervals(each, judge.ravel(), people.ravel(), bins=BINS)
+    return tuple((at, within(interval, 0.0, 1.0)) for at, interval in curve)
+
+
+def squared_calibration_error(
+    outputs: Outputs, judge: FloatArray, people: FloatArray, *, joint: float = CONFIDENCE
+) -> Measured:
+    """The mean over points of the squared distance in bins, without bias; below 0 by chance.
+
+    A bin's squared sum of distances is taken from products of different documents (groups of
+    documents, of many): those of a document with itself are noise.
+
+    Args:
+        judge, people: shape (outputs, points), rows that add up to 1.
+    """
+    documents = LeftOut.each(outputs.documents)
+    cells = _cells(judge)
+    number = int(cells.max()) + 1
+    weight = np.ones(len(outputs)) if outputs.weight is None else outputs.weight
+    place = (documents.group[outputs.document][:, None] * number + cells).ravel()
+    apart, mass = (
+        sums(place, values.ravel(), documents.groups * number).reshape(-1, number)
+        for values in ((judge - people) * weight[:, None], weight.repeat(judge.shape[1]))
+    )
+    squared = _from_different(apart, mass)
+    left_out = np.array(
+        [
+            _from_different(np.delete(apart, at, 0), np.delete(mass, at, 0))
+            for at in range(documents.groups)
+        ]
+    )
+    interval, wide = (
+        documents.interval(
+            squared, left_out, counting=documents_counting(outputs), confidence=confidence
+        )
+        for confidence in (CONFIDENCE, joint)
+    )
+    return Measured(squared, interval, wide)
+
+
+def _rooted(squared: Measured) -> Measured:
+    return Measured(
+        _root(squared.value), mapped(squared.interval, _root), mapped(squared.joint, _root)
+    )
+
+
+def _cells(judge: FloatArray) -> IntArray:
+    """The bin of each output and point, bins of different points apart; shape (outputs, points)."""
+    cells = np.empty(judge.shape, dtype=np.int64)
+    first = 0
+    for point in range(judge.shape[1]):
+        _, cells[:, point] = np.unique(bins_of(judge[:, point], BINS), return_inverse=True)
+        cells[:, point] += first
+        first = int(cells[:, point].max()) + 1
+    return cells
+
+
+def _from_different(apart: FloatArray, mass: FloatArray) -> float:
+    """Shape (groups, bins) each: sums of distances, and of weights. A bin of one group tells
+    nothing."""
+    groups = (mass > 0).sum(axis=0)
+    told = groups > 1
+    apart, groups, of_bin = apart[:, told], groups[told], mass.sum(axis=0)[told]
+    products = (apart.sum(axis=0) ** 2 - (apart**2).sum(axis=0)) * groups / (groups - 1)
+    return float((products / of_bin).sum() / mass.sum())
+
+
+def _root(squared: float) -> float:
+    return float(np.sqrt(max(0.0, squared)))
