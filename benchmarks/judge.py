@@ -4,15 +4,17 @@ one run.
 SummEval's 1,600 outputs, one criterion, token probabilities, against the stand-in with 0.2 s
 latency. The bare loop asks the same prompts with the same client and as many calls in flight,
 parses nothing and stores nothing. Everything shares the machine with the stand-in and PostgreSQL,
-as on a small server. `--large` adds the run of 160,000 items; `--only-limits` measures rate limits
-alone (limits.py), whose goals fail the benchmark if they are missed.
+as on a small server. The same with a decision model, which gets typed questions in place of
+prompts (`--only-decisions`: alone). `--large` adds the run of 160,000 items; `--only-limits`
+measures rate limits alone (limits.py), whose goals fail the benchmark if they are missed.
 """
 
 import argparse
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.limits import (
     measure_at_random,
@@ -22,6 +24,7 @@ from benchmarks.limits import (
 )
 from benchmarks.site import BENCHMARK_DATA, StandIn, Worker, temporary_site, wait_for_workers
 
+MODEL = "offline-stand-in"
 IN_FLIGHT = 64
 LATENCY = "0.2"
 FAULTS = (
@@ -61,12 +64,17 @@ def main() -> None:
         "--large", action="store_true", help="also a run of 160,000 items (many minutes)"
     )
     parser.add_argument("--only-limits", action="store_true", help="only how rate limits are kept")
+    parser.add_argument("--only-decisions", action="store_true", help="only a decision model")
     options = parser.parse_args()
     with temporary_site():
         from evaluations.models import Project
 
         project = Project.objects.create(slug="summeval", name="SummEval")
         _load(project)
+        if not options.only_limits:
+            _measure_decisions(project)
+        if options.only_decisions:
+            return
         if not options.only_limits:
             _measure(project, large=options.large)
         other = Project.objects.create(slug="other", name="Another project")
@@ -117,6 +125,28 @@ def _measure(project: object, *, large: bool) -> None:
     print(f"two workers against one         {two.rate / one.rate:6.2f} x  (at least 1.60)")
     _with_errors(project)
     _flat_cost(project, large=large)
+
+
+def _measure_decisions(project: object) -> None:
+    """A decision model against a bare loop over the same client."""
+    with StandIn("--latency", LATENCY) as standin:
+        judge = _judge(project, standin.base_url, "decider", kind="decision")
+        requests = _decision_requests(project)
+        asyncio.run(_bare_loop(standin.base_url, requests))  # warm for all
+        worker = Worker()
+        try:
+            wait_for_workers(1)
+            _run(judge, [worker], limit=100)
+            bare = asyncio.run(_bare_loop(standin.base_url, requests))
+            one = _run(judge, [worker])
+            again = asyncio.run(_bare_loop(standin.base_url, requests))
+        finally:
+            worker.stop()
+    share = one.rate / ((bare.rate + again.rate) / 2)
+    print(bare.line(f"bare loop of decisions, {IN_FLIGHT} in flight"))
+    print(again.line(f"bare loop of decisions, {IN_FLIGHT} in flight, again"))
+    print(one.line(f"decision model, one worker, {IN_FLIGHT} in flight"))
+    print(f"share of the bare loop's rate   {share:6.2f}    (at least 0.95)")
 
 
 def _with_errors(project: object) -> None:
@@ -215,43 +245,70 @@ def _judge(
     *,
     timeout: float = 60,
     in_flight: int = IN_FLIGHT,
+    kind: str = "geval",
 ) -> object:
     from evaluations.models import Endpoint, Judge
 
     endpoint = Endpoint.objects.create(project=project, name=name, base_url=base_url)
     return Judge.objects.create(
-        project=project, name=name, endpoint=endpoint, model="offline-stand-in", mode="logprobs",
-        use_steps=False,
+        project=project, name=name, endpoint=endpoint, model=MODEL, kind=kind, use_steps=False,
+        mode="logprobs" if kind == "geval" else "", settings={},
         concurrency=in_flight, timeout_seconds=timeout,
     )  # fmt: skip
 
 
-def _prompts(project: object) -> list[str]:
+def _prompts(project: object) -> list[Any]:
     from evaluations.judging.judges.steps import prompt_parts
-    from evaluations.models import CandidateOutput
-    from geval.llm.item_texts import Texts
     from geval.llm.prompts import compose_template, render
-
-    template = compose_template(prompt_parts(project.criteria.get()), steps=None)
-    outputs = CandidateOutput.objects.filter(document__project=project).select_related("document")
-    return [render(template, Texts(output.document.source, output.text)) for output in outputs]
-
-
-async def _bare_loop(base_url: str, prompts: Sequence[str]) -> Measured:
-    """The floor: the same client and requests, nothing else."""
-    from geval.llm.endpoints import Client
     from geval.llm.requests import ChatRequest
 
+    template = compose_template(prompt_parts(project.criteria.get()), steps=None)
+    prompts = [render(template, texts) for texts in _texts(project)]
+    return [ChatRequest(MODEL, prompt, top_logprobs=20) for prompt in prompts]
+
+
+def _decision_requests(project: object) -> list[Any]:
+    from evaluations.judging.judges.steps import prompt_parts
+    from geval.evaluators.base import new_settings
+    from geval.evaluators.decision import INPUT, Decision
+    from geval.llm.decisions import DecisionRequest, levels_of
+    from geval.llm.prompts import render
+
+    parts = prompt_parts(project.criteria.get())
+    template = Decision(new_settings(Decision, {})).template(parts)
+    instructions, _mark, inputs = template.partition(INPUT)
+    levels = levels_of(parts.scale)
+    return [
+        DecisionRequest(MODEL, render(inputs, texts), instructions, levels, "decisions")
+        for texts in _texts(project)
+    ]
+
+
+def _texts(project: object) -> list[Any]:
+    from evaluations.models import CandidateOutput
+    from geval.llm.item_texts import Texts
+
+    outputs = CandidateOutput.objects.filter(document__project=project).select_related("document")
+    return [Texts(output.document.source, output.text) for output in outputs]
+
+
+async def _bare_loop(base_url: str, requests: Sequence[Any]) -> Measured:
+    """The floor: the same client and requests, nothing else."""
+    from geval.llm.decisions import DecisionRequest
+    from geval.llm.endpoints import Client
+
     async with Client(base_url, "", timeout=60, allow_private=True) as client:
-        waiting = iter(prompts)
+        waiting = iter(requests)
+        is_decision = isinstance(requests[0], DecisionRequest)
+        ask: Callable[[Any], Awaitable[object]] = client.decide if is_decision else client.chat
 
         async def slot() -> None:
-            for prompt in waiting:
-                await client.chat(ChatRequest("offline-stand-in", prompt, top_logprobs=20))
+            for request in waiting:
+                await ask(request)
 
         began, cpu = time.monotonic(), time.process_time()
         await asyncio.gather(*(slot() for _ in range(IN_FLIGHT)))
-        return Measured(len(prompts), time.monotonic() - began, time.process_time() - cpu)
+        return Measured(len(requests), time.monotonic() - began, time.process_time() - cpu)
 
 
 def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measured:

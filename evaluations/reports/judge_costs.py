@@ -1,12 +1,25 @@
-"""What a judge's runs cost and took per 1,000 items, from the runs' own counters."""
+"""What a judge's runs cost and took per 1,000 items, from the runs' own counters, and how often
+and how fast it answered."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.db.models import Avg, Count, Q
+
 from evaluations.judging.runs.counts import finished_items
-from evaluations.models import EvaluationRun, Judge, RunState
+from evaluations.models import (
+    EvaluationRun,
+    ItemState,
+    Judge,
+    ModelReply,
+    RunItem,
+    RunState,
+)
+from geval.llm.parsing import Reason
 
 PER = 1000
+# How fast a judge answers is the mean over so many of its replies.
+TIMED_REPLIES = 10_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,30 @@ def cost_of(judge: Judge) -> JudgeCost:
         money=PER * sum(known, Decimal(0)) / items if len(known) == len(costs) else None,
         minutes=_minutes(runs, calls),
     )
+
+
+@dataclass(frozen=True)
+class JudgeAnswers:
+    """Of how many finished items a judge gave no score, of these how many it declined, and the mean
+    seconds from an item's first request to its last reply (None without replies)."""
+
+    items: int
+    unscored: int
+    declined: int
+    seconds: float | None
+
+
+def answers_of(judge: Judge) -> JudgeAnswers:
+    """How often and how fast a judge answered, over all its runs."""
+    items = RunItem.objects.filter(run__in=judge.runs.counting()).order_by()
+    counted = items.filter(state__in=(ItemState.DONE, ItemState.FAILED)).aggregate(
+        all=Count("pk"),
+        failed=Count("pk", filter=Q(state=ItemState.FAILED)),
+        declined=Count("pk", filter=Q(state=ItemState.FAILED, reason=Reason.REFUSAL)),
+    )
+    replies = items.exclude(reply=None).values("reply")[:TIMED_REPLIES]
+    timed = ModelReply.objects.filter(pk__in=replies).aggregate(mean=Avg("seconds"))
+    return JudgeAnswers(counted["all"], counted["failed"], counted["declined"], timed["mean"])
 
 
 def _finished(runs: list[EvaluationRun]) -> list[tuple[EvaluationRun, int]]:

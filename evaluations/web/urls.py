@@ -157,6 +157,11 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/report/compare/", compare.judge_compare, name="judge_compare"),
     path(
+        "p/<slug:slug>/report/compare/probabilities/",
+        compare.judge_probabilities,
+        name="judge_probabilities",
+    ),
+    path(
         "p/<slug:slug>/report/annotators/",
         annotators.report_annotators,
         name="report_annotators",

@@ -23,6 +23,7 @@ from geval.statistics.probability_calibration import (
 )
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import in_brackets, two_decimals, whole_percent
+from geval.texts.sentences import listed
 from geval.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
 
 # By criterion and judge: shape (outputs, points), NaN where a judge gave none.
@@ -83,10 +84,10 @@ def pair_probabilities(
 
 
 def _on_criterion(
-    data: ReportData, criterion: CriterionLike, both: list[FloatArray | None], joint: float
+    data: ReportData, criterion: CriterionLike, stated: list[FloatArray | None], joint: float
 ) -> PairProbabilities:
     points = criterion.scale.points
-    first, second = both
+    first, second = stated
     if len(points) > MOST_POINTS:
         return _without(criterion, f"the scale has more than {MOST_POINTS} points")
     if first is None or second is None:
@@ -171,8 +172,38 @@ def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
     return f"{first} {second}"
 
 
-def measured_in_words(measured: Measured) -> str:
-    """A value with its interval."""
+def better_in_words(pairs: Sequence[PairProbabilities], names: tuple[str, str]) -> str:
+    """Which of two judges has the better probabilities, by criterion; empty where nothing is
+    compared."""
+    compared = [pair for pair in pairs if pair.nothing is not None]
+    sentences = [
+        f"{name} has the better probabilities on {listed(criteria)}."
+        for place, name in enumerate(names, start=1)
+        if (criteria := [pair.name for pair in compared if pair.better == place])
+    ]
+    if compared and not sentences:
+        return "Neither judge is shown to have the better probabilities on any criterion."
+    undecided = [pair.name for pair in compared if not pair.better]
+    if undecided:
+        sentences.append(f"Whose probabilities are better on {listed(undecided)} is undecided.")
+    return " ".join(sentences)
+
+
+def lines_in_words(pair: PairProbabilities, names: tuple[str, str]) -> list[str]:
+    """A criterion in lines of text: for each judge its numbers and what follows."""
+    if pair.nothing is None or pair.difference is None:
+        return [f"{pair.name}, probabilities: –, {pair.reason}"]
+    lines = [
+        f"{pair.name}, probabilities of {name}: Brier score {_shown(judge.brier)}, calibration"
+        f" error {_shown(judge.error)}, overconfidence {_shown(judge.over)}."
+        f" {in_words(judge, pair.nothing)}"
+        for name, judge in zip(names, pair.judges, strict=True)
+    ]
+    follows = better_in_words([pair], names)
+    return [*lines, f"{pair.name}, first less second: {_shown(pair.difference)}. {follows}"]
+
+
+def _shown(measured: Measured) -> str:
     return f"{two_decimals(measured.value)} {in_brackets(measured.interval)}".strip()
 
 

@@ -48,7 +48,7 @@ READING = {
         " report_figure report_cell report_export"
         " report_drawings report_drawing report_bubble"
         " disagreement_list judge_compare judge_compare_tests cause_export snapshot_list"
-        " report_annotators gap_export"
+        " judge_probabilities report_annotators gap_export"
         " snapshot_detail snapshot_page"
         " member_list audit_list"
         " project_export"

@@ -92,7 +92,7 @@ def test_the_command_makes_one(small_project: Project, start_standin: Start) -> 
     out = StringIO()
 
     call_command(
-        "add_judge", "small", "Luna", "--evaluator", "decision", "--model", "gpt-6-luna",
+        "add_judge", "small", "Luna", "--kind", "decision", "--model", "gpt-6-luna",
         "--base-url", start_standin().base_url, "--set", "protocol=systemone", stdout=out,
     )  # fmt: skip
 

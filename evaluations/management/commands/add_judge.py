@@ -75,7 +75,9 @@ class Command(SiteCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("name", help="name of the judge")
-        parser.add_argument("--evaluator", metavar="KIND", help="default: geval")
+        parser.add_argument(
+            "--kind", "--evaluator", dest="kind", metavar="KIND", help="default: geval"
+        )
         parser.add_argument(
             "--set",
             action="append",
@@ -135,7 +137,7 @@ class Command(SiteCommand):
     def _draft(self, project: Project, before: Judge | None, options: dict[str, Any]) -> JudgeDraft:
         """The judge's own values, or the defaults, with those that are given."""
         draft = draft_of(before) if before else JudgeDraft(name=options["name"])
-        kind = options["evaluator"] or draft.kind
+        kind = options["kind"] or draft.kind
         given = {name: options[name] for name in JudgeSettings.model_fields if name in options}
         if options["model"] is not None:
             given["model"] = options["model"]

@@ -1,4 +1,5 @@
-"""`manage.py compare PROJECT FIRST SECOND`: which of two judges orders pairs more like people."""
+"""`manage.py compare PROJECT FIRST SECOND`: which of two judges orders pairs more like people,
+whose probabilities are right, and what each costs."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -7,8 +8,14 @@ from typing import Any
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
+from evaluations.reports.judge_costs import JudgeAnswers, JudgeCost, answers_of, cost_of
+from evaluations.reports.two_judges.probabilities import (
+    judges_with_probabilities,
+    read_probabilities,
+)
 from evaluations.reports.two_judges.tests import seen_by_search
 from geval.reports.pair_tests import pair_tests
+from geval.reports.probabilities import lines_in_words, pair_probabilities
 from geval.reports.seen import SEEN
 from geval.statistics.accuracy_tests import AccuracyTest
 from geval.texts.numbers import p_value
@@ -18,7 +25,8 @@ from geval.texts.sentences import listed
 class Command(SiteCommand):
     help = (
         "Compare two judges by soft pairwise accuracy and by tie-calibrated pairwise accuracy, with"
-        " permutation tests; on documents with ratings and both scores."
+        " permutation tests; on documents with ratings and both scores. Then by the probabilities"
+        " that they gave to points, where both did, and by price, speed and missing scores."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -41,11 +49,34 @@ class Command(SiteCommand):
                     f"{one.criterion}, {name} accuracy: {_in_words(found)}"
                     f"{_about_searches(seen[one.criterion])}"
                 )
+        if {first, second} <= {*judges_with_probabilities(project)}:
+            probabilities = read_probabilities(data, criteria, [first, second])
+            names = (both[0].label, both[1].label)
+            for pair in pair_probabilities(data, criteria, probabilities, first, second):
+                self.stdout.write("\n".join(lines_in_words(pair, names)))
+        for judge in both:
+            self.stdout.write(_cost_in_words(cost_of(judge), answers_of(judge)))
 
 
 def _about_searches(seen: Sequence[str]) -> str:
     """Whose search has seen the documents, to follow a line."""
     return f"; {listed(seen)} {'is' if len(seen) == 1 else 'are'} {SEEN}" if seen else ""
+
+
+def _cost_in_words(cost: JudgeCost, answers: JudgeAnswers) -> str:
+    """What a judge costs, how fast it is, and how often it gave no score."""
+    if cost.why_not and cost.minutes is None:
+        return f"{cost.judge}: no cost is known, because {cost.why_not}"
+    price = "no prices" if cost.money is None else f"{cost.money:.2f}"
+    parts = [f"{cost.judge}: 1,000 items cost {price}"]
+    if cost.minutes is not None:
+        parts.append(f"take {cost.minutes:.1f} minutes")
+    if answers.seconds is not None:
+        parts.append(f"{answers.seconds:.2f} seconds for an answer")
+    parts.append(
+        f"{answers.unscored} of {answers.items} items without a score, {answers.declined} declined"
+    )
+    return "; ".join(parts)
 
 
 def _in_words(found: AccuracyTest) -> str:

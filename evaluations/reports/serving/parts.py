@@ -25,6 +25,10 @@ from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
 from evaluations.reports.serving.stored import shape_of
 from evaluations.reports.two_judges.numbers import PairNumbers, first_outputs, pair_numbers
+from evaluations.reports.two_judges.probabilities import (
+    ProbabilityNumbers,
+    probabilities_of_view,
+)
 from evaluations.reports.two_judges.tests import tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
 from geval.drawings.numbers import CriterionNumbers
@@ -281,6 +285,7 @@ CELL = Part(
 DOCUMENTS = Part("documents", DocumentFigures, _documents, _measures, "sorting documents")
 GAPS = Part("page", GapNumbers, _of_view(gap_numbers), shorten=largest_gaps)
 PAIR = Part("page", PairNumbers, _of_view(pair_numbers), shorten=first_outputs)
+PROBABILITIES = Part("page", ProbabilityNumbers, _of_view(probabilities_of_view))
 TESTS = Part("page", PairTests, _of_view(tests_of_view))
 ANNOTATORS = Part("page", AnnotatorsFound, _annotators)
 
@@ -311,6 +316,7 @@ PAGES = (
     REPORT,
     Page("disagreements", "disagreement_list", read_gap_view, (GAPS,)),
     Page("compare", "judge_compare", read_pair_view, (PAIR,)),
+    Page("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
     Page("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
     Page(
         "annotators",

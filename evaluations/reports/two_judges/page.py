@@ -15,6 +15,7 @@ from evaluations.reports.judge_costs import JudgeCost, cost_of
 from evaluations.reports.searched import Searches, searches_behind
 from evaluations.reports.serving.parts import PAIR, TESTS
 from evaluations.reports.serving.view import page_view, report_view
+from evaluations.reports.two_judges.probabilities import judges_with_probabilities
 from evaluations.reports.two_judges.view import CLASSES, PairView
 from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.reports.pair_on_criterion import OneAgreeing, PairOnCriterion
@@ -83,7 +84,8 @@ class OneAgrees:
 class TwoJudges:
     """All that the page shows; without a second judge there is nothing to compare. `names` are
     those of the two, and `choices` those of all judges by id, where numbers stand; `seen` says of
-    the two what the searches that made them have seen."""
+    the two what the searches that made them have seen. `have_probabilities` says whether both gave
+    some."""
 
     view: PairView
     choices: tuple[tuple[int, str], ...]
@@ -106,6 +108,7 @@ class TwoJudges:
     mapped: tuple[str, ...] = ()
     sample: tuple[str, ...] = ()
     listed: int = 0
+    have_probabilities: bool = False
 
     @property
     def alone(self) -> tuple[str, ...]:
@@ -174,6 +177,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         page=page,
         one=one,
         listed=len(chosen.one_agrees.output_ids),
+        have_probabilities={first.pk, second.pk} <= {*judges_with_probabilities(project)},
         sample=tuple(filter(None, (weights_note(report), chosen_note(report)))),
         mapped=tuple(
             judge.label

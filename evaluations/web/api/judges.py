@@ -26,6 +26,7 @@ from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.pages.runs.steadiness import steadiness, steadiness_json
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.two_judges.page import tests_of_two
+from evaluations.reports.two_judges.probability_page import probabilities_of_two
 from evaluations.reports.two_judges.tests import seen_by_search
 from evaluations.reports.two_judges.view import PairView
 from evaluations.web.api.auth import CALLS_OUT, project_for
@@ -34,6 +35,7 @@ from geval.llm.judge_settings import JudgeSettings
 from geval.project_files.fields import EndpointFields
 from geval.reports.options import ReportOptions
 from geval.reports.pair_tests import pair_tests_json
+from geval.reports.probabilities import pair_probabilities_json
 
 router = Router()
 
@@ -248,15 +250,19 @@ def get_judge_tests(
     request: HttpRequest, slug: Path[str], first: Query[int], second: Query[int]
 ) -> Any:
     """Which of two judges orders pairs of systems, and of outputs, more like people: both
-    accuracies and permutation tests, by criterion. 202 while a worker makes the tests: ask
-    again."""
+    accuracies and permutation tests, by criterion; and whether the probabilities that they gave to
+    points are right. 202 while a worker makes the tests: ask again."""
     project = project_for(request, slug)
     both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
     try:
-        tests = tests_of_two(project, PairView(ReportOptions(), first, second))
+        view = PairView(ReportOptions(), first, second)
+        tests, numbers = tests_of_two(project, view), probabilities_of_two(project, view)
     except NotComputedError as error:
         return Status(202, {"detail": error.cached.in_words})
-    return {"criteria": pair_tests_json(tests, seen_by_search(project, both))}
+    criteria = pair_tests_json(tests, seen_by_search(project, both))
+    for pair in numbers.criteria:
+        criteria[pair.name]["probabilities"] = pair_probabilities_json(pair)
+    return {"criteria": criteria}
 
 
 @router.put("/judges/{int:pk}/family", response=JudgeOut)

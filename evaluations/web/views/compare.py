@@ -10,6 +10,7 @@ from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.two_judges.page import tests_of_two, two_judges
+from evaluations.reports.two_judges.probability_page import probability_page
 from evaluations.reports.two_judges.view import read_pair_view
 from evaluations.web.views.reports import waits
 
@@ -41,3 +42,21 @@ def judge_compare(request: HttpRequest, project: Project) -> HttpResponse:
         "options": options,
     }
     return render(request, "evaluations/judge_compare.html", context)
+
+
+@project_view(READERS)
+@waits
+def judge_probabilities(request: HttpRequest, project: Project) -> HttpResponse:
+    """Two judges that give probabilities, such as a model asked by G-Eval and as a decision."""
+    options, errors = options_of(request.GET, project)
+    page = probability_page(project, read_pair_view(request.GET, options))
+    context = {
+        "project": project,
+        "tab": "report",
+        "part": "compare",
+        "page": page,
+        "found": page.judges,
+        "errors": errors,
+        "options": options,
+    }
+    return render(request, "evaluations/judge_probabilities.html", context)

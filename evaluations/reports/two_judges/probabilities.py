@@ -1,0 +1,99 @@
+"""The probabilities that judges gave to the points of a scale, as arrays, and those of two judges
+compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db import connection
+
+from evaluations.models import Criterion, Project
+from evaluations.models.newest_scores import COUNTS, newest_scores
+from evaluations.models.query_arrays import fetch_groups, id_list, ids_of_key, two_ids
+from evaluations.reports.two_judges.view import PairView
+from geval.reports.data import ReportData
+from geval.reports.probabilities import (
+    MOST_POINTS,
+    PairProbabilities,
+    Probabilities,
+    pair_probabilities,
+)
+from geval.statistics.layout import positions
+from geval.statistics.types import FloatArray
+from geval_site.replica import from_replica
+
+# Shares are stored rounded; with less on the points of the scale, they are of another scale.
+LEAST_ON_SCALE = 0.98
+NEAR = 1e-6
+# A distribution of an archive may name its points otherwise: these are no points.
+_POINT = r"""CASE WHEN d.key ~ '^-?\d{1,12}(\.\d{1,12})?$' THEN d.key::float8 ELSE 'NaN' END"""
+_SHARE = "CASE WHEN jsonb_typeof(d.value) = 'number' THEN d.value::float8 ELSE 'NaN' END"
+_OBJECT = "CASE WHEN jsonb_typeof(n.distribution) = 'object' THEN n.distribution END"
+
+_WITH_SOME = f"""
+    SELECT DISTINCT r.judge_id FROM evaluations_evaluationrun r, LATERAL (
+        SELECT s.distribution FROM evaluations_score s WHERE s.run_id = r.id LIMIT 20
+    ) AS few WHERE r.project_id = %s AND few.distribution IS NOT NULL AND {COUNTS}"""
+
+
+@dataclass(frozen=True)
+class ProbabilityNumbers:
+    """What the page of two judges' probabilities shows, by criterion."""
+
+    criteria: tuple[PairProbabilities, ...]
+
+
+def judges_with_probabilities(project: Project) -> list[int]:
+    """The ids of judges whose scores have distributions behind them, which shows in any few."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WITH_SOME, [project.pk])
+        return [judge for (judge,) in cursor.fetchall()]
+
+
+@from_replica
+def read_probabilities(
+    data: ReportData, criteria: Sequence[Criterion], judge_ids: Sequence[int]
+) -> Probabilities:
+    """The newest distributions of judges, for the outputs at hand."""
+    short = {about.pk: about for about in criteria if len(about.scale.points) <= MOST_POINTS}
+    newest = newest_scores(
+        f"r.judge_id IN ({id_list([*judge_ids])}) AND s.criterion_id IN ({id_list([*short])})"
+    )
+    groups = fetch_groups(
+        two_ids("n.criterion_id", "n.judge_id"),
+        ["n.output_id", _POINT, _SHARE],
+        f"FROM ({newest}) AS n CROSS JOIN LATERAL jsonb_each({_OBJECT}) AS d(key, value)",
+    )
+    return {
+        ids_of_key(key): _on_scale(data, short[ids_of_key(key)[0]].scale.points, *columns)
+        for key, columns in groups.items()
+    }
+
+
+def _on_scale(
+    data: ReportData,
+    points: tuple[float, ...],
+    output: FloatArray,
+    point: FloatArray,
+    share: FloatArray,
+) -> FloatArray:
+    """Shares in the places of outputs and points; shape (outputs, points)."""
+    scale = np.array(points)
+    at = positions(output, data.output_ids)
+    nearest = np.abs(np.nan_to_num(point, nan=np.inf)[:, None] - scale).argmin(axis=1)
+    is_there = (at >= 0) & (np.abs(point - scale[nearest]) <= NEAR) & np.isfinite(share)
+    table = np.zeros((len(data.output_ids), len(scale)))
+    table[at[is_there], nearest[is_there]] = share[is_there]
+    total = table.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total >= LEAST_ON_SCALE, table / total, np.nan)
+
+
+def probabilities_of_view(project: Project, data: ReportData, view: PairView) -> ProbabilityNumbers:
+    """The numbers of a view of the page."""
+    chosen = data.selected(view.options)
+    criteria = [about for about in project.criteria.all() if view.options.shows(about.pk)]
+    probabilities = read_probabilities(chosen, criteria, [view.first, view.second])
+    return ProbabilityNumbers(
+        pair_probabilities(chosen, criteria, probabilities, view.first, view.second)
+    )

@@ -1,0 +1,174 @@
+"""The page “LLM or decision model”: two judges that give probabilities, their agreement with people
+beside whether their probabilities are right, and what each costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evaluations.models import Judge, Project
+from evaluations.reports.data import ids_of
+from evaluations.reports.disagreements.view import first_of
+from evaluations.reports.judge_costs import JudgeAnswers, JudgeCost, answers_of
+from evaluations.reports.serving.parts import PROBABILITIES
+from evaluations.reports.serving.view import page_view
+from evaluations.reports.two_judges.page import TwoJudges, two_judges
+from evaluations.reports.two_judges.probabilities import (
+    ProbabilityNumbers,
+    judges_with_probabilities,
+)
+from evaluations.reports.two_judges.view import PairView
+from geval.reports.probabilities import PairProbabilities, better_in_words, in_words
+from geval.statistics.calibration import ReliabilityBin
+from geval.statistics.probability_calibration import ProbabilityCalibration
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import two_decimals
+
+# A diagram's square, in percents of the drawing.
+LEFT, RIGHT, TOP, BOTTOM = 14, 96, 6, 88
+
+
+@dataclass(frozen=True)
+class DiagramDot:
+    """A bin: where its dot and the ends of its interval stand (empty without one), and its row of
+    the table."""
+
+    x: str
+    y: str
+    low: str
+    high: str
+    row: tuple[str, str, str, int]
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A judge's reliability diagram on a criterion."""
+
+    criterion: str
+    judge: str
+    dots: tuple[DiagramDot, ...]
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge's numbers on a criterion, and what follows from them."""
+
+    judge: str
+    numbers: ProbabilityCalibration
+    in_words: str
+
+
+@dataclass(frozen=True)
+class CriterionRows:
+    """A criterion with the rows of both judges; without any, `pair.reason` says why."""
+
+    pair: PairProbabilities
+    rows: tuple[JudgeRow, ...]
+
+
+@dataclass(frozen=True)
+class ProbabilityPage:
+    """All that the page shows. `judges` is the comparison of the same two judges by their scores;
+    None where the project has not two judges with probabilities."""
+
+    judges: TwoJudges | None = None
+    choices: tuple[tuple[int, str], ...] = ()
+    lead: str = ""
+    criteria: tuple[CriterionRows, ...] = ()
+    diagrams: tuple[Diagram, ...] = ()
+    costs: tuple[tuple[JudgeCost, JudgeAnswers], ...] = ()
+
+
+def probability_page(project: Project, view: PairView) -> ProbabilityPage:
+    """The page; judges that the view does not name are chosen: a decision model, and the judge that
+    asks the same model otherwise.
+
+    Raises:
+        NotComputedError: a worker is still computing the numbers of a large project.
+    """
+    able = set(judges_with_probabilities(project))
+    judges = [judge for judge in project.judges.order_by("pk") if judge.pk in able]
+    if len(judges) < 2:
+        return ProbabilityPage()
+    view = _chosen(view, judges)
+    compared = two_judges(project, view)
+    if compared.first is None or compared.second is None or not compared.differences:
+        return ProbabilityPage()
+    view = replace(view, first=compared.first.pk, second=compared.second.pk)
+    numbers = probabilities_of_two(project, view)
+    names = compared.names
+    criteria = tuple(_rows(pair, names) for pair in numbers.criteria)
+    return ProbabilityPage(
+        judges=compared,
+        choices=tuple(choice for choice in compared.choices if choice[0] in able),
+        lead=" ".join(filter(None, [better_in_words(numbers.criteria, names), compared.lead])),
+        criteria=criteria,
+        diagrams=tuple(
+            Diagram(on.pair.name, row.judge, tuple(_dot(*each) for each in row.numbers.curve))
+            for on in criteria
+            for row in on.rows
+        ),
+        costs=tuple(
+            zip(
+                compared.costs,
+                (answers_of(compared.first), answers_of(compared.second)),
+                strict=True,
+            )
+        ),
+    )
+
+
+def probabilities_of_two(project: Project, view: PairView) -> ProbabilityNumbers:
+    """The probabilities of the two judges of a view.
+
+    Raises:
+        NotComputedError: a worker is still computing them.
+    """
+    of_numbers = view.of_numbers(ids_of(project.pk))
+    return page_view(project, PROBABILITIES, of_numbers).needed(PROBABILITIES)
+
+
+def _chosen(view: PairView, judges: Sequence[Judge]) -> PairView:
+    usual = next((judge for judge in judges if judge.kind == "decision"), judges[0])
+    first = first_of(view.first, [judge.pk for judge in judges], usual.pk)
+    model = next(judge.model for judge in judges if judge.pk == first)
+    others = sorted(
+        (judge for judge in judges if judge.pk != first),
+        key=lambda judge: (judge.model != model, judge.kind == "decision"),
+    )
+    second = first_of(view.second, [judge.pk for judge in others], others[0].pk)
+    return replace(view, first=first, second=second)
+
+
+def _rows(pair: PairProbabilities, names: tuple[str, str]) -> CriterionRows:
+    if pair.nothing is None:
+        return CriterionRows(pair, ())
+    return CriterionRows(
+        pair,
+        tuple(
+            JudgeRow(name, numbers, in_words(numbers, pair.nothing))
+            for name, numbers in zip(names, pair.judges, strict=True)
+        ),
+    )
+
+
+def _dot(at: ReliabilityBin, interval: Interval) -> DiagramDot:
+    ends = interval.ends
+    return DiagramDot(
+        _across(at.score),
+        _up(at.rating),
+        _up(ends[0]) if ends else "",
+        _up(ends[1]) if ends else "",
+        (
+            two_decimals(at.score),
+            two_decimals(at.rating),
+            f"{two_decimals(ends[0])} to {two_decimals(ends[1])}" if ends else "–",
+            at.outputs,
+        ),
+    )
+
+
+def _across(share: float) -> str:
+    return f"{LEFT + (RIGHT - LEFT) * share:.2f}%"
+
+
+def _up(share: float) -> str:
+    return f"{BOTTOM - (BOTTOM - TOP) * share:.2f}%"
