@@ -143,6 +143,11 @@ def fit_of(judge: ProbabilityCalibration) -> Fit:
     return "overconfident" if judge.over.value > 0 else "too cautious"
 
 
+def can_be_taken(judge: ProbabilityCalibration) -> bool:
+    """Whether probabilities can be taken as they stand: better than guessing, and right."""
+    return beside_guessing(judge) == "better" and fit_of(judge) == "right"
+
+
 def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
     """What may be done with a judge's probabilities, and why; the consequence first."""
     guessing, fit = beside_guessing(judge), fit_of(judge)
@@ -155,7 +160,7 @@ def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
         f"its likeliest point has a probability of {whole_percent(judge.confidence)} on average,"
         f" and {whole_percent(judge.right)} of ratings gave it"
     )
-    if guessing == "better" and fit == "right":
+    if can_be_taken(judge):
         stand = "Its probabilities can be taken as they stand"
         return f"{stand}: they are better {than}, and {likeliest}."
     first = {
@@ -172,21 +177,38 @@ def in_words(judge: ProbabilityCalibration, nothing: ReadNothing) -> str:
     return f"{first} {second}"
 
 
-def better_in_words(pairs: Sequence[PairProbabilities], names: tuple[str, str]) -> str:
-    """Which of two judges has the better probabilities, by criterion; empty where nothing is
-    compared."""
+def lead_in_words(pairs: Sequence[PairProbabilities], names: tuple[str, str]) -> str:
+    """What follows for two judges: on which criteria each one's probabilities can be taken as they
+    stand, and whose are better; empty where nothing is compared."""
     compared = [pair for pair in pairs if pair.nothing is not None]
+    if not compared:
+        return ""
+    usable = [
+        [pair.name for pair in compared if can_be_taken(pair.judges[place])] for place in (0, 1)
+    ]
+    sentences = [
+        f"On {listed(criteria)} the probabilities of {name} can be taken as they stand."
+        for name, criteria in zip(names, usable, strict=True)
+        if criteria
+    ]
+    if neither := [pair.name for pair in compared if not any(pair.name in part for part in usable)]:
+        sentences.append(
+            f"On {listed(neither)} neither judge is shown to have probabilities that can be taken"
+            " as they stand."
+        )
+    return " ".join([*sentences, *_better_in_words(compared, names)])
+
+
+def _better_in_words(compared: list[PairProbabilities], names: tuple[str, str]) -> list[str]:
+    """Whose probabilities are nearer to ratings."""
     sentences = [
         f"{name} has the better probabilities on {listed(criteria)}."
         for place, name in enumerate(names, start=1)
         if (criteria := [pair.name for pair in compared if pair.better == place])
     ]
-    if compared and not sentences:
-        return "Neither judge is shown to have the better probabilities on any criterion."
-    undecided = [pair.name for pair in compared if not pair.better]
-    if undecided:
+    if undecided := [pair.name for pair in compared if not pair.better]:
         sentences.append(f"Whose probabilities are better on {listed(undecided)} is undecided.")
-    return " ".join(sentences)
+    return sentences
 
 
 def lines_in_words(pair: PairProbabilities, names: tuple[str, str]) -> list[str]:
@@ -199,7 +221,7 @@ def lines_in_words(pair: PairProbabilities, names: tuple[str, str]) -> list[str]
         f" {in_words(judge, pair.nothing)}"
         for name, judge in zip(names, pair.judges, strict=True)
     ]
-    follows = better_in_words([pair], names)
+    (follows,) = _better_in_words([pair], names)
     return [*lines, f"{pair.name}, first less second: {_shown(pair.difference)}. {follows}"]
 
 

@@ -109,6 +109,7 @@ def test_right_and_too_sure_probabilities_are_told_apart(
     text = shown(as_role("viewer"), query_of("right", "sure"))
 
     assert '<span class="llm">right</span> or <span class="llm">sure</span>?' in text
+    assert "On coherence the probabilities of right can be taken as they stand." in text
     assert "right has the better probabilities on coherence." in text
     assert "Its probabilities can be taken as they stand: they are better than guessing" in text
     assert "It is overconfident: its likeliest point has a probability of" in text
@@ -154,6 +155,14 @@ def test_the_api_has_the_same(
     assert sum(each["count"] for each in found["first"]["diagram"]) == 5 * found["outputs"]
 
 
+def test_of_two_that_cannot_be_taken_as_they_stand_the_lead_says_so(
+    as_role: Callable[[str], Client], pair: Project
+) -> None:
+    text = shown(as_role("viewer"), query_of("sure", "useless"))
+
+    assert "On coherence neither judge is shown to have probabilities that can be taken" in text
+
+
 def test_two_that_are_alike_are_undecided(
     as_role: Callable[[str], Client], project: Project, load: Load
 ) -> None:
@@ -162,7 +171,7 @@ def test_two_that_are_alike_are_undecided(
 
     text = shown(as_role("viewer"))
 
-    assert "Neither judge is shown to have the better probabilities on any criterion." in text
+    assert "Whose probabilities are better on coherence is undecided." in text
 
 
 def test_a_decision_model_comes_first_and_then_the_judge_of_the_same_model(pair: Project) -> None:

@@ -16,7 +16,7 @@ from evaluations.reports.two_judges.probabilities import (
     judges_with_probabilities,
 )
 from evaluations.reports.two_judges.view import PairView
-from geval.reports.probabilities import PairProbabilities, better_in_words, in_words
+from geval.reports.probabilities import PairProbabilities, in_words, lead_in_words
 from geval.statistics.calibration import ReliabilityBin
 from geval.statistics.probability_calibration import ProbabilityCalibration
 from geval.statistics.resampling import Interval
@@ -99,7 +99,7 @@ def probability_page(project: Project, view: PairView) -> ProbabilityPage:
     return ProbabilityPage(
         judges=compared,
         choices=tuple(choice for choice in compared.choices if choice[0] in able),
-        lead=" ".join(filter(None, [better_in_words(numbers.criteria, names), compared.lead])),
+        lead=" ".join(filter(None, [lead_in_words(numbers.criteria, names), compared.lead])),
         criteria=criteria,
         diagrams=tuple(
             Diagram(on.pair.name, row.judge, tuple(_dot(*each) for each in row.numbers.curve))
