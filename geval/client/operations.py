@@ -323,8 +323,8 @@ class ProjectOperations:
     @answered
     def get_judge_tests(self, first: int, second: int) -> Request[dict[str, Any]]:
         """Which of two judges orders pairs of systems, and of outputs, more like people: both
-        accuracies and permutation tests, by criterion. 202 while a worker makes the tests: ask
-        again."""
+        accuracies and permutation tests, by criterion; and whether the probabilities that they gave
+        to points are right. 202 while a worker makes the tests: ask again."""
         return Request("GET", f"{self.path}/judge-tests", query={"first": first, "second": second})
 
     @answered
@@ -395,7 +395,8 @@ class ProjectOperations:
     @answered
     def get_report(
         self, *, level: str | None = None, coefficient: str | None = None, over: str | None =
-        None, human_score: str | None = None, documents: str | None = None,
+        None, human_score: str | None = None, documents: str | None = None, round: int | None =
+        None,
     ) -> Request[dict[str, Any] | shapes.ReportProgress]:
         """Everything on the report page, as `manage.py report --format json` prints it. A worker
         computes the report of a large project: 202 with Retry-After says how far the first numbers
@@ -404,7 +405,7 @@ class ProjectOperations:
         ones."""
         return Request(
             "GET", f"{self.path}/report", query={"level": level, "coefficient": coefficient,
-            "over": over, "human_score": human_score, "documents": documents},
+            "over": over, "human_score": human_score, "documents": documents, "round": round},
         )
 
     @answered
