@@ -253,8 +253,8 @@ class Project(ProjectOperations, Blocking):
             judge = max(named, key=lambda each: each["version"])["id"]
         return Run(self, self.make_run(judge, **more)["id"])
 
-    def report(self, **options: str) -> dict[str, Any]:
-        """The whole report; `level`, `coefficient`, `over`, `documents`.
+    def report(self, **options: Any) -> dict[str, Any]:
+        """The whole report; `level`, `coefficient`, `over`, `human_score`, `documents`, `round`.
 
         A large project's first report is waited for. Later reports with `stale` are the last
         numbers, while a worker computes new ones.
@@ -265,7 +265,7 @@ class Project(ProjectOperations, Blocking):
                 return dict(report)
             time.sleep(REPORT_SECONDS)
 
-    def report_frame(self, kind: Frames = "pandas", **options: str) -> Any:
+    def report_frame(self, kind: Frames = "pandas", **options: Any) -> Any:
         """The report's correlations as a data frame: a row for each criterion, judge, coefficient
         and level."""
         rows = report_rows(self.report(**options))
