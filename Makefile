@@ -7,14 +7,15 @@ SERVE ?= 1
 export GEVAL_MODE ?= local
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo screenshots check nightly test test-pythons test-platforms test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
+.PHONY: help demo screenshots check nightly test test-long test-pythons test-platforms test-durations test-browser test-neural test-slow test-soak test-hostile test-servers test-servers-long test-package test-image dist lint docs release-data update test-upgrade clean browser fuzz mutate
 
 help:
 	@echo "make demo    install, load the demo project, judge it, print correlations, serve the site (SERVE=0: stop after the table; MODEL=smollm2: one criterion by a real, very small model)"
-	@echo "make test    the tests of everything, but for the ones below"
+	@echo "make test    the tests of everything that take less than five minutes together (TESTS_OF=PATH: only these, whatever they take)"
+	@echo "make test-long   the other files, which tests/long_files.txt lists: real workers, walks over all pages, simulations"
 	@echo "make check   all that a change must pass: $(CHECK)"
 	@echo "make nightly all that is run each night and before a release: $(NIGHTLY)"
-	@echo "make test-durations   the same, ending with the twenty slowest tests"
+	@echo "make test-durations   both, ending with the twenty slowest tests"
 	@echo "make test-pythons   every other python3.x on this machine reads replies as this one does"
 	@echo "make test-platforms  the README's two commands in clean roots of Debian and Ubuntu, each with its Python (root, mmdebstrap; RELEASES=\"noble\": only these; TESTS_OF=PATH: only these tests)"
 	@echo "make test-browser  the pages in Chromium"
@@ -64,7 +65,7 @@ demo: $(VENV)/.installed $(if $(MODEL),$(VENV)/.installed-local-llm)
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0,$(SERVE)),--no-serve) $(if $(MODEL),--model $(MODEL))
 
 # The one list: .ci/run and the workflows of GitHub run these targets; a release waits for all.
-CHECK := lint test test-pythons test-browser test-servers
+CHECK := lint test test-long test-pythons test-browser test-servers
 NIGHTLY := test-neural test-slow test-hostile test-upgrade test-package test-image
 check:
 	@for target in $(CHECK); do $(MAKE) --no-print-directory $$target || exit 1; done
@@ -77,14 +78,18 @@ PARALLEL := -n auto --dist worksteal
 APART := $(patsubst %,--ignore tests/%,neural servers hostile fuzz package image soak)
 # One more than cores, as tests wait for processes now and then.
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-TESTS := -n $(shell expr $(CORES) + 1) --dist worksteal $(APART) --ignore tests/slow -m "not slow and not browser"
+TESTS := -n $(shell expr $(CORES) + 1) --dist worksteal $(APART) --ignore tests/slow -m
+QUICK := not slow and not browser
 # TESTS_OF="tests/runs …": only these.
 TESTS_OF ?=
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS) $(TESTS_OF)
+	@$(BIN)/python -m pytest $(TESTS) "$(QUICK)$(if $(TESTS_OF),, and not long)" $(TESTS_OF)
+
+test-long: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest $(TESTS) "$(QUICK) and long"
 
 test-durations: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest $(TESTS) --durations=20 --durations-min=0.5
+	@$(BIN)/python -m pytest $(TESTS) "$(QUICK)" --durations=20 --durations-min=0.5
 
 # Needs nothing installed, so that any Python can be tried.
 test-pythons:

@@ -39,6 +39,20 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "shared" / "benchmarks"
 CHECKOUT = Path(__file__).resolve().parents[1]
 
 
+def long_files() -> set[Path]:
+    """The test files that only `make test-long` runs."""
+    lines = (CHECKOUT / "tests" / "long_files.txt").read_text().splitlines()
+    return {CHECKOUT / line for line in lines if not line.startswith("#")}
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    of_long_files = long_files()
+    for item in items:
+        if item.path in of_long_files:
+            item.add_marker("long")
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from geval_site.version import __version__
-from tests.conftest import CHECKOUT
+from tests.conftest import CHECKOUT, long_files
 
 PROGRAM = CHECKOUT / ".ci" / "changelog.py"
 TEXT = (
@@ -149,6 +149,10 @@ def test_workflows_run_what_the_makefile_lists() -> None:
     assert targets_of("checks") - {"browser"} == listed("CHECK")
     assert targets_of("nightly") - {"mutate"} == listed("NIGHTLY")
     assert "make check" in (CHECKOUT / ".ci" / "run").read_text()
+
+
+def test_every_file_that_takes_long_exists() -> None:
+    assert [path for path in long_files() if not path.is_file()] == []
 
 
 @pytest.mark.parametrize("job", ["publish", "image", "announce"])
