@@ -53,7 +53,8 @@ class Command(SiteCommand):
             probabilities = read_probabilities(data, criteria, [first, second])
             names = (both[0].label, both[1].label)
             for pair in pair_probabilities(data, criteria, probabilities, first, second):
-                self.stdout.write("\n".join(lines_in_words(pair, names)))
+                lines = "\n".join(lines_in_words(pair, names))
+                self.stdout.write(f"{lines}{_about_searches(seen[pair.name])}")
         for judge in both:
             self.stdout.write(_cost_in_words(cost_of(judge), answers_of(judge)))
 
