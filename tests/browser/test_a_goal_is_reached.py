@@ -50,7 +50,7 @@ def test_a_campaign_with_a_goal_closes_itself(
     campaign = Campaign.objects.get()
     annotator = annotator_of(project, user)
     answer(campaign, annotator, lambda name: 5.0 if name == "better" else 1.0, most=10)
-    expect(page.get_by_text("of 20 documents")).to_be_visible()
+    expect(page.get_by_text("of 20 documents count")).to_be_visible()
     assert serious(page) == []
     answer(campaign, annotator, lambda name: 5.0 if name == "better" else 1.0)
     close_reached_campaigns()  # as a worker's heartbeat does
