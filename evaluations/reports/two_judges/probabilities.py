@@ -32,7 +32,7 @@ _OBJECT = "CASE WHEN jsonb_typeof(n.distribution) = 'object' THEN n.distribution
 
 _WITH_SOME = f"""
     SELECT DISTINCT r.judge_id FROM evaluations_evaluationrun r, LATERAL (
-        SELECT s.distribution FROM evaluations_score s WHERE s.run_id = r.id LIMIT 20
+        SELECT s.distribution FROM evaluations_score s WHERE s.run_id = r.id LIMIT 1000
     ) AS few WHERE r.project_id = %s AND few.distribution IS NOT NULL AND {COUNTS}"""
 
 
@@ -44,7 +44,8 @@ class ProbabilityNumbers:
 
 
 def judges_with_probabilities(project: Project) -> list[int]:
-    """The ids of judges whose scores have distributions behind them, which shows in any few."""
+    """The ids of judges whose scores have distributions behind them, which shows in any thousand of
+    them: to look at all would take seconds for judges that have none."""
     with connection.cursor() as cursor:
         cursor.execute(_WITH_SOME, [project.pk])
         return [judge for (judge,) in cursor.fetchall()]
