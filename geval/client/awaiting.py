@@ -22,6 +22,7 @@ from geval.client.requests import (
     pause_before_next,
     probe_request,
     refusal,
+    whole_file,
 )
 
 if TYPE_CHECKING:
@@ -96,10 +97,11 @@ class AsyncClient(SiteOperations, Awaiting):
     async def _save(self, request: Request[Path]) -> Path:
         """Write a reply into a file; its path."""
         target = Path(request.to)
-        with request.written(self.token) as written, target.open("wb") as file:
+        with request.written(self.token) as written:
             async with self._open(written) as response:
-                async for piece in response.aiter_bytes():
-                    file.write(piece)
+                with whole_file(target) as file:
+                    async for piece in response.aiter_bytes():
+                        file.write(piece)
         return target
 
     async def wait_for_probe(self, address: str, *, every: float = 0.5) -> dict[str, Any]:

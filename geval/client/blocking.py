@@ -27,6 +27,7 @@ from geval.client.requests import (
     pause_before_next,
     probe_request,
     refusal,
+    whole_file,
 )
 from geval.outbox import NotNowError, Outbox, RefusedError
 
@@ -146,7 +147,7 @@ class Client(SiteOperations, Blocking):
         with (
             request.written(self.token) as written,
             self._open(written) as response,
-            target.open("wb") as file,
+            whole_file(target) as file,
         ):
             shutil.copyfileobj(response, file)
         return target

@@ -211,6 +211,18 @@ class Operation(Generic[P, Here, There]):
         return ask
 
 
+@contextlib.contextmanager
+def whole_file(target: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of `target` once it is whole."""
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def answered(
     build: Callable[Concatenate[Any, P], Request[T]],
 ) -> Operation[P, T, Awaitable[T]]:
