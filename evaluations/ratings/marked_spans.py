@@ -12,10 +12,25 @@ from geval.statistics.types import IntArray
 
 _OF_PROJECT = """JOIN evaluations_candidateoutput o ON o.id = {output}
     JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = {project}"""
+# Answers in campaigns that ask for spans; a campaign has one output in an item then.
+_ANSWERS = """annotations_assignment a
+    JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'rating'
+        AND c.span_categories <> '[]'::jsonb AND {within}
+    JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'"""
+_IN_ROUND = """(SELECT a.shown[1] AS output_id, a.annotator_id, g.*
+    FROM {answers}
+    CROSS JOIN LATERAL jsonb_to_recordset(a.answer -> 'spans') AS g(
+        start int, "end" int, category text)
+    WHERE a.state = 'submitted')"""
 
 
 def marked_texts(
-    project_id: int, outputs: Outputs, *, output_ids: IntArray, annotators: frozenset[int]
+    project_id: int,
+    outputs: Outputs,
+    *,
+    output_ids: IntArray,
+    annotators: frozenset[int],
+    round_id: int = 0,
 ) -> list[MarkedText]:
     """The outputs in which somebody marked something.
 
@@ -25,26 +40,25 @@ def marked_texts(
     Args:
         output_ids: shape (outputs,), the ids of `outputs`.
         annotators: count these alone; empty means all.
+        round_id: the campaign whose marks alone count; 0: of each person's marks in an output the
+            newest.
     """
+    answers = _ANSWERS.format(within=f"c.id = {int(round_id)}" if round_id else "true")
+    marks = _IN_ROUND.format(answers=answers) if round_id else "annotations_span"
     spans = fetch_numbers(
         [
             *("s.output_id", "s.annotator_id", "s.start", 's."end"'),
             "dense_rank() OVER (ORDER BY s.category)",
             "length(o.text)",
         ],
-        "FROM annotations_span s "
-        + _OF_PROJECT.format(output="s.output_id", project=int(project_id)),
+        f"FROM {marks} s " + _OF_PROJECT.format(output="s.output_id", project=int(project_id)),
     ).astype(int)
     if not len(spans):
         return []
     asked = fetch_numbers(
         ["o.id", "a.annotator_id"],
-        """FROM annotations_assignment a
-           JOIN annotations_campaign c ON c.id = a.campaign_id
-                AND c.span_categories <> '[]'::jsonb
-           JOIN annotations_campaignitem i ON i.id = a.item_id
-           CROSS JOIN LATERAL unnest(i.outputs) AS u(id) """
-        + _OF_PROJECT.format(output="u.id", project=int(project_id))
+        f"FROM {answers} "
+        + _OF_PROJECT.format(output="a.shown[1]", project=int(project_id))
         + " AND a.state = 'submitted'",
     ).astype(int)
     found: dict[int, dict[int, list[Mark]]] = defaultdict(dict)

@@ -36,6 +36,7 @@ def annotators_found(
         part.units,
         output_ids=part.output_ids,
         annotators=frozenset(options.annotators),
+        round_id=options.round,
     )
     if not texts:
         return AnnotatorsFound(tuple(found), None, None)

@@ -16,8 +16,11 @@ from annotations.models import Campaign, Preference, Seat, Selection
 from annotations.planning.assignment import queue_of
 from annotations.results.reviewing import reject
 from evaluations.models import Project
+from evaluations.ratings.marked_spans import marked_texts
+from evaluations.reports.annotators import annotators_found
 from evaluations.reports.comparisons import compared_by_people
 from evaluations.reports.data import LiveData, in_round, load_data, rounds_of
+from geval.reports.options import ReportOptions
 
 pytestmark = pytest.mark.django_db
 Rate = Callable[[Campaign, User, str], None]
@@ -184,3 +187,52 @@ def test_numbers_that_are_at_hand_stay_those_of_all_rounds(
     after = live.current().humans
     for pk, human in before.items():
         np.testing.assert_array_equal(human.mean, after[pk].mean)
+
+
+def test_marks_are_of_the_round_too(
+    make_campaign: Callable[..., Campaign], annotators: list[User], small_project: Project,
+    seat_of: Callable[..., Seat],
+) -> None:  # fmt: skip
+    """In the pilot both mark the same words; later the second person marks nothing."""
+    scores = {f"score-{pk}": "3" for pk in small_project.criteria.values_list("pk", flat=True)}
+    marks = json.dumps([{"start": 0, "end": 2, "category": "Style"}])
+    pilot, main = (
+        make_campaign(name=name, overlap=2, span_categories=["Style"]) for name in ("Pilot", "Main")
+    )
+    for campaign, marking in ((pilot, annotators[:2]), (main, annotators[:1])):
+        for user in annotators[:2]:
+            spans = {"spans": marks} if user in marking else {}
+            answer_all(seat_of(campaign, user), scores | spans)
+    data = load_data(small_project, [], list(small_project.criteria.all()))
+
+    def people_who_marked(round_id: int) -> set[tuple[int, int]]:
+        """How many were asked about an output, and how many of them marked something."""
+        texts = marked_texts(
+            small_project.pk, data.units, output_ids=data.output_ids,
+            annotators=frozenset(), round_id=round_id,
+        )  # fmt: skip
+        assert len(texts) == len(data.output_ids)
+        return {(len(text.marks), sum(map(bool, text.marks.values()))) for text in texts}
+
+    assert people_who_marked(pilot.pk) == {(2, 2)}
+    assert people_who_marked(main.pk) == people_who_marked(0) == {(2, 1)}
+
+
+def test_agreement_on_marks_is_computed_within_the_round(
+    make_campaign: Callable[..., Campaign], annotators: list[User], small_project: Project,
+    seat_of: Callable[..., Seat],
+) -> None:  # fmt: skip
+    scores = {f"score-{pk}": "3" for pk in small_project.criteria.values_list("pk", flat=True)}
+    marks = json.dumps([{"start": 0, "end": 2, "category": "Style"}])
+    marked = make_campaign(name="Marked", overlap=1, span_categories=["Style"])
+    plain = make_campaign(name="Plain", overlap=1)
+    answer_all(seat_of(marked, annotators[0]), scores | {"spans": marks})
+    answer_all(seat_of(plain, annotators[0]), scores)
+    data = load_data(small_project, [], list(small_project.criteria.all()))
+
+    def has_spans(campaign: Campaign) -> bool:
+        view = ReportOptions(round=campaign.pk, round_name=campaign.name)
+        return annotators_found(small_project, data, view).spans is not None
+
+    assert has_spans(marked)
+    assert not has_spans(plain)
