@@ -119,6 +119,8 @@ def bootstrap(release: Release, folder: Path) -> Path:
     )
     for path in (CERTIFICATES, Path("etc/resolv.conf")):
         shutil.copyfile("/" / path, root / path)
+    # Installers write it; without it only newer C libraries know the name.
+    (root / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
     run(["chroot", root, "useradd", "--create-home", "--uid", USER_ID, USER], "Adding a user")
     copy = root / HOME.lstrip("/") / "geval"
     run(["git", "clone", "--quiet", "--depth", "1", f"file://{CHECKOUT}", copy], "Cloning")
