@@ -206,6 +206,10 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
     )
 
 
+# What OpenSSL says, until 3.4 and from 3.5 on, of a server that answers a handshake without TLS.
+_NO_HTTPS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
+
+
 def _unreachable(causes: Sequence[BaseException], base_url: str) -> str:
     """Why nothing can be reached there, in plain words; empty for what has none."""
     host = _part(base_url, "hostname") or base_url
@@ -217,7 +221,7 @@ def _unreachable(causes: Sequence[BaseException], base_url: str) -> str:
         if isinstance(cause, ssl.SSLCertVerificationError):
             why = storable(cause.verify_message)[:200]
             return f"The certificate of {host} cannot be trusted ({why})."
-        if isinstance(cause, ssl.SSLError) and "WRONG_VERSION_NUMBER" in str(cause):
+        if isinstance(cause, ssl.SSLError) and any(sign in str(cause) for sign in _NO_HTTPS):
             return (
                 f"{base_url} does not speak HTTPS. If the server has no certificate, write the"
                 " address with http://."

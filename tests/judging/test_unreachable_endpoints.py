@@ -1,6 +1,7 @@
 """Endpoints that cannot be reached: people read a cause and a next step, no library's words."""
 
 import asyncio
+import ssl
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from geval.llm.endpoints import Client
-from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error
 from geval.llm.requests import ChatRequest
 from tests.processes import free_port
 
@@ -61,7 +62,14 @@ def test_https_to_a_server_without_it(server: str) -> None:
     error = said(f"https://{server}/v1")
 
     assert "does not speak HTTPS" in error.message
-    assert "WRONG_VERSION" not in error.message
+    assert "SSL" not in error.message
+
+
+def test_https_to_a_server_without_it_as_newer_openssl_says_it() -> None:
+    newer = ssl.SSLError(1, "[SSL: RECORD_LAYER_FAILURE] record layer failure (_ssl.c:1033)")
+    error = as_endpoint_error(newer, "https://here/v1", "m")
+
+    assert "does not speak HTTPS" in error.message
 
 
 def test_an_address_without_its_path_names_the_usual_one(server: str) -> None:
