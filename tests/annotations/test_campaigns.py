@@ -87,6 +87,18 @@ def test_a_campaign_without_enough_annotators_is_not_opened(
     assert not campaign.items.exists()
 
 
+def test_who_comes_too_early_reads_that_and_not_that_something_was_lost(
+    make_campaign: Callable[..., Campaign], annotators: list[User], client: Client
+) -> None:
+    campaign = make_campaign(is_open=False)
+    client.force_login(annotators[0])
+
+    page = client.get(f"/p/small/annotate/{campaign.pk}/task/")
+
+    assert "has not been opened yet" in page.content.decode()
+    assert "saved" not in page.content.decode()
+
+
 def test_a_campaign_is_opened_once(make_campaign: Callable[..., Campaign]) -> None:
     with pytest.raises(AnnotationError, match="is open already"):
         open_campaign(make_campaign())
