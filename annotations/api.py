@@ -44,7 +44,7 @@ from annotations.results.reviewing import (
 )
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
-from evaluations.ratings.answers import answer_records, decision_records
+from evaluations.reports.ratings.answers import answer_records, decision_records
 from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of

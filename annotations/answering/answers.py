@@ -1,4 +1,4 @@
-"""Convert a submitted form to an answer, and an answer to preferences. Pure.
+"""Convert a submitted form to an answer. Pure.
 
 Field names: `score-C`; `choice-C` (2 to -2, above 0 for the left one); `best-C` and `worst-C` (an
 output's id); `rank-C-O` (1 is best); `comment`, `flagged`, `spans` (a JSON list). C is a
@@ -7,7 +7,7 @@ criterion's id, 0 for "overall"; O an output's id.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,18 +44,6 @@ class Shape:
     categories: tuple[str, ...] = ()
     severities: tuple[str, ...] = ()
     text: str = ""
-
-
-@dataclass(frozen=True)
-class PreferencePair:
-    """A comparison from an answer; `output_a` has the lower id, `value` is positive if it is
-    better."""
-
-    output_a: int
-    output_b: int
-    criterion: int
-    value: int
-    a_was_left: bool | None
 
 
 def read_answer(shape: Shape, fields: Mapping[str, str]) -> Answer:
@@ -199,41 +187,3 @@ def fields_of(answer: Answer) -> dict[str, str]:
     if answer.get("spans"):
         fields["spans"] = json.dumps(answer["spans"])
     return fields
-
-
-def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePair]:
-    """What an answer says about each pair of outputs.
-
-    A best-worst choice says that the best beats all others and all others beat the worst; a ranking
-    compares every pair, and equal ranks are ties.
-    """
-    preference_pairs = []
-    for key, value in answer.get("choices", {}).items():
-        left, right = shown[0], shown[1]
-        ordered = left < right
-        preference_pairs.append(
-            PreferencePair(
-                min(left, right), max(left, right), int(key), value if ordered else -value, ordered
-            )
-        )
-    for key, best in answer.get("best", {}).items():
-        worst = answer["worst"][key]
-        for other in shown:
-            if other != best:
-                preference_pairs.append(_preferred(best, other, int(key)))
-            if other not in (best, worst):
-                preference_pairs.append(_preferred(other, worst, int(key)))
-    for key, ranks in answer.get("ranks", {}).items():
-        ordered_ids = sorted(shown)
-        for index, a in enumerate(ordered_ids):
-            for b in ordered_ids[index + 1 :]:
-                difference = ranks[str(b)] - ranks[str(a)]
-                preference_pairs.append(
-                    PreferencePair(a, b, int(key), (difference > 0) - (difference < 0), None)
-                )
-    return preference_pairs
-
-
-def _preferred(better: int, worse: int, criterion: int) -> PreferencePair:
-    value = 1 if better < worse else -1
-    return PreferencePair(min(better, worse), max(better, worse), criterion, value, None)

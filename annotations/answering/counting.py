@@ -12,8 +12,8 @@ from datetime import datetime
 
 from django.db import connection
 
-from annotations.answering.answers import preference_pairs
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference, Rating, Span
+from annotations.models.answer_pairs import preference_pairs
 from evaluations.models import Criterion
 from evaluations.models.noted_changes import note_change
 

@@ -13,7 +13,6 @@ from annotations.answering.answers import (
     Question,
     Shape,
     fields_of,
-    preference_pairs,
     read_answer,
 )
 from annotations.answering.checks import is_as_expected
@@ -28,6 +27,7 @@ from annotations.models import (
     Seat,
     Span,
 )
+from annotations.models.answer_pairs import preference_pairs
 from annotations.planning.assignment import locked_assignment, refuse_if_not_open, take_back
 from evaluations.models import CandidateOutput, Criterion
 from evaluations.models.noted_changes import note_change

@@ -12,8 +12,8 @@ from cachetools import TTLCache, cached
 from cachetools.keys import hashkey
 from django.db import connection
 
-from annotations.answering.answers import preference_pairs
 from annotations.models import Campaign
+from annotations.models.answer_pairs import preference_pairs
 from geval.statistics.chance_raters import AgainstChance, against_chance, copies
 from geval.statistics.types import FloatArray
 

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
-from evaluations.ratings.downloads import DOWNLOADS
+from evaluations.reports.ratings.downloads import DOWNLOADS
 
 
 @project_view(READERS)

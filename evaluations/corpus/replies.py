@@ -1,6 +1,6 @@
 """Load a judge's raw replies from a release: parsed, counted and stored like our own."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -9,15 +9,13 @@ from django.db import connection
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from geval.files.rows import FileErrors, RepliesRow
-from geval.llm.parsing import Failure, Rating, parse_rating
+from geval.llm.released_replies import Read, score_replies
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_to_json
-from geval.llm.scoring import Scored, score_by_samples
-from geval.llm.thoughts import without_thoughts
-from geval.scales import Scale, short
+from geval.llm.scoring import Scored
+from geval.scales import short
 
 CHUNK = 500
-Read = Callable[[ReplyChoice], Rating | Failure]
 
 
 class ReplyStage:
@@ -158,32 +156,6 @@ class ReplyStage:
             for (run, output, criterion, _), outcome in zip(new, outcomes, strict=True)
             if isinstance(outcome, Scored)
         )
-
-
-def score_replies(
-    replies: Sequence[str], *, scale: Scale, criterion: str, read: Read | None = None
-) -> tuple[Scored | Failure, int]:
-    """The score of the readable replies, and how many cannot be read; these are never counted as 0.
-
-    The coverage is the share of readable replies.
-    """
-    found = [
-        (read(choice) if read else parse_rating(choice, scale=scale, criterion=criterion))
-        for choice in map(without_thoughts, map(ReplyChoice, replies))
-    ]
-    values = [rating.value for rating in found if isinstance(rating, Rating)]
-    failures = [failure for failure in found if isinstance(failure, Failure)]
-    if not values:
-        return failures[0], len(failures)
-    counted = score_by_samples(values)
-    note = (
-        f"{len(failures)} of {len(replies)} replies contain no rating: {failures[0].detail}"
-        if failures
-        else ""
-    )
-    return Scored(counted.value, counted.distribution, len(values) / len(replies), note), len(
-        failures
-    )
 
 
 def _known(keys: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], list[str]]:

@@ -4,7 +4,7 @@ A worker does it, as intervals take the models of a criterion many times.
 """
 
 from evaluations.models import Project
-from evaluations.ratings.marked_spans import marked_texts
+from evaluations.reports.ratings.marked_spans import marked_texts
 from geval.reports.annotators import AnnotatorsFound, criterion_annotators, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from django.db import connection
 
-from annotations.answering.answers import preference_pairs
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference
+from annotations.models.answer_pairs import preference_pairs
 from evaluations.models import Criterion, Judge, PairScore, Project
 from evaluations.models.newest_scores import newest_scores
 from geval.reports.data import ReportData

@@ -21,8 +21,8 @@ from evaluations.models.query_arrays import (
     ids_of_key,
     two_ids,
 )
-from evaluations.ratings.human_scores import human_scores
-from evaluations.ratings.weights import with_weights
+from evaluations.reports.ratings.human_scores import human_scores
+from evaluations.reports.ratings.weights import with_weights
 from geval.reports.data import ReportData
 from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.bias import Family

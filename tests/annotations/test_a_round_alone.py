@@ -16,10 +16,10 @@ from annotations.models import Campaign, Preference, Seat, Selection
 from annotations.planning.assignment import queue_of
 from annotations.results.reviewing import reject
 from evaluations.models import Project
-from evaluations.ratings.marked_spans import marked_texts
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.comparisons import compared_by_people
 from evaluations.reports.data import LiveData, in_round, load_data, rounds_of
+from evaluations.reports.ratings.marked_spans import marked_texts
 from geval.reports.options import ReportOptions
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ from annotations.planning.assignment import queue_of
 from evaluations.models import CandidateOutput, Criterion, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
-from evaluations.ratings.exports import as_jsonl
 from evaluations.reports.data import load_data
+from evaluations.reports.ratings.exports import as_jsonl
 from evaluations.reports.report import build_report
 from geval.files.rows import LoadError
 from geval.reports.downloads.report_json import as_json

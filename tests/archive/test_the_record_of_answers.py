@@ -21,7 +21,7 @@ from annotations.results.reviewing import exclude, hand_out_again, reject
 from evaluations.models import Membership, Project, Role
 from evaluations.projects.archive.read import ArchiveError, read_archive
 from evaluations.projects.archive.write import write_archive
-from evaluations.ratings.answers import answer_records, decision_records
+from evaluations.reports.ratings.answers import answer_records, decision_records
 from tests.archive.test_hostile_archives import edited, setting
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,9 +16,9 @@ from django.core.management import CommandError, call_command
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
-from evaluations.reproduction.cells import csv_rows
-from evaluations.reproduction.sources import SOURCES
-from evaluations.reproduction.topical_chat import CRITERIA
+from geval.reproduction.cells import csv_rows
+from geval.reproduction.sources import SOURCES
+from geval.reproduction.topical_chat import CRITERIA
 
 SYSTEMS = {"M1": "A ferry left at noon .", "M2": "A ferry ."}
 

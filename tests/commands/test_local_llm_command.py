@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations import local_llm
+from geval.llm import local_server as local_llm
 
 
 def test_without_a_model_it_names_the_package_that_has_one(

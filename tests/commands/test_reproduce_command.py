@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.reproduction import DATASETS, Cell
-from evaluations.reproduction.topical_chat import SCALES
 from geval.llm.parsing import Failure, parse_first_digit, parse_rating
 from geval.llm.replies import ReplyChoice
+from geval.reproduction import DATASETS, Cell
+from geval.reproduction.topical_chat import SCALES
 
 
 @cache
@@ -34,7 +34,7 @@ def quick_rouge(monkeypatch: pytest.MonkeyPatch) -> None:
                 "score": str(len(row["output"]))
             }
 
-    monkeypatch.setattr("evaluations.reproduction.summeval._own_rouge", lengths)
+    monkeypatch.setattr("geval.reproduction.summeval._own_rouge", lengths)
 
 
 @pytest.mark.slow

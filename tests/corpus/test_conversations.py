@@ -11,7 +11,7 @@ import pytest
 from annotations.models import Rating
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import CandidateOutput, Conversation, Document, Project
-from evaluations.ratings.exported import exported_outputs
+from evaluations.reports.ratings.exported import exported_outputs
 from evaluations.templatetags.turns import turns
 from geval.texts.turns import Turn, Window
 

@@ -110,7 +110,7 @@ def test_a_release_states_human_means_and_a_judge_and_the_same_source_is_the_sam
 
 
 def test_a_stated_mean_is_used_only_where_nobody_rated(project: Project, load: Load) -> None:
-    from evaluations.ratings.human_scores import human_scores
+    from evaluations.reports.ratings.human_scores import human_scores
 
     release = [{**entry, "doc_id": "d1"} for entry in RELEASE]
     people = "doc_id,system_id,criterion,annotator,score\nd1,s1,coherence,ann,1\n"

@@ -30,7 +30,7 @@ from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
-from evaluations.ratings.downloads import DOWNLOADS
+from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.web.views.drawings import TYPES
 from geval.drawings.drawn import KINDS
 from geval.llm.scoring import Scored

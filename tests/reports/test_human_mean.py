@@ -13,7 +13,7 @@ from evaluations.models import CandidateOutput, EvaluationRun, Project
 from evaluations.pages.browsing import browse
 from evaluations.pages.runs.item import item_view
 from evaluations.pages.side_by_side import side_by_side
-from evaluations.ratings.human_scores import human_scores
+from evaluations.reports.ratings.human_scores import human_scores
 
 pytestmark = pytest.mark.django_db
 # Of each output of the small project, what its two people gave is known; a release adds its own

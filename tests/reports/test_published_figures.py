@@ -11,7 +11,7 @@ import pytest
 
 from evaluations.models import Project
 from evaluations.reports.report import build_report
-from evaluations.reproduction.topical_chat import CRITERIA, SAMPLED
+from geval.reproduction.topical_chat import CRITERIA, SAMPLED
 
 pytestmark = pytest.mark.django_db
 

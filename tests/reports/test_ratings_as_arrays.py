@@ -8,7 +8,7 @@ import pytest
 
 from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Project
-from evaluations.ratings.human_scores import human_scores
+from evaluations.reports.ratings.human_scores import human_scores
 from geval.reports.human_scores import HumanScores
 from geval.statistics.consensus import Consensus
 from geval.statistics.layout import Ratings

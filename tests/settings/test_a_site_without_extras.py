@@ -19,8 +19,8 @@ from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import ApiToken, Change, Judge, Project, RunState
 from evaluations.models.tokens import new_token
-from evaluations.reproduction import DATASETS, coco
 from geval.evaluators.registry import evaluators
+from geval.reproduction import DATASETS, coco
 from tests.conftest import CHECKOUT
 from tests.hiding import EXTRAS, finders
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.reproduction import DATASETS, Cell
+from geval.reproduction import DATASETS, Cell
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.local_llm import (
+from geval.llm.local_server import (
     BUNDLED_NAME,
     HOST,
     LocalLlmError,

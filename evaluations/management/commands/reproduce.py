@@ -7,10 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.reproduction import DATASETS, MISSING_ROWS, Cell
-from evaluations.reproduction.sources import SOURCES, ConversionError, convert_source, source_of
 from geval.evaluators.references import INSTALL
 from geval.program import command
+from geval.reproduction import DATASETS, MISSING_ROWS, Cell
+from geval.reproduction.sources import SOURCES, ConversionError, convert_source, source_of
 
 GAP = "  "
 

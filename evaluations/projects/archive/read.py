@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 
-from annotations.answering.named_answers import with_ids
+from annotations.models.named_answers import with_ids
 from evaluations.corpus.apart import ReadingError, zip_apart
 from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
 from evaluations.models import Project

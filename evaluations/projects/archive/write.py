@@ -9,7 +9,7 @@ from typing import IO, Any
 import orjson
 from django.db import connection, transaction
 
-from annotations.answering.named_answers import with_names
+from annotations.models.named_answers import with_names
 from evaluations.corpus.locks.draws import COMMAND_LINE, record, remember
 from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Project
@@ -22,7 +22,7 @@ from evaluations.projects.archive.tables import (
     NamedAnswer,
     Table,
 )
-from evaluations.ratings.weights import stated_probabilities
+from evaluations.reports.ratings.weights import stated_probabilities
 from geval_site.version import __version__
 
 FORMAT = "geval-site project"

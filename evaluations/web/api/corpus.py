@@ -18,9 +18,9 @@ from evaluations.corpus.recognised import as_input, recognised_files, remember_s
 from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, System
-from evaluations.ratings.downloads import DOWNLOADS
-from evaluations.ratings.exports import as_jsonl
 from evaluations.reports.disagreements import causes as gap_causes
+from evaluations.reports.ratings.downloads import DOWNLOADS
+from evaluations.reports.ratings.exports import as_jsonl
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In, reads_by_itself

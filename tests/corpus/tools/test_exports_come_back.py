@@ -15,7 +15,7 @@ from django.test import Client
 from annotations.models import Preference, Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
-from evaluations.ratings import hugging_face
+from evaluations.reports.ratings import hugging_face
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

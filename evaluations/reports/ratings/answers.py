@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connections, transaction
 
-from annotations.answering.named_answers import with_names
+from annotations.models.named_answers import with_names
 from evaluations.models import Criterion, Project
 from evaluations.models.improving import withheld_documents
 

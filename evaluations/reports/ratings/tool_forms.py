@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from evaluations.ratings.exported import ExportedOutput, Given
+from evaluations.reports.ratings.exported import ExportedOutput, Given
 
 # What the text that is rated is called there.
 RATED = "output"

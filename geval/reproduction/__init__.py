@@ -8,8 +8,8 @@ says how each is reproduced, `sources` where the data come from.
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluations.reproduction import qags, summeval, topical_chat, unieval
-from evaluations.reproduction.cells import Cell
+from geval.reproduction import qags, summeval, topical_chat, unieval
+from geval.reproduction.cells import Cell
 
 DATASETS: dict[str, Callable[[Path], Iterator[Cell]]] = {
     "summeval": summeval.cells,

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evaluations.reproduction.cells import (
+from geval.evaluators.base import Item
+from geval.evaluators.rouge import Rouge
+from geval.llm.item_texts import Texts
+from geval.llm.scoring import Scored
+from geval.reproduction.cells import (
     Cell,
     csv_rows,
     human_means,
@@ -15,10 +19,6 @@ from evaluations.reproduction.cells import (
     places,
     table_of,
 )
-from geval.evaluators.base import Item
-from geval.evaluators.rouge import Rouge
-from geval.llm.item_texts import Texts
-from geval.llm.scoring import Scored
 from geval.statistics.types import FloatArray
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")

@@ -15,7 +15,7 @@ from annotations.models import Annotator, Rating
 from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
-from evaluations.ratings.answers import answer_records
+from evaluations.reports.ratings.answers import answer_records
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
 
 CHUNK = 500

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluations.reproduction.cells import Cell, pooled
+from geval.reproduction.cells import Cell, pooled
 from geval.statistics.correlation import COEFFICIENTS
 
 # Our file -> criterion -> Pearson's r, Spearman's rho, Kendall's tau-b.

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluations.reproduction.cells import Cell, pooled
 from geval.evaluators.base import Item
 from geval.evaluators.rouge import Rouge
 from geval.llm.item_texts import Texts
 from geval.llm.scoring import Scored
+from geval.reproduction.cells import Cell, pooled
 from geval.statistics.correlation import COEFFICIENTS
 
 UNIEVAL = (0.461, 0.488, 0.399)

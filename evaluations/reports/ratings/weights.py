@@ -20,7 +20,7 @@ import numpy as np
 from annotations.models import ACTIVE, Campaign, CampaignKind, Selection
 from evaluations.models import Criterion
 from evaluations.models.query_arrays import fetch_groups, fetch_numbers, id_list
-from evaluations.ratings.human_scores import human_scores
+from evaluations.reports.ratings.human_scores import human_scores
 from geval.reports.human_scores import HumanScores
 from geval.statistics.layout import EQUAL, positions
 from geval.statistics.sampling import in_any

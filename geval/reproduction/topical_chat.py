@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.corpus.replies import Read, score_replies
-from evaluations.reproduction.cells import Cell, mean_of, of_tables, places, pooled
-from evaluations.reproduction.coco import bleu_4, rouge_l
 from geval.llm.parsing import parse_first_digit
+from geval.llm.released_replies import Read, score_replies
 from geval.llm.scoring import Scored
+from geval.reproduction.cells import Cell, mean_of, of_tables, places, pooled
+from geval.reproduction.coco import bleu_4, rouge_l
 from geval.scales import Scale
 from geval.statistics.correlation import Coefficient
 

@@ -13,9 +13,9 @@ from typing import IO, Any
 import orjson
 
 from evaluations.models import Project
-from evaluations.ratings.answers import ANSWERS, DECISIONS
-from evaluations.ratings.exported import exported_outputs, metadata_names
-from evaluations.ratings.exports import records
+from evaluations.reports.ratings.answers import ANSWERS, DECISIONS
+from evaluations.reports.ratings.exported import exported_outputs, metadata_names
+from evaluations.reports.ratings.exports import records
 from geval.files.folders import NOT_LOADED
 from geval.program import command
 from geval_site.version import __version__

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from evaluations.models import Project
-from evaluations.ratings.exported import exported_outputs
-from evaluations.ratings.exports import as_csv, as_jsonl
-from evaluations.ratings.hugging_face import write_zip
-from evaluations.ratings.participants import participants_as_csv, participants_as_jsonl
-from evaluations.ratings.tool_forms import argilla_record, as_json_list, label_studio_task
+from evaluations.reports.ratings.exported import exported_outputs
+from evaluations.reports.ratings.exports import as_csv, as_jsonl
+from evaluations.reports.ratings.hugging_face import write_zip
+from evaluations.reports.ratings.participants import participants_as_csv, participants_as_jsonl
+from evaluations.reports.ratings.tool_forms import argilla_record, as_json_list, label_studio_task
 
 CSV, LINES, JSON = "text/csv; charset=utf-8", "application/x-ndjson", "application/json"
 CHUNK = 2**16

@@ -1,0 +1,57 @@
+"""What stored answers say about pairs of outputs. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PreferencePair:
+    """A comparison from an answer; `output_a` has the lower id, `value` is positive if it is
+    better."""
+
+    output_a: int
+    output_b: int
+    criterion: int
+    value: int
+    a_was_left: bool | None
+
+
+def preference_pairs(answer: Answer, shown: Sequence[int]) -> list[PreferencePair]:
+    """What an answer says about each pair of outputs.
+
+    A best-worst choice says that the best beats all others and all others beat the worst; a ranking
+    compares every pair, and equal ranks are ties.
+    """
+    preference_pairs = []
+    for key, value in answer.get("choices", {}).items():
+        left, right = shown[0], shown[1]
+        ordered = left < right
+        preference_pairs.append(
+            PreferencePair(
+                min(left, right), max(left, right), int(key), value if ordered else -value, ordered
+            )
+        )
+    for key, best in answer.get("best", {}).items():
+        worst = answer["worst"][key]
+        for other in shown:
+            if other != best:
+                preference_pairs.append(_preferred(best, other, int(key)))
+            if other not in (best, worst):
+                preference_pairs.append(_preferred(other, worst, int(key)))
+    for key, ranks in answer.get("ranks", {}).items():
+        ordered_ids = sorted(shown)
+        for index, a in enumerate(ordered_ids):
+            for b in ordered_ids[index + 1 :]:
+                difference = ranks[str(b)] - ranks[str(a)]
+                preference_pairs.append(
+                    PreferencePair(a, b, int(key), (difference > 0) - (difference < 0), None)
+                )
+    return preference_pairs
+
+
+def _preferred(better: int, worse: int, criterion: int) -> PreferencePair:
+    value = 1 if better < worse else -1
+    return PreferencePair(min(better, worse), max(better, worse), criterion, value, None)
