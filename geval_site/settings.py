@@ -297,6 +297,7 @@ STORAGES = {
 # Requests a token, a user or an address may make, over all web processes.
 REQUEST_RATE = environment.rate("GEVAL_REQUEST_RATE", default="6000/m")
 UPLOAD_LIMIT_BYTES = environment.megabytes("GEVAL_UPLOAD_LIMIT_MB", default=1000 * 2**20)
+TEMPORARY_DIR = temporary_folder(DATA_DIR)
 # Each file is read in a separate process, within these limits on its memory and processor time too.
 FILE_LIMITS = FileLimits(
     unpacked_bytes=environment.megabytes(
@@ -313,6 +314,7 @@ FILE_LIMITS = FileLimits(
     reading_seconds=environment.whole(
         "GEVAL_READING_SECONDS", default=DEFAULT_LIMITS.reading_seconds, least=5
     ),
+    folder=str(TEMPORARY_DIR),
 )
 # A statement of a load that takes longer is ended, with an error that says so.
 LOAD_STATEMENT_SECONDS = environment.whole("GEVAL_LOAD_STATEMENT_SECONDS", default=600, least=1)
@@ -324,7 +326,6 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 DATA_UPLOAD_MAX_NUMBER_FILES = 25
 # Uploads are written to a file at once, whatever their size: readers stream from a path.
-TEMPORARY_DIR = temporary_folder(DATA_DIR)
 FILE_UPLOAD_TEMP_DIR = TEMPORARY_DIR
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 

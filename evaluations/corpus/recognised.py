@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluations.corpus.apart import preview_apart
 from evaluations.models import JudgeKind, Project, SavedColumns
+from geval.files.apart import preview_apart
 from geval.files.mapping import SEVERAL, is_native, problems_of
 from geval.files.preview import Preview
 from geval.files.questions import UploadQuestion

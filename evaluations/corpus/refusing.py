@@ -4,10 +4,10 @@ other error with its row."""
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evaluations.corpus.apart import records_apart
 from evaluations.corpus.results import LoadResult
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
+from geval.files.apart import records_apart
 from geval.files.mapping import cell_column
 from geval.files.readers import InputFile
 from geval.files.rows import FileError, LoadError, LoadOptions

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from django.db import transaction
 
-from evaluations.corpus.apart import read_apart
 from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
 from evaluations.corpus.load_overview import contents_of, criteria_of
 from evaluations.corpus.merging import Merge
@@ -24,6 +23,7 @@ from evaluations.models import Project
 from evaluations.models.noted_changes import note_change
 from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
+from geval.files.apart import read_apart
 from geval.files.limits import file_limits
 from geval.files.load_contents import LoadContents
 from geval.files.packed import stem_of

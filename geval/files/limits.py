@@ -13,7 +13,8 @@ MEGABYTE = 2**20
 @dataclass(frozen=True)
 class FileLimits:
     """The largest file that is read: sizes in bytes, `json_bytes` those of one JSON value,
-    `reading_seconds` of processor time and `reading_bytes` of memory for a separate process."""
+    `reading_seconds` of processor time and `reading_bytes` of memory for a separate process, and
+    `folder` where such a process has its own; the system's for temporary files, if it is empty."""
 
     unpacked_bytes: int = 4000 * MEGABYTE
     field_bytes: int = 20 * MEGABYTE
@@ -23,6 +24,7 @@ class FileLimits:
     rows: int = 10_000_000
     reading_bytes: int = 256 * MEGABYTE
     reading_seconds: int = 900
+    folder: str = ""
 
 
 DEFAULT_LIMITS = FileLimits()

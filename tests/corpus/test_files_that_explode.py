@@ -13,10 +13,10 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from evaluations.corpus.apart import preview_apart, read_apart, reading
 from evaluations.corpus.store import load_files
 from evaluations.corpus.uploads import loading
 from evaluations.models import CandidateOutput, Project, Upload, UploadState
+from geval.files.apart import preview_apart, read_apart, reading
 from geval.files.limits import FileLimits
 from geval.files.packed import Counter
 from geval.files.readers import InputFile
@@ -113,7 +113,7 @@ def test_a_reader_that_is_killed_is_an_error_of_the_file_and_the_next_one_is_rea
     next(rows)
     for children in Path("/proc/self/task").glob("*/children"):
         for pid in map(int, children.read_text().split()):
-            if "evaluations.corpus.apart" in Path(f"/proc/{pid}/cmdline").read_text():
+            if "geval.files.apart" in Path(f"/proc/{pid}/cmdline").read_text():
                 os.killpg(pid, signal.SIGKILL)
 
     assert len(list(rows)) < 12_000

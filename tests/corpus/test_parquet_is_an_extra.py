@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.corpus.apart import process
+from geval.files.apart import process
 from geval.files.preview import preview_file
 from geval.files.readers import FileDefaults, InputFile, read_rows
 from geval.files.rows import FileErrors

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.corpus.apart import reading
-from evaluations.corpus.apart.reading import preview_apart
+from geval.files.apart import reading
+from geval.files.apart.reading import preview_apart
 
 pytestmark = pytest.mark.processes
 SECRETS = (

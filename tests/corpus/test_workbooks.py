@@ -13,10 +13,10 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotations.models import Rating
-from evaluations.corpus.apart import preview_apart
 from evaluations.corpus.store import LoadResult
 from evaluations.models import ApiToken, CandidateOutput, Document, Project
 from evaluations.models.tokens import new_token
+from geval.files.apart import preview_apart
 from geval.files.limits import FileLimits
 from geval.files.preview import Preview, preview_file
 from geval.files.readers import InputFile, cells_at

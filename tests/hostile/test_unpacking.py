@@ -8,6 +8,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc
 
-from evaluations.corpus.apart import preview_apart, read_apart, reading
+from geval.files.apart import preview_apart, read_apart, reading
 from geval.files.limits import FileLimits
 from geval.files.preview import preview_file
 from geval.files.readers import InputFile, read_rows
@@ -149,8 +150,9 @@ def child_of_reader(folder: Path) -> Path:
 def test_a_reader_has_its_own_folder_and_no_file_of_it_can_outgrow_the_limit(
     limit: int, tmp_path: Path, settings: Any
 ) -> None:
-    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "temporary"
-    settings.FILE_UPLOAD_TEMP_DIR.mkdir()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    settings.FILE_LIMITS = replace(settings.FILE_LIMITS, folder=str(temporary))
     path = tmp_path / "rows.jsonl"
     row = b'{"doc_id": "d", "system_id": "s", "source": "x", "output": "y"}\n'
     # Long enough that leaving it in the middle ends the process.
@@ -163,7 +165,7 @@ def test_a_reader_has_its_own_folder_and_no_file_of_it_can_outgrow_the_limit(
     for rows in readings:
         next(rows)
 
-    folder = next(settings.FILE_UPLOAD_TEMP_DIR.iterdir())
+    folder = next(temporary.iterdir())
     limits = (child_of_reader(folder) / "limits").read_text()
     mode = folder.stat().st_mode & 0o777
     for rows in readings:
@@ -171,7 +173,7 @@ def test_a_reader_has_its_own_folder_and_no_file_of_it_can_outgrow_the_limit(
 
     assert mode == 0o700
     assert f"Max file size             {limit}" in limits
-    assert list(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_reader_goes_on_when_its_folder_was_cleared_away(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from evaluations.corpus.apart.messages import (
+from geval.files.apart.messages import (
     Ended,
     FoundRecords,
     Job,

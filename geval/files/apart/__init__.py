@@ -1,6 +1,6 @@
-"""Read uploaded files in separate processes with limits, because a file can attack its reader."""
+"""Read files of others in separate processes with limits, because a file can attack its reader."""
 
-from evaluations.corpus.apart.reading import (
+from geval.files.apart.reading import (
     ReadingError,
     preview_apart,
     read_apart,

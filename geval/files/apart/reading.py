@@ -1,4 +1,4 @@
-"""The site's side of reading files in separate processes, which read one file after another."""
+"""The asking side of reading files in separate processes, which read one file after another."""
 
 import os
 import selectors
@@ -14,9 +14,8 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from django.conf import settings
-
-from evaluations.corpus.apart.messages import (
+from geval.child_environment import passed_on
+from geval.files.apart.messages import (
     LENGTH,
     Ended,
     FoundRecords,
@@ -27,8 +26,7 @@ from evaluations.corpus.apart.messages import (
     packed_message,
     unpacked_message,
 )
-from evaluations.corpus.apart.process import BROKEN, OWN_FOLDER, TOO_MUCH_TIME
-from geval.child_environment import passed_on
+from geval.files.apart.process import BROKEN, OWN_FOLDER, TOO_MUCH_TIME
 from geval.files.limits import file_limits
 from geval.files.preview import Preview
 from geval.files.rater_names import KnownNames
@@ -129,9 +127,9 @@ class _Process:
 
     def __init__(self) -> None:
         # Its own, so that whatever it leaves behind goes with it.
-        self.folder = Path(tempfile.mkdtemp(prefix="reading-", dir=settings.FILE_UPLOAD_TEMP_DIR))
+        self.folder = Path(tempfile.mkdtemp(prefix="reading-", dir=file_limits().folder or None))
         self.popen = subprocess.Popen(
-            [sys.executable, "-m", "evaluations.corpus.apart"],
+            [sys.executable, "-m", "geval.files.apart"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=CHECKOUT,

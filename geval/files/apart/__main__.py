@@ -1,0 +1,5 @@
+"""`python -m geval.files.apart`: a process that reads files for another."""
+
+from geval.files.apart.process import main
+
+main()
