@@ -327,29 +327,53 @@ def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
     return get_object_or_404(rows, pk=min(pk, 2**63 - 1))
 
 
+class _Checks:
+    """Checks values of a request, and keeps what is wrong with them by field."""
+
+    def __init__(self) -> None:
+        self.errors: defaultdict[str, list[str]] = defaultdict(list)
+
+    def checked(self, at: str, value: Any, *checks: Callable[[Any], Any]) -> Any:
+        """The value as the checks leave it; None, with an error, where one refuses it."""
+        try:
+            for check in checks:
+                value = check(value)
+        except ValidationError as error:
+            self.errors[at] += error.messages
+            return None
+        return value
+
+
+def _wanted_goal(
+    values: Mapping[str, Any], campaign: Campaign, checks: _Checks
+) -> CampaignGoal | None:
+    """The goal that a request asks for; the campaign's own where it says nothing of one."""
+    if "goal" not in values:
+        return _goal(campaign)
+    wanted = values["goal"]
+    if not wanted:
+        return None
+    fields = goal_fields(campaign.project)
+    sides = {
+        name: checks.checked(f"goal_{name}", wanted.get(name), fields[name].clean)
+        for name in fields
+    }
+    return goal_of(wanted["kind"], sides)
+
+
 def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
     """What a request asks for, not saved; a campaign that exists keeps the other values.
 
     Raises:
         ValidationError: by field; those of the goal begin with "goal_".
     """
-    project, errors = campaign.project, defaultdict[str, list[str]](list)
+    project, checks = campaign.project, _Checks()
+    errors, checked = checks.errors, checks.checked
     design = [name for name in DESIGN if name in values]
-
-    def checked(at: str, value: Any, *checks: Callable[[Any], Any]) -> Any:
-        """The value as the checks leave it; None, with an error, where one refuses it."""
-        try:
-            for check in checks:
-                value = check(value)
-        except ValidationError as error:
-            errors[at] += error.messages
-            return None
-        return value
-
     for name in design:
         column: Any = Campaign._meta.get_field(name)
-        checks = [partial(free_name, campaign)] if name == "name" else []
-        value = checked(name, values[name], column.formfield().clean, *checks)
+        further = [partial(free_name, campaign)] if name == "name" else []
+        value = checked(name, values[name], column.formfield().clean, *further)
         if name not in errors:
             setattr(campaign, name, value)
     for name in LISTS:
@@ -358,13 +382,7 @@ def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
     criteria = list(campaign.criteria.all()) if campaign.pk else []
     if "criteria" in values:
         criteria = list(checked("criteria", values["criteria"], several.clean) or ())
-    goal = None if "goal" in values else _goal(campaign)
-    if wanted := values.get("goal"):
-        fields = goal_fields(project)
-        sides = {
-            name: checked(f"goal_{name}", wanted.get(name), fields[name].clean) for name in fields
-        }
-        goal = goal_of(wanted["kind"], sides)
+    goal = _wanted_goal(values, campaign, checks)
     if "gold" in values and "kind" not in errors:
         try:
             campaign.gold = gold_of_rows(

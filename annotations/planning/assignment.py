@@ -25,7 +25,7 @@ from annotations.models import (
     ItemOrder,
     Seat,
 )
-from annotations.planning.item_plan import checks_due, shown_order, shows_scores
+from geval.statistics.item_plan import checks_due, shown_order, shows_scores
 from geval_site.joined_query import JoinedQuery
 
 # At least this many are reserved ahead, so that the next one is loaded after submitting; a

@@ -4,10 +4,10 @@ import numpy as np
 from django.db import connection
 
 from annotations.models import Campaign, Preference, Selection
-from annotations.planning.item_plan import FloatArray, Outputs, PlannedItem
 from evaluations.models import Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
+from geval.statistics.item_plan import FloatArray, Outputs, PlannedItem
 from geval.statistics.preferences import bradley_terry, next_pair_gains
 from geval.statistics.sampling import predicted_errors
 from geval.thresholds import ACTIVE_OUTPUTS

@@ -218,11 +218,6 @@ def column_of_rating(columns: Columns, criterion: str, rater: str) -> str:
     return next((name for name, target in columns.items() if target == "score"), "score")
 
 
-def shown_target(target: str) -> str:
-    """A meaning as pages and messages say it."""
-    return TARGETS.get(base_of(target), target)
-
-
 def problems_of(columns: Columns) -> list[str]:
     """Why these columns cannot be loaded, in sentences; empty if they can."""
     targets = [base_of(target) for target in columns.values()]

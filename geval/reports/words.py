@@ -441,5 +441,22 @@ def human_score_note(report: Report) -> str:
 
 
 def stand_in_note(report: Report) -> str:
-    """The note about scores that are not from an LLM."""
+    """The note about scores that are not from an LLM; empty if there are none."""
+    if not report.stand_ins:
+        return ""
     return f"{' and '.join(report.stand_ins)}: {HONEST_NAME}."
+
+
+def notes_of(report: Report) -> list[str]:
+    """All notes that belong below a report's numbers, in their order."""
+    notes = (
+        human_score_note,
+        in_sight_note,
+        same_documents_note,
+        sessions_note,
+        chosen_note,
+        weights_note,
+        withheld_note,
+        stand_in_note,
+    )
+    return [text for note in notes if (text := note(report))]

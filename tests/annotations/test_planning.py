@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.planning import item_plan
-from annotations.planning.item_plan import Outputs
+from geval.statistics import item_plan
+from geval.statistics.item_plan import Outputs
 
 
 def outputs(documents: int, systems: int, *, missing: float = 0.0, seed: int = 0) -> Outputs:

@@ -16,11 +16,11 @@ from annotations.forms.campaigns import CampaignForm
 from annotations.models import Assignment, Campaign, Rating, Seat
 from annotations.planning.assignment import queue_of
 from annotations.planning.campaigns import open_campaign, seat_annotators
-from annotations.planning.item_plan import shows_scores
 from annotations.results.seen_scores import seen_scores
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
 from geval.statistics.arms import difference_of_arms
+from geval.statistics.item_plan import shows_scores
 from tests.annotations.answered import many_documents
 
 pytestmark = pytest.mark.django_db

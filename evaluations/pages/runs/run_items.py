@@ -7,7 +7,6 @@ what is shown of them, so that a page of a run of 100,000 items takes as many qu
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
 import numpy as np
 
@@ -89,11 +88,6 @@ class ItemsView:
         if self.system:
             conditions.append("o.system_id = %(system)s")
         return f"{_OUTPUT if self.system else ''} WHERE {' AND '.join(conditions)}"
-
-    def without_reason(self) -> str:
-        """The same view with all reasons, as an address's query."""
-        other = replace(self, reason="")
-        return urlencode({name: value for name, value in vars(other).items() if value})
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,7 @@ from geval.reports.downloads.board_tables import (
     standings_rows,
 )
 from geval.reports.report import JudgeResult, Report
-from geval.reports.words import (
-    SYMBOLS,
-    chosen_note,
-    human_score_note,
-    in_a_sentence,
-    in_sight_note,
-    read_nothing,
-    same_documents_note,
-    sessions_note,
-    stand_in_note,
-    weights_note,
-    withheld_note,
-)
+from geval.reports.words import SYMBOLS, in_a_sentence, notes_of, read_nothing
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.resampling import Interval
 from geval.texts.numbers import shown, two_decimals
@@ -113,22 +101,7 @@ def as_markdown(report: Report) -> str:
                 parts += ["", *_markdown_table(names, cells)]
     if report.boards:
         parts.append(f"\n{NOTE}")
-    if note := human_score_note(report):
-        parts.append(f"\n{note}")
-    if report.in_sight:
-        parts.append(f"\n{in_sight_note(report)}")
-    if note := same_documents_note(report):
-        parts.append(f"\n{note}")
-    if report.sessions:
-        parts.append(f"\n{sessions_note(report)}")
-    if report.chosen:
-        parts.append(f"\n{chosen_note(report)}")
-    if report.weights:
-        parts.append(f"\n{weights_note(report)}")
-    if report.withheld:
-        parts.append(f"\n{withheld_note(report)}")
-    if report.stand_ins:
-        parts.append(f"\n{stand_in_note(report)}")
+    parts += [f"\n{note}" for note in notes_of(report)]
     return "\n".join(parts) + "\n"
 
 
@@ -169,22 +142,7 @@ def as_text(report: Report) -> str:
         "score. missing: outputs without a score. –: undefined, `--format json` says why."
     )
     parts += boards_text(report.boards)
-    if note := human_score_note(report):
-        parts.append(note)
-    if report.in_sight:
-        parts.append(in_sight_note(report))
-    if note := same_documents_note(report):
-        parts.append(note)
-    if report.sessions:
-        parts.append(sessions_note(report))
-    if report.chosen:
-        parts.append(chosen_note(report))
-    if report.weights:
-        parts.append(weights_note(report))
-    if report.withheld:
-        parts.append(withheld_note(report))
-    if report.stand_ins:
-        parts.append(stand_in_note(report))
+    parts += notes_of(report)
     return "\n".join(parts) + "\n"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotations.planning.item_plan import FloatArray, IntArray, Outputs, stratified_sample
+from geval.statistics.item_plan import FloatArray, IntArray, Outputs, stratified_sample
 from geval.statistics.sampling import (
     UNIFORM_SHARE,
     active_probabilities,
