@@ -36,12 +36,14 @@ FAULTS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """How long a pass over the items took, and what it cost."""
+    """How long a pass over the items took, and what it cost; of a run also how long it was until
+    its first calls were counted."""
 
     items: int
     seconds: float
     cpu_seconds: float
     calls: int = 0
+    first_after: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -142,11 +144,13 @@ def _measure_decisions(project: object) -> None:
             again = asyncio.run(_bare_loop(standin.base_url, requests))
         finally:
             worker.stop()
-    share = one.rate / ((bare.rate + again.rate) / 2)
+    rate = (bare.rate + again.rate) / 2
+    asking = (one.items / (one.seconds - one.first_after)) / rate
     print(bare.line(f"bare loop of decisions, {IN_FLIGHT} in flight"))
     print(again.line(f"bare loop of decisions, {IN_FLIGHT} in flight, again"))
     print(one.line(f"decision model, one worker, {IN_FLIGHT} in flight"))
-    print(f"share of the bare loop's rate   {share:6.2f}    (at least 0.95)")
+    print(f"share of the bare loop's rate   {one.rate / rate:6.2f}    (at least 0.95)")
+    print(f"the same from the first calls   {asking:6.2f}    (after {one.first_after:.2f} s)")
 
 
 def _with_errors(project: object) -> None:
@@ -320,9 +324,12 @@ def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measure
     before = sum(worker.cpu_seconds for worker in workers)
     began = time.monotonic()
     run = start_run(judge, list(judge.project.criteria.all()), RunRequest(fresh=True))
+    first_after = 0.0
     while run.is_active:
         time.sleep(0.02)
         run.refresh_from_db()
+        if run.calls and not first_after:
+            first_after = time.monotonic() - began
         if limit and run.calls >= limit:
             cancel_run(run.pk, "Warm enough.")
     seconds = time.monotonic() - began
@@ -330,7 +337,11 @@ def _run(judge: object, workers: Sequence[Worker], *, limit: int = 0) -> Measure
         time.sleep(1)
     cpu = sum(worker.cpu_seconds for worker in workers) - before
     return Measured(
-        max(1, run.items.filter(state__in=("done", "failed")).count()), seconds, cpu, run.calls
+        max(1, run.items.filter(state__in=("done", "failed")).count()),
+        seconds,
+        cpu,
+        run.calls,
+        first_after,
     )
 
 

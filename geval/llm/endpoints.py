@@ -174,12 +174,9 @@ class Client:
             EndpointError: the endpoint has no such route (MODEL_NOT_FOUND), or anything else went
                 wrong.
         """
-        body = request.body()
-        call: Awaitable[Any] = (
-            self._openai.decisions.with_raw_response.create(**body)
-            if request.protocol == "decisions"
-            else self._openai.post(ROUTES["systemone"], body=body, cast_to=httpx2.Response)
-        )
+        # As in `chat`: the package's own method checks and copies what we have made ourselves.
+        route = ROUTES[request.protocol]
+        call = self._openai.post(route, body=request.body(), cast_to=httpx2.Response)
         response = await self._ask(call, request)
         reply = self._read(
             lambda: wire.read_decision(
