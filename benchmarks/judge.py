@@ -275,15 +275,15 @@ def _decision_requests(project: object) -> list[Any]:
     from evaluations.judging.judges.steps import prompt_parts
     from geval.evaluators.base import new_settings
     from geval.evaluators.decision import INPUT, Decision
-    from geval.llm.decisions import DecisionRequest, levels_of
+    from geval.llm.decisions import DecisionRequest, TypedQuestion, levels_of
     from geval.llm.prompts import render
 
     parts = prompt_parts(project.criteria.get())
     template = Decision(new_settings(Decision, {})).template(parts)
     instructions, _mark, inputs = template.partition(INPUT)
-    levels = levels_of(parts.scale)
+    asked = (TypedQuestion(instructions, levels_of(parts.scale)),)
     return [
-        DecisionRequest(MODEL, render(inputs, texts), instructions, levels, "decisions")
+        DecisionRequest(MODEL, render(inputs, texts), asked, "decisions")
         for texts in _texts(project)
     ]
 

@@ -19,6 +19,7 @@ from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure, Reason
 from geval.llm.prompts import PromptParts
 from geval.llm.scoring import Scored
+from geval.scales import Scale
 
 ENTRY_POINTS = "geval_site.evaluators"
 # The note by which a run's page counts the outputs that were scored so.
@@ -51,17 +52,27 @@ class Settings(BaseModel):
 
 
 @dataclass(frozen=True)
+class CriterionPrompt:
+    """A criterion as a run asks about it."""
+
+    template: str
+    criterion: str
+    scale: Scale
+
+
+@dataclass(frozen=True)
 class Item:
     """One output as an evaluator sees it.
 
     `criterion` and `template` (what is asked about it) are empty for evaluators whose score counts
-    for every criterion.
+    for every criterion. `together` are all criteria that the run asks about, its own with them.
     """
 
     texts: Texts
     criterion: str = ""
     template: str = ""
     output_id: int = 0
+    together: tuple[CriterionPrompt, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,12 @@ class Evaluator(ABC):
     @property
     def only_pairs_people_compared(self) -> bool:
         """Whether it judges the pairs that people have compared, and no others."""
+        return False
+
+    @property
+    def asks_together(self) -> bool:
+        """Whether one request asks about all criteria of a run, so that items of an output share
+        its cost."""
         return False
 
     def needed(self) -> frozenset[Text]:

@@ -1,27 +1,39 @@
 """Decision models: typed questions whose answers come as probabilities, without any text."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from geval.evaluators.base import Item, Outcome
 from geval.evaluators.llm_evaluator import LlmEvaluator, PromptSettings
 from geval.llm.calls import Answer
-from geval.llm.decisions import DecisionRequest, levels_of, score_decision, why_not_decided
+from geval.llm.decisions import (
+    MOST_QUESTIONS,
+    DecisionRequest,
+    TypedQuestion,
+    is_any_answered,
+    levels_of,
+    names_of,
+    score_decision,
+    why_not_decided,
+)
 from geval.llm.judgement import AskFully, Judgement, question_on
 from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptError, PromptParts, compose_inputs
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
+from geval.llm.turn_messages import messages_of
 from geval.scales import Scale
 
 # Stands between what is asked and what it is asked about, in a criterion's template.
 INPUT = "\n\nInput:\n\n"
 
 
-class DecisionSettings(PromptSettings):
+class ProtocolSettings(PromptSettings):
+    """The settings of every kind of judge that asks a decision model."""
+
     protocol: Literal["decisions", "systemone"] = Field(
         "decisions",
         title="Protocol",
@@ -32,13 +44,38 @@ class DecisionSettings(PromptSettings):
     )
 
 
+class DecisionSettings(ProtocolSettings):
+    together: bool = Field(
+        False,
+        title="Several criteria in one request",
+        description=(
+            "One call for each output asks about all criteria of a run, which share its cost."
+            " Answers may depend on the other questions, if the model reads them all."
+        ),
+    )
+    messages: bool = Field(
+        False,
+        title="Conversations as messages",
+        description=(
+            "Turns and calls of tools are sent as such, where the protocol has messages (OpenAI's)"
+            " and the prompt shows nothing else; otherwise as a text. New judges have it."
+        ),
+        json_schema_extra={"new": True},
+    )
+
+    LATER: ClassVar = frozenset({"delimited", "together", "messages"})
+
+
 @dataclass(frozen=True)
 class Decided:
-    """What is asked about an item: the question and its input, and the scale of the answer."""
+    """What is asked about an item: its input, the questions about it, and of these the name and the
+    scale of the item's own."""
 
-    instructions: str
     text: str
+    questions: tuple[TypedQuestion, ...]
+    name: str
     scale: Scale
+    messages: tuple[Any, ...] = ()
 
 
 class Decision(LlmEvaluator):
@@ -54,17 +91,17 @@ class Decision(LlmEvaluator):
     endpoint = "an endpoint of a decision model"
     Settings: ClassVar = DecisionSettings
 
+    @property
+    def asks_together(self) -> bool:
+        return bool(self.settings.together)
+
     @classmethod
     def why_not_on(cls, scale: Scale, mode: str) -> str:
         return why_not_decided(scale)
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         asked = _instructions(parts, steps)
-        if INPUT in asked:
-            raise PromptError(
-                f"The definition of {parts.criterion} has a line “Input:”, which stands between"
-                " question and input here; word it differently."
-            )
+        refuse_input(asked, parts.criterion)
         return f"{asked}{INPUT}{compose_inputs(parts, is_delimited=self.settings.delimited)}"
 
     def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Decided | Failure:
@@ -72,29 +109,83 @@ class Decision(LlmEvaluator):
         question = question_on(inputs, item.texts, item.criterion, scale)
         if isinstance(question, Failure):
             return question
-        return Decided(instructions, question.prompt, scale)
+        questions = [TypedQuestion(instructions, levels_of(scale))]
+        at = 0
+        if self.settings.together:
+            at, questions = _beside(questions[0], inputs, item)
+        sent = None
+        if self.settings.messages and self.settings.protocol == "decisions":
+            sent = messages_of(inputs, item.texts)
+        if sent:
+            questions = [
+                replace(each, instructions=f"{each.instructions}\n\n{sent.judged}")
+                for each in questions
+            ]
+        return Decided(
+            question.prompt,
+            tuple(questions),
+            names_of(len(questions))[at],
+            scale,
+            sent.listed if sent else (),
+        )
 
     def requests(self, question: Decided, settings: RequestSettings) -> tuple[Request, ...]:
         return (
             DecisionRequest(
                 settings.model,
                 question.text,
-                question.instructions,
-                levels_of(question.scale),
+                question.questions,
                 self.settings.protocol,
+                question.messages,
             ),
         )
 
     async def judge(self, question: Decided, settings: RequestSettings, ask: AskFully) -> Judgement:
         (request,) = self.requests(question, settings)
         answer = await ask(request)
-        return Judgement(self.score_again([answer], question, settings), (answer,))
+        is_shared = len(question.questions) > 1 and is_any_answered(answer.choices[0].text)
+        return Judgement(
+            self.score_again([answer], question, settings), (answer,), serves_others=is_shared
+        )
 
     def score_again(
         self, answers: Sequence[Answer], question: Decided, settings: RequestSettings
     ) -> Outcome:
         text = answers[-1].choices[0].text
-        return score_decision(text, question.scale, min_coverage=settings.min_coverage)
+        return score_decision(
+            text, question.scale.points, min_coverage=settings.min_coverage, name=question.name
+        )
+
+
+def _beside(own: TypedQuestion, inputs: str, item: Item) -> tuple[int, list[TypedQuestion]]:
+    """The questions of all criteria of a run that show the same texts, and which is an item's own.
+    A question of its own has, as in a study, other words than the run's."""
+    questions, at = [own], 0
+    alike: list[TypedQuestion] = []
+    for each in item.together:
+        instructions, _mark, shown = each.template.partition(INPUT)
+        if each.criterion == item.criterion:
+            at = len(alike)
+            alike.append(own)
+        elif shown == inputs:
+            alike.append(TypedQuestion(instructions, levels_of(each.scale)))
+    if alike:
+        begin = at - at % MOST_QUESTIONS
+        at, questions = at - begin, alike[begin : begin + MOST_QUESTIONS]
+    return at, questions
+
+
+def refuse_input(asked: str, criterion: str) -> None:
+    """Refuse what is asked where it could pass for the input.
+
+    Raises:
+        PromptError: says how to go on.
+    """
+    if INPUT in asked:
+        raise PromptError(
+            f"The definition of {criterion} has a line “Input:”, which stands between question and"
+            " input here; word it differently."
+        )
 
 
 def _instructions(parts: PromptParts, steps: str | None) -> str:

@@ -97,4 +97,4 @@ class LlmEvaluator(Evaluator):
 
 def text_of(request: Request) -> str:
     """What a request shows the model, for people to read."""
-    return getattr(request, "prompt", "") or getattr(request, "text", "")
+    return getattr(request, "prompt", "") or request.shown

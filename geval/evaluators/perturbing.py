@@ -52,7 +52,11 @@ def perturbed(name: str, item: Item, *, model: str) -> Item:
         name: of `PROBES`.
         model: the judge's own, which one of them names.
     """
-    return BY_NAME[name].change(item, model)
+    changed = BY_NAME[name].change(item, model)
+    if changed.texts.is_conversation and not changed.texts.as_read:
+        # All parts of a study ask in one form, which is the text where the output is changed.
+        changed = _with_output(changed, lambda output: output)
+    return changed
 
 
 def _reworded(item: Item, _model: str) -> Item:

@@ -1,15 +1,17 @@
-"""Decision models: a typed question about an input, and the probability of each answer. Pure.
+"""Decision models: typed questions about an input, and the probability of each answer. Pure.
 
 Two protocols speak of the same:
 
 - OpenAI's Decisions API (`POST …/decisions`; the package's `client.decisions`): questions in a
-  list, of type `score` with `levels`, or `predicate`; answers in their order, or `refusal`.
-- System One (`POST …/systemone`; TypeSafe, vLLM, llama.cpp and others): questions by name, of type
-  `score` with `criteria` from low to high, or `noul`, the probability of yes; answers by name.
-  vLLM adds `label_mass`, the probability of all labels together before they were made to add up
-  to 1: what G-Eval calls coverage.
+  list, of type `score` with `levels`, `choice` with `choices`, or `predicate`; answers in their
+  order, or `refusal`. The input is a text, or a list of messages and calls of tools.
+- System One (`POST …/systemone`; TypeSafe, vLLM, Ollama, llama.cpp and others): questions by name,
+  of type `score` with `criteria` from low to high, `choice` with `criteria` by name, or `noul`, the
+  probability of yes; answers by name, without those that the model could not answer. vLLM adds
+  `label_mass`, the probability of all labels together before they were made to add up to 1: what
+  G-Eval calls coverage.
 
-A reply is kept as a text of our own (`answer_text`), so that stored replies are read again.
+A reply is kept as a text of our own (`reply_text`), so that stored replies are read again.
 """
 
 import json
@@ -30,46 +32,85 @@ MOST_LEVELS = 10
 # Probabilities are rounded by servers; beyond this they are not those of one question.
 ROUNDING = 0.02
 NAME = "rating"
+# OpenAI's; the longest of both protocols.
+MOST_QUESTIONS = 400
+
+
+@dataclass(frozen=True)
+class TypedQuestion:
+    """A question and its answers as the model reads them.
+
+    `levels` are the points of a scale from low to high, `choices` what stands behind each name of
+    an answer; neither for a statement that is true or not.
+    """
+
+    instructions: str
+    levels: tuple[str, ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
+
+    def body(self, protocol: Protocol) -> dict[str, Any]:
+        """The question as its protocol has it, without a name."""
+        asked: dict[str, Any] = {"instructions": self.instructions}
+        if protocol == "decisions":
+            if self.levels:
+                return asked | {
+                    "type": "score",
+                    "levels": [{"label": level} for level in self.levels],
+                }
+            if self.choices:
+                listed = [{"value": name, "description": words} for name, words in self.choices]
+                return asked | {"type": "choice", "choices": listed}
+            return asked | {"type": "predicate"}
+        if self.levels:
+            return asked | {"type": "score", "criteria": [*self.levels]}
+        if self.choices:
+            return asked | {"type": "choice", "criteria": dict(self.choices)}
+        return asked | {"type": "noul"}
 
 
 @dataclass(frozen=True)
 class DecisionRequest:
-    """One question about one input: everything that changes its answer.
+    """Questions about one input: everything that changes their answers.
 
-    `levels` are the points of the scale from low to high, as the model reads them; empty for a
-    statement that is true or not.
+    `messages` is the input where it is not a text but a conversation, in the form of OpenAI's
+    protocol; `text` is then what people read of it.
     """
 
     model: str
     text: str
-    instructions: str
-    levels: tuple[str, ...]
+    questions: tuple[TypedQuestion, ...]
     protocol: Protocol
+    messages: tuple[Mapping[str, Any], ...] = ()
     n: int = 1
 
     def body(self) -> dict[str, Any]:
         """The request as its protocol has it."""
+        named = zip(names_of(len(self.questions)), self.questions, strict=True)
         if self.protocol == "decisions":
-            question: dict[str, Any] = {"name": NAME, "instructions": self.instructions}
-            question |= (
-                {"type": "score", "levels": [{"label": level} for level in self.levels]}
-                if self.levels
-                else {"type": "predicate"}
-            )
-            return {"model": self.model, "input": self.text, "questions": [question]}
-        asked: dict[str, Any] = {"instructions": self.instructions}
-        asked |= {"type": "score", "criteria": [*self.levels]} if self.levels else {"type": "noul"}
-        return {"model": self.model, "state": self.text, "questions": {NAME: asked}}
+            listed = [{"name": name, **each.body("decisions")} for name, each in named]
+            return {
+                "model": self.model,
+                "input": [*self.messages] if self.messages else self.text,
+                "questions": listed,
+            }
+        by_name = {name: each.body("systemone") for name, each in named}
+        return {"model": self.model, "state": self.text, "questions": by_name}
 
     @property
     def shown(self) -> str:
         """What the model reads."""
-        return f"{self.instructions}\n\n{self.text}"
+        asked = "\n\n".join(each.instructions for each in self.questions)
+        return f"{asked}\n\n{self.text}"
 
     @property
     def most_reply_tokens(self) -> int:
         """No text is written."""
         return 1
+
+
+def names_of(count: int) -> tuple[str, ...]:
+    """The names of so many questions. They say nothing, as a model may read them."""
+    return (NAME,) if count == 1 else tuple(f"{NAME}_{at}" for at in range(1, count + 1))
 
 
 def levels_of(scale: Scale) -> tuple[str, ...]:
@@ -94,23 +135,75 @@ def why_not_decided(scale: Scale) -> str:
     )
 
 
-def answer_text(answer: Mapping[str, Any], protocol: Protocol, *, levels: int) -> str:
-    """An answer in the form in which it is kept: JSON with `probabilities` from low to high and
-    `mass` where the server says it, or with `refused`.
+def reply_text(answers: Any, questions: Sequence[TypedQuestion], protocol: Protocol) -> str:
+    """The answers to some questions in the form in which they are kept: JSON. Of one question that
+    is `_answer`; of several `answers`, by the names of the questions, where an answer that cannot
+    be read has what is wrong with it as `odd`.
+
+    Raises:
+        ValueError: none of them can be read; the message says what is wrong.
+    """
+    names = names_of(len(questions))
+    given = _by_name(answers, names, protocol)
+    if len(questions) == 1:
+        return json.dumps(_answer(given[NAME], questions[0], protocol))
+    kept = {}
+    for name, question in zip(names, questions, strict=True):
+        try:
+            kept[name] = _answer(given[name], question, protocol)
+        except ValueError as error:
+            kept[name] = {"odd": str(error)}
+    if all("odd" in each for each in kept.values()):
+        raise ValueError(str(kept[names[0]]["odd"]))
+    return json.dumps({"answers": kept})
+
+
+def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str, Any]:
+    """What was answered to each question, None for nothing. A list is read in its order, unless it
+    names every answer.
+
+    Raises:
+        ValueError: which answer is whose cannot be said, or there is none.
+    """
+    if protocol == "systemone":
+        if not isinstance(answers, Mapping) or not any(name in answers for name in names):
+            raise ValueError("it has no answer to what was asked")
+        return {name: answers.get(name) for name in names}
+    if not isinstance(answers, list) or not answers or len(answers) > len(names):
+        raise ValueError(f"it has not one answer to each of {len(names)} questions")
+    labels = [each.get("name") if isinstance(each, Mapping) else None for each in answers]
+    if len(names) > 1 and all(isinstance(name, str) for name in labels):
+        if len(set(labels)) < len(labels) or not set(labels) <= set(names):
+            raise ValueError("its answers are not named as the questions are")
+        by_name = dict(zip(labels, answers, strict=True))
+        return {name: by_name.get(name) for name in names}
+    if len(answers) != len(names):
+        raise ValueError(f"it has {len(answers)} answers without names to {len(names)} questions")
+    return dict(zip(names, answers, strict=True))
+
+
+def _answer(answer: Any, question: TypedQuestion, protocol: Protocol) -> dict[str, Any]:
+    """An answer as it is kept: `probabilities` from low to high or in the order of the choices, and
+    `mass` where the server says it, or `refused`.
 
     Raises:
         ValueError: it is none; the message says what is wrong.
     """
-    kind = answer.get("type")
-    if kind == "refusal":
-        return json.dumps({"refused": True})
-    if levels == 0:
-        shares = [_share(answer.get("probability" if protocol == "decisions" else "noul"))]
-        shares = [1 - shares[0], shares[0]]
+    if not isinstance(answer, Mapping):
+        raise ValueError("it has no answer to this question")
+    if answer.get("type") == "refusal":
+        return {"refused": True}
+    if question.levels:
+        shares = _shares(answer.get("probabilities"), len(question.levels))
+    elif question.choices:
+        shares = _shares_of_choices(
+            answer.get("probabilities"), [name for name, _words in question.choices]
+        )
     else:
-        shares = _shares(answer.get("probabilities"), levels)
+        likely = _share(answer.get("probability" if protocol == "decisions" else "noul"))
+        shares = [1 - likely, likely]
     mass = answer.get("label_mass")
-    return json.dumps({"probabilities": shares} | ({} if mass is None else {"mass": _share(mass)}))
+    return {"probabilities": shares} | ({} if mass is None else {"mass": _share(mass)})
 
 
 def _shares(given: Any, levels: int) -> list[float]:
@@ -128,7 +221,25 @@ def _shares(given: Any, levels: int) -> list[float]:
         raise ValueError("it has no probabilities of levels")
     if sorted(at for at, _value in entries) != list(range(levels)):
         raise ValueError(f"it has not one probability for each of the {levels} levels")
-    shares = [_share(value) for _at, value in sorted(entries, key=lambda entry: entry[0])]
+    return _summed([_share(value) for _at, value in sorted(entries, key=lambda entry: entry[0])])
+
+
+def _shares_of_choices(given: Any, names: Sequence[str]) -> list[float]:
+    """Probabilities in the order of names: a list of objects with `value`, or by name."""
+    if isinstance(given, Mapping):
+        entries = list(given.items())
+    elif isinstance(given, list) and all(isinstance(each, Mapping) for each in given):
+        entries = [(each.get("value"), each.get("probability")) for each in given]
+    else:
+        raise ValueError("it has no probabilities of choices")
+    by_name = {name: value for name, value in entries if isinstance(name, str)}
+    if len(entries) != len(names) or set(by_name) != set(names):
+        raise ValueError(f"it has not one probability for each of {', '.join(names)}")
+    return _summed([_share(by_name[name]) for name in names])
+
+
+def _summed(shares: list[float]) -> list[float]:
+    """Shares that add up to 1."""
     if abs(sum(shares) - 1) > ROUNDING:
         raise ValueError(f"its probabilities add up to {sum(shares):.3f}")
     return shares
@@ -148,18 +259,34 @@ def _share(value: Any) -> float:
     return min(1.0, max(0.0, float(value)))
 
 
-def score_decision(text: str, scale: Scale, *, min_coverage: float) -> Scored | Failure:
-    """The score of a kept answer: the mean of the scale's points, weighted by their probabilities.
+def is_any_answered(text: str) -> bool:
+    """Whether a kept reply has a distribution for one of its questions."""
+    reply = json.loads(text)
+    return any("probabilities" in each for each in reply.get("answers", {NAME: reply}).values())
+
+
+def score_decision(
+    text: str, points: Sequence[float], *, min_coverage: float, name: str = NAME
+) -> Scored | Failure:
+    """The score of a kept answer: the mean of its points, weighted by their probabilities.
 
     Args:
+        points: those of the scale from low to high, or what each of the choices counts.
         min_coverage: the least mass of all labels together, where the server states it.
+        name: of the question, in a reply to several.
     """
-    answer = json.loads(text)
+    reply = json.loads(text)
+    answer = reply.get("answers", {name: reply})[name]
     if answer.get("refused"):
         return Failure(Reason.REFUSAL, "The model declined to answer this question.")
+    if "odd" in answer:
+        return Failure(
+            Reason.NO_RATING,
+            f"The reply answers other questions, but not this one: {answer['odd']}.",
+        )
     shares, mass = answer["probabilities"], answer.get("mass")
     total = sum(shares)
-    distribution = {point: share / total for point, share in zip(scale.points, shares, strict=True)}
+    distribution = {point: share / total for point, share in zip(points, shares, strict=True)}
     if mass is not None and mass < min_coverage:
         return Failure(
             Reason.LOW_COVERAGE,

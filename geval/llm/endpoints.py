@@ -182,7 +182,7 @@ class Client:
             lambda: wire.read_decision(
                 response.content,
                 protocol=request.protocol,
-                levels=len(request.levels),
+                questions=request.questions,
                 request_id=response.headers.get("x-request-id", ""),
             ),
             response.content,

@@ -69,10 +69,17 @@ def question_on(
 
 @dataclass(frozen=True)
 class Judgement:
-    """The outcome of a question: a score or a failure, and all answers."""
+    """The outcome of a question: a score or a failure, and all answers. `serves_others` says that
+    these hold the scores of other items as well."""
 
     outcome: Scored | Failure
     answers: tuple[Answer, ...]
+    serves_others: bool = False
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its answers are used again, rather than asked for again."""
+        return self.serves_others or isinstance(self.outcome, Scored)
 
 
 def first_request(

@@ -9,6 +9,7 @@ exception than MalformedError.
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
@@ -16,7 +17,7 @@ import orjson
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from geval.llm.decisions import NAME, Protocol, answer_text
+from geval.llm.decisions import Protocol, TypedQuestion, reply_text
 from geval.llm.replies import EchoedToken, Reply, ReplyChoice, Token
 from geval.llm.thoughts import without_thoughts
 from geval.texts.plain import storable
@@ -233,26 +234,23 @@ def read_echo_answer(content: bytes) -> Reply:
 
 
 def read_decision(
-    content: bytes, *, protocol: Protocol, levels: int, request_id: str = ""
+    content: bytes,
+    *,
+    protocol: Protocol,
+    questions: Sequence[TypedQuestion],
+    request_id: str = "",
 ) -> Reply:
-    """The answer of a decision model, as a reply whose text is `decisions.answer_text`.
+    """The answers of a decision model, as a reply whose text is `decisions.reply_text`.
 
     Args:
-        levels: how many were asked for; 0 for a statement.
+        questions: what was asked.
 
     Raises:
-        MalformedError: there is no answer, or it is not one to what was asked.
+        MalformedError: there is no answer to any of them, or it cannot be said to which.
     """
     answer = _object(loads(content))
-    answers = answer.get("answers")
-    if protocol == "systemone":
-        listed = [answers.get(NAME)] if isinstance(answers, dict) else []
-    else:
-        listed = answers if isinstance(answers, list) else []
-    if len(listed) != 1 or not isinstance(listed[0], dict):
-        raise MalformedError("it has not one answer")
     try:
-        text = answer_text(listed[0], protocol, levels=levels)
+        text = reply_text(answer.get("answers"), questions, protocol)
     except ValueError as error:
         raise MalformedError(str(error)) from None
     usage = answer.get("usage")

@@ -1,22 +1,25 @@
-"""The stand-in's answers to typed questions: its ratings of texts as probabilities of levels."""
+"""The stand-in's answers to typed questions: its ratings of texts as probabilities of levels, and
+its preferences as those of choices."""
 
 import re
 from typing import Any
 
 from geval.standin import MODEL
-from geval.standin.judging import distribution, read_prompt
+from geval.standin.judging import distribution, preference, read_comparison, read_prompt
 from geval.standin.replies import count_tokens
 
 _CRITERION = re.compile(r"(?:Rate the|passes on) ([^\n]{1,200}?)(?: of the text|\.)")
+# What a choice is about, and its names as G-Eval's prompt has them.
+_CHOICES = {"A": "A", "B": "B", "tie": "C"}
 
 
 def decision(body: dict[str, Any]) -> dict[str, Any] | None:
     """The answer to a request of either protocol; None where it is none."""
     questions = body.get("questions")
     is_systemone = isinstance(questions, dict)
-    text = body.get("state" if is_systemone else "input")
+    text = _as_text(body.get("state" if is_systemone else "input"))
     named = questions.items() if isinstance(questions, dict) else enumerate(questions or ())
-    if not isinstance(text, str):
+    if text is None:
         return None
     answers = {name: _answer(question, text, is_systemone) for name, question in named}
     if not answers or None in answers.values():
@@ -29,9 +32,30 @@ def decision(body: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
+def _as_text(given: Any) -> str | None:
+    """The input as the stand-in reads it: a text, or of messages what was said before, and what was
+    said last."""
+    if not isinstance(given, list):
+        return given if isinstance(given, str) else None
+    texts = [_text_in(each) for each in given if isinstance(each, dict)]
+    if not texts or len(texts) < len(given) or None in texts:
+        return None
+    before = "\n".join(map(str, texts[:-1]))
+    return f"Conversation History:\n\n{before}\n\nResponse:\n\n{texts[-1]}"
+
+
+def _text_in(message: dict[str, Any]) -> str | None:
+    if message.get("type") == "function_call":
+        return f"{message.get('name')}({message.get('arguments')})"
+    text = message.get("output" if message.get("type") == "function_call_output" else "content")
+    return text if isinstance(text, str) else None
+
+
 def _answer(question: Any, text: str, is_systemone: bool) -> dict[str, Any] | None:
     if not isinstance(question, dict) or not isinstance(question.get("instructions"), str):
         return None
+    if question.get("type") == "choice":
+        return _choice(question, text, is_systemone)
     levels = question.get("criteria" if is_systemone else "levels") or ()
     most = max(1, len(levels) - 1)
     reading = read_prompt(_as_a_prompt(question["instructions"], text, most))
@@ -42,7 +66,7 @@ def _answer(question: Any, text: str, is_systemone: bool) -> dict[str, Any] | No
     shares = [weight / mass for weight in weights.values()]
     if not levels:
         likely = {"noul": shares[1]} if is_systemone else {"probability": shares[1]}
-        return {"type": question["type"], **likely}
+        return {"type": question["type"], "name": question.get("name"), **likely}
     score = sum(level * share for level, share in enumerate(shares))
     common = {"type": "score", "score": score, "confidence": max(shares)}
     if is_systemone:
@@ -55,6 +79,34 @@ def _answer(question: Any, text: str, is_systemone: bool) -> dict[str, Any] | No
             {"value": level, "label": levels[level]["label"], "probability": share}
             for level, share in enumerate(shares)
         ],
+    }
+
+
+def _choice(question: dict[str, Any], text: str, is_systemone: bool) -> dict[str, Any] | None:
+    """Which of two texts is better; other choices the stand-in cannot make."""
+    if is_systemone:
+        names = list(question.get("criteria") or ())
+    else:
+        names = [each.get("value") for each in question.get("choices") or ()]
+    if not {"A", "B"} <= set(names) <= set(_CHOICES):
+        return None
+    form = "(A, B, or C if" if "tie" in names else "(A or B"
+    compared = read_comparison(
+        f"{question['instructions']}\n\n{text}\n\n\nEvaluation Form {form}):\n\n- Better:"
+    )
+    if compared is None:
+        return None
+    weights = preference(compared)
+    mass = sum(weights.values())
+    shares = {name: weights[_CHOICES[name]] / mass for name in names}
+    likeliest = max(shares, key=lambda name: shares[name])
+    common = {"type": "choice", "choice": likeliest, "confidence": shares[likeliest]}
+    if is_systemone:
+        return {**common, "probabilities": shares, "label_mass": mass}
+    return {
+        **common,
+        "name": question.get("name"),
+        "probabilities": [{"value": name, "probability": share} for name, share in shares.items()],
     }
 
 

@@ -310,14 +310,22 @@ class Window:
         Args:
             speakers: others than these turns have, whom a line may not pass for either.
         """
-        left_out = max(0, len(turns) - self.last)
         speakers |= speakers_in(turns)
-        lines = [quoted(self.of_turn(turn), speakers).written for turn in turns[left_out:]]
-        if left_out:
-            last, of = turns[left_out - 1].number or left_out, turns[-1].number or len(turns)
-            said = f"Turn 1 of {of:,} is" if last == 1 else f"Turns 1 to {last:,} of {of:,} are"
-            lines.insert(0, f"[{said} left out]")
-        return "\n".join(lines)
+        lines = [quoted(turn, speakers).written for turn in self.seen(turns)]
+        return "\n".join(filter(None, [self.note(turns), *lines]))
+
+    def seen(self, turns: Sequence[Turn]) -> list[Turn]:
+        """The turns in the window, with their texts cut."""
+        return [self.of_turn(turn) for turn in turns[max(0, len(turns) - self.last) :]]
+
+    def note(self, turns: Sequence[Turn]) -> str:
+        """The line that says which turns are left out; empty if none is."""
+        left_out = max(0, len(turns) - self.last)
+        if not left_out:
+            return ""
+        last, of = turns[left_out - 1].number or left_out, turns[-1].number or len(turns)
+        said = f"Turn 1 of {of:,} is" if last == 1 else f"Turns 1 to {last:,} of {of:,} are"
+        return f"[{said} left out]"
 
     def says(self, turns: Sequence[Turn]) -> str:
         """What a reader of these turns did not see, in words; empty if it saw everything."""

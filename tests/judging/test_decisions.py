@@ -15,8 +15,9 @@ from geval.llm import wire
 from geval.llm.decisions import (
     DecisionRequest,
     Protocol,
-    answer_text,
+    TypedQuestion,
     levels_of,
+    reply_text,
     score_decision,
     why_not_decided,
 )
@@ -31,6 +32,8 @@ FIVE, PASSES = Scale(1, 5), Scale(0, 1)
 SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)
 TEXTS = Texts("When does it sail?", "At ten.")
 EVEN = [0.2] * 5
+RATED = TypedQuestion("How clear?", ("1", "2", "3", "4", "5"))
+STATED = TypedQuestion("It is clear.")
 
 
 def request_for(protocol: Protocol, scale: Scale, **parts: str) -> DecisionRequest:
@@ -92,7 +95,7 @@ def systemone_answer(**changed: Any) -> dict[str, Any]:
 def read(protocol: Protocol, answer: Any, **more: Any) -> str:
     answers = {"rating": answer} if protocol == "systemone" else [answer]
     content = json.dumps({"answers": answers, "model": "m-1", **more}).encode()
-    return wire.read_decision(content, protocol=protocol, levels=5).choices[0].text
+    return wire.read_decision(content, protocol=protocol, questions=[RATED]).choices[0].text
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=5, max_size=5))
@@ -104,9 +107,9 @@ def test_both_protocols_give_the_same_score_which_is_the_weighted_mean(
     by_level = {str(at): share for at, share in enumerate(shares)}
 
     scores = [
-        score_decision(read("decisions", openai_answer(probabilities=listed)), FIVE,
+        score_decision(read("decisions", openai_answer(probabilities=listed)), FIVE.points,
                        min_coverage=0.5),
-        score_decision(read("systemone", systemone_answer(probabilities=by_level)), FIVE,
+        score_decision(read("systemone", systemone_answer(probabilities=by_level)), FIVE.points,
                        min_coverage=0.5),
     ]  # fmt: skip
 
@@ -122,7 +125,7 @@ def test_levels_in_another_order_are_those_of_their_numbers() -> None:
         *({"value": n, "probability": 0.0} for n in range(4)),
     ]
 
-    score = score_decision(read("decisions", openai_answer(probabilities=levels)), FIVE,
+    score = score_decision(read("decisions", openai_answer(probabilities=levels)), FIVE.points,
                            min_coverage=0.5)  # fmt: skip
 
     assert isinstance(score, Scored)
@@ -132,7 +135,7 @@ def test_levels_in_another_order_are_those_of_their_numbers() -> None:
 def test_a_refusal_is_a_failure_with_its_reason() -> None:
     text = read("decisions", {"type": "refusal", "name": "rating"})
 
-    failure = score_decision(text, FIVE, min_coverage=0.5)
+    failure = score_decision(text, FIVE.points, min_coverage=0.5)
 
     assert isinstance(failure, Failure)
     assert failure.reason == Reason.REFUSAL
@@ -142,7 +145,7 @@ def test_a_refusal_is_a_failure_with_its_reason() -> None:
 def test_the_mass_of_all_labels_is_the_coverage(mass: float, is_scored: bool) -> None:
     text = read("systemone", systemone_answer(label_mass=mass))
 
-    scored = score_decision(text, FIVE, min_coverage=0.5)
+    scored = score_decision(text, FIVE.points, min_coverage=0.5)
 
     assert isinstance(scored, Scored) is is_scored
     if isinstance(scored, Scored):
@@ -153,12 +156,12 @@ def test_the_mass_of_all_labels_is_the_coverage(mass: float, is_scored: bool) ->
 
 def test_a_statement_is_scored_by_its_probability() -> None:
     texts = [
-        answer_text({"type": "predicate", "probability": 0.3}, "decisions", levels=0),
-        answer_text({"type": "noul", "noul": 0.3}, "systemone", levels=0),
+        reply_text([{"type": "predicate", "probability": 0.3}], [STATED], "decisions"),
+        reply_text({"rating": {"type": "noul", "noul": 0.3}}, [STATED], "systemone"),
     ]
 
     for text in texts:
-        score = score_decision(text, PASSES, min_coverage=0.5)
+        score = score_decision(text, PASSES.points, min_coverage=0.5)
         assert isinstance(score, Scored)
         assert score.distribution == {0.0: 0.7, 1.0: 0.3}
 
@@ -198,7 +201,7 @@ def test_odd_probabilities_are_malformed_and_never_a_number(protocol: Protocol, 
 @pytest.mark.parametrize("body", ODD_BODIES)
 def test_odd_bodies_are_malformed(protocol: Protocol, body: bytes) -> None:
     with pytest.raises(wire.MalformedError):
-        wire.read_decision(body, protocol=protocol, levels=5)
+        wire.read_decision(body, protocol=protocol, questions=[RATED])
 
 
 @pytest.mark.parametrize("value", [None, "0.5", True, 1.5, -0.5, [], float("nan")])
@@ -207,4 +210,132 @@ def test_odd_probabilities_of_a_statement_are_malformed(protocol: Protocol, valu
     answer = {"type": "x", "probability": value, "noul": value}
 
     with pytest.raises(ValueError, match="probability"):
-        answer_text(answer, protocol, levels=0)
+        reply_text({"rating": answer} if protocol == "systemone" else [answer], [STATED], protocol)
+
+
+TWO = [RATED, STATED]
+PREFERRED = TypedQuestion("Which?", choices=(("A", "the first"), ("B", "the second"), ("tie", "-")))
+TRUE = {"type": "predicate", "probability": 0.7}
+
+
+def several(protocol: Protocol, *answers: Any, names: bool = True) -> Any:
+    """Answers to TWO as a protocol has them; None for one that is left out."""
+    labelled = [(f"rating_{at}", each) for at, each in enumerate(answers, start=1) if each]
+    if protocol == "systemone":
+        return dict(labelled)
+    return [each | ({"name": name} if names else {}) for name, each in labelled]
+
+
+def outcomes(protocol: Protocol, answers: Any) -> list[Scored | Failure]:
+    text = reply_text(answers, TWO, protocol)
+    points = (FIVE.points, PASSES.points)
+    return [
+        score_decision(text, each, min_coverage=0.5, name=f"rating_{at}")
+        for at, each in enumerate(points, start=1)
+    ]
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_each_of_several_answers_is_read_by_its_own_question(names: bool) -> None:
+    rated, stated = outcomes("decisions", several("decisions", openai_answer(), TRUE, names=names))
+    likewise = outcomes(
+        "systemone", several("systemone", systemone_answer(), {"type": "noul", "noul": 0.7})
+    )
+
+    assert isinstance(rated, Scored)
+    assert isinstance(stated, Scored)
+    assert (rated.value, stated.value) == pytest.approx((3, 0.7))
+    assert likewise == [rated, stated]
+
+
+def test_answers_with_names_may_come_in_any_order() -> None:
+    answers = several("decisions", openai_answer(), TRUE)
+
+    assert outcomes("decisions", answers[::-1]) == outcomes("decisions", answers)
+
+
+@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (None, Reason.NO_RATING),
+        ({"type": "predicate", "probability": "0.7", "noul": 2}, Reason.NO_RATING),
+        ({"type": "refusal"}, Reason.REFUSAL),
+    ],
+)
+def test_what_is_wrong_with_one_answer_leaves_the_others(
+    protocol: Protocol, answer: Any, reason: Reason
+) -> None:
+    good = systemone_answer() if protocol == "systemone" else openai_answer()
+
+    rated, stated = outcomes(protocol, several(protocol, good, answer))
+
+    assert isinstance(rated, Scored)
+    assert isinstance(stated, Failure)
+    assert stated.reason == reason
+    assert stated.detail
+
+
+# In the place of the answers to two questions.
+ODD_ANSWERS: list[Any] = [
+    None, [], {}, "x", 5, True, [None, None], [[], []], [{}, {}], [openai_answer()],
+    [openai_answer(), TRUE, TRUE], {"rating": TRUE}, {"rating_1": None, "rating_2": None},
+    {"rating_1": {}, "rating_2": []}, {"rating_3": TRUE}, {"Rating_1": TRUE},
+    [openai_answer(name="rating_1"), TRUE | {"name": "rating_1"}],
+    [openai_answer(name="rating_1"), TRUE | {"name": "rating_3"}],
+    [openai_answer(name="rating"), TRUE | {"name": "rating"}],
+    [openai_answer(probabilities=[0.2] * 4), {"type": "predicate"}],
+    [openai_answer(name="rating_2"), {"type": "predicate", "name": "rating_1"}],
+]  # fmt: skip
+ODD_CHOICES: list[Any] = [
+    None, [], {}, "A", 5, True, {"A": 1.0}, {"A": 0.5, "B": 0.5}, {"A": 0.5, "B": 0.5, "C": 0.0},
+    {"A": 0.4, "B": 0.4, "tie": 0.4}, {"A": 0.1, "B": 0.1, "tie": 0.1},
+    {"A": "0.5", "B": 0.5, "tie": 0}, {"A": None, "B": 1, "tie": 0}, {"A": True, "B": 0, "tie": 0},
+    {"A": -0.5, "B": 1, "tie": 0.5}, {"A": 2, "B": -0.5, "tie": -0.5},
+    {"A": 0.4, "B": 0.4, "tie": 0.2, "D": 0.0}, {"a": 0.4, "b": 0.4, "tie": 0.2},
+    {"A": 1e308, "B": 1e308, "tie": 1}, {"A": float("nan"), "B": 0.5, "tie": 0.5},
+    {"A": [0.4], "B": [0.4], "tie": [0.2]}, [0.4, 0.4, 0.2], ["A", "B", "tie"], [{}] * 3,
+    [{"value": "A", "probability": 1.0}], [{"value": "A", "probability": 0.4}] * 3,
+    [{"value": True, "probability": 0.4}, {"value": "B", "probability": 0.4},
+     {"value": "tie", "probability": 0.2}],
+    [{"value": ["A"], "probability": 0.4}, {"value": "B", "probability": 0.4},
+     {"value": "tie", "probability": 0.2}],
+    [{"value": "A"}, {"value": "B"}, {"value": "tie"}],
+    [{"value": "A", "probability": 0.4}, None, {"value": "tie", "probability": 0.6}],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
+@pytest.mark.parametrize("odd", ODD_ANSWERS)
+def test_odd_answers_to_several_questions_are_malformed(protocol: Protocol, odd: Any) -> None:
+    content = json.dumps({"answers": odd}).encode()
+
+    with pytest.raises(wire.MalformedError):
+        wire.read_decision(content, protocol=protocol, questions=TWO)
+
+
+@pytest.mark.parametrize("protocol", ["decisions", "systemone"])
+@pytest.mark.parametrize("odd", ODD_CHOICES)
+def test_odd_probabilities_of_choices_are_malformed(protocol: Protocol, odd: Any) -> None:
+    answer = {"type": "choice", "choice": "A", "probabilities": odd}
+    answers = {"rating": answer} if protocol == "systemone" else [answer]
+
+    with pytest.raises(wire.MalformedError):
+        wire.read_decision(
+            json.dumps({"answers": answers}).encode(), protocol=protocol, questions=[PREFERRED]
+        )
+
+
+def test_choices_are_named_as_each_protocol_has_them_and_read_in_any_order() -> None:
+    assert PREFERRED.body("decisions")["choices"][0] == {"value": "A", "description": "the first"}
+    assert PREFERRED.body("systemone")["criteria"] == {
+        "A": "the first", "B": "the second", "tie": "-"
+    }  # fmt: skip
+    shares = {"tie": 0.2, "B": 0.1, "A": 0.7}
+    listed = [{"value": name, "probability": share} for name, share in shares.items()]
+
+    for protocol, given_ in (("decisions", listed), ("systemone", shares)):
+        answer = {"type": "choice", "choice": "A", "probabilities": given_}
+        answers: Any = {"rating": answer} if protocol == "systemone" else [answer]
+        text = reply_text(answers, [PREFERRED], protocol)  # type: ignore[arg-type]
+        assert json.loads(text) == {"probabilities": [0.7, 0.1, 0.2]}

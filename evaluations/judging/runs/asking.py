@@ -21,7 +21,6 @@ from geval.llm.errors import LOST, REFUSING_FOR_NOW, EndpointError, ErrorKind
 from geval.llm.judgement import Judgement
 from geval.llm.parsing import Failure
 from geval.llm.requests import Request
-from geval.llm.scoring import Scored
 from geval.llm.server_fit import LearnedFit
 
 # Answers that are kept for items with the same prompt, besides those that are being asked for.
@@ -130,7 +129,7 @@ class Asking:
             )  # it and the error's traceback would keep each other, and the reply, for long
             raise
         future.set_result(judgement)
-        if not isinstance(judgement.outcome, Scored):
+        if not judgement.is_kept:
             del self._judgements[key]
         while len(self._judgements) > self._questions.frozen.concurrency + REMEMBERED_QUESTIONS:
             self._judgements.pop(next(iter(self._judgements)))  # older ones are in the store by now

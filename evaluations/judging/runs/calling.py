@@ -22,10 +22,12 @@ from evaluations.judging.runs.outgoing import OutgoingCalls
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import Share, StoppedError
 from evaluations.judging.runs.writing import Writer
+from evaluations.models import ModelReply
 from geval.llm.calls import RetryPolicy
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.parsing import Failure, Reason
+from geval.llm.scoring import Scored
 from geval.llm.stopping import FailuresInARow, FirstItems
 
 # Items that wait for an endpoint make room for others, up to so many times the calls in flight.
@@ -137,6 +139,12 @@ class Calling:
             if self.first_items and (why := self.first_items.note(done.outcome)):
                 self.share.stop(f"{why} {AFTER_THE_FIRST}", fails=True)
 
+    def _is_of_this_try(self, reply: ModelReply) -> bool:
+        """Whether a reply that has no score for an item was asked for since the run was last
+        started or resumed: whoever starts it or retries wants another."""
+        run = self.share.run
+        return reply.created_at >= (run.resumed_at or run.created_at)
+
     async def _judge(self, waiting: Waiting) -> results.FinishedItem | None:
         """One item's result; None if the run stops here."""
         item, question, key = waiting.item, waiting.question, waiting.key
@@ -145,7 +153,8 @@ class Calling:
         if waiting.stored:
             answers = [results.answer_from(waiting.stored)]
             outcome = self.questions.score_again(answers, question)
-            return results.FinishedItem(item, key, outcome, stored_reply=waiting.stored.pk)
+            if isinstance(outcome, Scored) or self._is_of_this_try(waiting.stored):
+                return results.FinishedItem(item, key, outcome, stored_reply=waiting.stored.pk)
         try:
             judgement, is_ours = await self.asking.ask(key, question)
         except EndpointError as error:

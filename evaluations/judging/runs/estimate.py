@@ -11,7 +11,7 @@ from decimal import Decimal
 from django.db import connection
 
 from evaluations.judging.judges.steps import prompt_parts
-from evaluations.judging.runs.item_questions import CriterionPrompt, item_of
+from evaluations.judging.runs.item_questions import item_of
 from evaluations.judging.runs.layout import missing_items
 from evaluations.judging.runs.leases import ClaimedItem, items_with_texts
 from evaluations.judging.runs.lifecycle import evaluator_for
@@ -20,7 +20,7 @@ from evaluations.judging.runs.pilot import pilot_outputs
 from evaluations.judging.runs.starting import RunRequest, run_parameters
 from evaluations.models import Criterion, Judge
 from evaluations.models.run_parameters import RunParameters
-from geval.evaluators.base import Evaluator
+from geval.evaluators.base import CriterionPrompt, Evaluator
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.cost import cost, estimated_tokens
 from geval.llm.parsing import Failure
@@ -128,12 +128,13 @@ def _add_item(
     question = evaluator.question(seen, about.scale, parameters.request_settings)
     if isinstance(question, Failure):
         return  # fails without a call
+    share = 1 / len(prompts) if evaluator.asks_together else 1.0
     for request in evaluator.requests(question, parameters.request_settings):
         # The prompt is paid for with each call that its replies are split into.
-        calls = parameters.fit.calls_for(request.n)
+        calls = share * parameters.fit.calls_for(request.n)
         tally.calls += calls
         tally.prompt_tokens += calls * estimated_tokens(len(request.shown))
-        tally.completion_tokens += min(request.n * REPLY_TOKENS, request.most_reply_tokens)
+        tally.completion_tokens += share * min(request.n * REPLY_TOKENS, request.most_reply_tokens)
 
 
 def _add_steps(

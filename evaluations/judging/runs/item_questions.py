@@ -1,24 +1,13 @@
 """From a claimed item to the question that is asked about it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from evaluations.judging.runs import leases
 from evaluations.models import EvaluationRun
-from geval.evaluators.base import Item
+from geval.evaluators.base import CriterionPrompt, Item
 from geval.llm.judgement import JudgeQuestion, question_on
 from geval.llm.parsing import Failure
 from geval.scales import Scale
-
-
-@dataclass(frozen=True)
-class CriterionPrompt:
-    """A criterion as a run asks about it."""
-
-    template: str
-    criterion: str
-    scale: Scale
-
 
 # What is asked by evaluators whose score counts for every criterion.
 NO_PROMPT = CriterionPrompt("", "", Scale(0.0, 1.0))
@@ -29,7 +18,8 @@ def item_of(
 ) -> tuple[Item, CriterionPrompt]:
     """A claimed item as an evaluator sees it, and what is asked about it."""
     about = prompts[item.criterion_id] if item.criterion_id is not None else NO_PROMPT
-    return Item(item.texts, about.criterion, about.template, item.output_id), about
+    together = tuple(prompts.values())
+    return Item(item.texts, about.criterion, about.template, item.output_id, together), about
 
 
 def criterion_prompts(run: EvaluationRun) -> dict[int, CriterionPrompt]:

@@ -356,7 +356,7 @@ def lay_out_run(run_id: int) -> int:
         entry.save(update_fields=["steps", "template"])
     laid_out = lay_out_items(run, evaluator)
     run.state, run.started_at = RunState.RUNNING, timezone.now()
-    run.parameters |= sizes(run) | {"items": laid_out}
+    run.parameters |= sizes(run, asks_together=evaluator.asks_together) | {"items": laid_out}
     run.preparer_until = None
     run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
     transaction.on_commit(lambda: wake_for_runs(run.project.slug))
@@ -366,12 +366,12 @@ def lay_out_run(run_id: int) -> int:
     return laid_out
 
 
-def sizes(run: EvaluationRun) -> dict[str, Any]:
+def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:
     """How large a run's prompts are: `characters_each` (the mean), and `most_each`, what the
     largest can cost.
 
     `most_each` counts every try an unreadable reply gets; it is what a budget sets aside for an
-    item in hand.
+    item in hand. Where criteria are asked about together, that is the call about all of them.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -386,6 +386,8 @@ def sizes(run: EvaluationRun) -> dict[str, Any]:
         )
         mean, longest = cursor.fetchone()
     templates = [longest_filled(entry.template) for entry in run.run_criteria.all()]
+    if asks_together:
+        templates = [sum(templates)]
     frozen = run.frozen
     # The prompt is paid for with each call that an item's replies are split into.
     calls = frozen.fit.calls_for(frozen.replies_each)

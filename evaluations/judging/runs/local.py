@@ -15,12 +15,12 @@ from django.conf import settings
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.corpus_view import corpus_for
 from evaluations.judging.runs.database import Database
-from evaluations.judging.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
+from evaluations.judging.runs.item_questions import criterion_prompts, item_of
 from evaluations.judging.runs.lifecycle import pause_run
 from evaluations.judging.runs.share import Share
 from evaluations.judging.runs.shift import Shift
 from evaluations.models import EvaluationRun
-from geval.evaluators.base import Corpus, EvaluatorError, LocalEvaluator, Outcome
+from geval.evaluators.base import Corpus, CriterionPrompt, EvaluatorError, LocalEvaluator, Outcome
 from geval.evaluators.processes import ScoringProcess
 
 LOOK_SECONDS = 0.5

@@ -266,11 +266,10 @@ def _reply_id(
 def _reply_row(run: EvaluationRun, entry: FinishedItem) -> ModelReply:
     assert entry.judgement is not None
     answers = entry.judgement.answers
-    readable = isinstance(entry.outcome, Scored)
     return ModelReply(
         project_id=run.project_id,
         # Who studies a judge wants replies of today, and no other run is to have them.
-        request_key=entry.request_key if readable and not run.purpose else "",
+        request_key=entry.request_key if entry.judgement.is_kept and not run.purpose else "",
         choices=choices_to_json([choice for answer in answers for choice in answer.choices]),
         model=answers[-1].model[:200],
         request_id=answers[-1].request_id[:200],

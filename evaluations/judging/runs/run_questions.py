@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluations.judging.runs import results
-from evaluations.judging.runs.item_questions import CriterionPrompt, criterion_prompts, item_of
+from evaluations.judging.runs.item_questions import criterion_prompts, item_of
 from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.models import EvaluationRun, ModelReply
+from geval.evaluators.base import CriterionPrompt
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.perturbing import perturbed
 from geval.llm.calls import Answer
