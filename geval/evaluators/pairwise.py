@@ -55,9 +55,11 @@ class PairwiseSettings(PromptSettings):
 
 @dataclass(frozen=True)
 class Pair:
-    """One prompt an order; with exchanged texts in the second."""
+    """One prompt an order; with exchanged texts in the second. `instructions` are what is asked
+    about them, where the prompts do not say it themselves."""
 
     orders: tuple[JudgeQuestion, ...]
+    instructions: str = ""
 
 
 class Pairwise(LlmEvaluator):
@@ -69,7 +71,7 @@ class Pairwise(LlmEvaluator):
     )
     paper = "Zheng et al. (2023), Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena"
     compares_pairs = True
-    Settings: ClassVar = PairwiseSettings
+    Settings: ClassVar[type[PairwiseSettings]] = PairwiseSettings
 
     @property
     def only_pairs_people_compared(self) -> bool:
@@ -77,28 +79,32 @@ class Pairwise(LlmEvaluator):
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         """The prompt about two texts, A and B."""
-        shown = fields_used(parts.inputs or parts.prompt_file or "{{Document}}")
         answers = f"A, B, or {TIE} if both are equally good" if self.settings.ties else "A or B"
+        form = f"Evaluation Form (answer ONLY {answers}):\n\n- {FORM}:"
+        return "\n\n\n".join([*self.asked(parts), *self.texts(parts), form])
+
+    def asked(self, parts: PromptParts) -> list[str]:
+        """The sections that say what is asked."""
+        definition = f" - {parts.definition.strip()}" if parts.definition.strip() else ""
+        return [
+            (
+                "You will be given two texts that were written for the same source. Say which of"
+                " them is better on one metric only. Do not let length or the order of the texts"
+                " sway you."
+            ),
+            f"Evaluation Criteria:\n\n{heading_of(parts.criterion)}{definition}",
+        ]
+
+    def texts(self, parts: PromptParts) -> list[str]:
+        """The sections that show the texts, A and B last."""
+        shown = fields_used(parts.inputs or parts.prompt_file or "{{Document}}")
         texts = [
             *(["Source Text:\n\n{{Document}}"] if "source" in shown else []),
             *(["Context:\n\n{{Context}}"] if "context" in shown else []),
             "Text A:\n\n{{OutputA}}",
             "Text B:\n\n{{OutputB}}",
         ]
-        if self.settings.delimited:
-            texts = [NOTE, *map(delimited, texts)]
-        sections = [
-            (
-                "You will be given two texts that were written for the same source. Say which of"
-                " them is better on one metric only. Do not let length or the order of the texts"
-                " sway you."
-            ),
-            f"Evaluation Criteria:\n\n{heading_of(parts.criterion)}"
-            + (f" - {parts.definition.strip()}" if parts.definition.strip() else ""),
-            *texts,
-            f"Evaluation Form (answer ONLY {answers}):\n\n- {FORM}:",
-        ]
-        return "\n\n\n".join(sections)
+        return [NOTE, *map(delimited, texts)] if self.settings.delimited else texts
 
     def question(self, item: Item, scale: Scale, settings: RequestSettings) -> Pair | Failure:
         texts = item.texts
@@ -143,7 +149,7 @@ class Pairwise(LlmEvaluator):
         outcomes = []
         for number, order in enumerate(question.orders):
             part = replace(answers[0], choices=tuple(choices[number * each : (number + 1) * each]))
-            outcome = score_choices([part], order, settings)
+            outcome = self.read_order(part, order, settings)
             if isinstance(outcome, Failure):
                 return outcome
             outcomes.append(outcome)
@@ -154,12 +160,19 @@ class Pairwise(LlmEvaluator):
         ]
         tie = mean(outcome.distribution.get(0.5, 0.0) for outcome in outcomes)
         value = mean(first)
+        coverages = [each.coverage for each in outcomes if each.coverage is not None]
         return Preferred(
             value=value,
             distribution={1.0: value - tie / 2, 0.5: tie, 0.0: 1 - value - tie / 2},
-            coverage=mean(outcome.coverage or 0.0 for outcome in outcomes),
+            coverage=mean(coverages) if coverages else None,
             left=mean(outcome.value for outcome in outcomes) if len(outcomes) == 2 else None,
         )
+
+    def read_order(
+        self, answer: Answer, order: JudgeQuestion, settings: RequestSettings
+    ) -> Outcome:
+        """What the answer about one order says."""
+        return score_choices([answer], order, settings)
 
 
 def _one_answer(answers: Sequence[Answer], choices: tuple[Any, ...]) -> Answer:
