@@ -55,11 +55,9 @@ class HostileEndpoint:
     async def _answer(
         self, method: str, path: str, mode: str, body: bytes, writer: asyncio.StreamWriter
     ) -> None:
-        if path.endswith("completions"):
+        if path.endswith(("completions", "/decisions", "/systemone")):
             self.calls[mode] += 1
-            await self._misbehave(
-                mode, writer, echoed=not path.endswith("chat/completions"), asked=body
-            )
+            await self._misbehave(mode, writer, echoed=path.endswith("v1/completions"), asked=body)
         elif path.endswith("/files"):
             self.files[mode] = body
             writer.write(reply(body=text({"id": "file-1"})))

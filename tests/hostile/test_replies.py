@@ -47,6 +47,11 @@ WAYS = {
         {"mode": ScoringMode.LOGPROBS, "settings": {"reply_form": "rating"}},
         Transport.LIVE,
     ),
+    "decision model": ({"kind": "decision", "mode": ""}, Transport.LIVE),
+    "System One": (
+        {"kind": "decision", "mode": "", "settings": {"protocol": "systemone", "together": True}},
+        Transport.LIVE,
+    ),
     "batches": ({"mode": ScoringMode.DIRECT}, Transport.BATCH),
 }
 OUTPUTS = "\n".join(

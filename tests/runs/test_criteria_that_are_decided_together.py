@@ -7,10 +7,12 @@ import pytest
 
 from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint_at
 from evaluations.judging.runs.estimate import estimate_run
+from evaluations.judging.runs.item_questions import criterion_prompts
 from evaluations.judging.runs.lifecycle import resume_run
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, Judge, ModelReply, Project, Transport
+from evaluations.pages.runs.item import prompts_of
 from tests.decision_server import decision_server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -186,3 +188,16 @@ def test_criteria_that_show_other_texts_are_asked_apart(small_project: Project) 
 
     assert all(len(body["questions"]) == 1 for body in asked)
     assert run.scores.count() == len(asked) == run.items.count()
+
+
+def test_the_page_of_an_item_shows_the_questions_that_were_asked(alike_project: Project) -> None:
+    with decision_server(rates_all) as (base_url, _asked):
+        run = judged(decider(alike_project, base_url))
+    item = run.items.all()[0]
+
+    ((prompt,), reason, _window) = prompts_of(item, criterion_prompts(run))
+
+    assert not reason
+    assert "Rate the coherence" in prompt
+    assert "Rate the fluency" in prompt
+    assert item.output.text in prompt
