@@ -2,4 +2,5 @@
 
 from geval.files.apart.process import main
 
-main()
+if __name__ == "__main__":
+    main()
