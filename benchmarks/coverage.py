@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from benchmarks.probability_sentences import print_sentence_errors
 from benchmarks.verdict_errors import print_verdict_errors
 from geval.statistics.agreement import (
     MEASUREMENTS,
@@ -72,6 +73,7 @@ from geval.thresholds import SIGNIFICANCE
 from geval.verdicts.analysis import Significance, adjusted_together, seeded
 
 VERDICTS = "verdicts at the border"
+SENTENCES = "sentences on probabilities"
 CLAIMS = "reports that claim a difference of equals"
 NEW_SYSTEMS = "equals told apart on new systems"
 TOLD_APART: tuple[tuple[Over, int, int, float], ...] = (
@@ -641,6 +643,8 @@ def main() -> None:
             )
     if options.only in VERDICTS:
         missed += not print_verdict_errors(data_sets)
+    if options.only in SENTENCES:
+        missed += not print_sentence_errors(data_sets)
     print(f"goal: 93 to 97 % (give or take {error_of(data_sets):.1%}); {missed} lines missed it")
     if missed:
         sys.exit(1)

@@ -6,7 +6,8 @@ with how people differ, and not only with their mean. Ratings of an output share
 - Brier score (Brier, 1950): the squared distance between the probabilities and a rating, over all
   points; 0 to 2, lower is better. It is best on average for who states the true distribution.
 - Gain: the score less that of guessing from how often people give each point, which reads nothing.
-  Below 0 is better than guessing. How often is estimated, and guessing is not charged for that.
+  Below 0 is better than guessing. How often is taken from these very ratings, so that no constant
+  guess does better on them: a judge that reads nothing has no gain, not even by chance.
 - Calibration error (ECE): class-wise (Kull et al., 2019), in bins of equal mass, root mean square.
   The usual mean of absolute distances is above 0 for probabilities that are right, the more so the
   fewer outputs there are. The square has an estimate without that bias, from products of different
@@ -120,17 +121,9 @@ def brier_of_each(judge: FloatArray, people: FloatArray) -> FloatArray:
 
 def brier_of_guessing(outputs: Outputs, people: FloatArray) -> FloatArray:
     """The Brier score of each output where the probabilities are how often people give each point
-    of any output; shape (outputs,).
-
-    The shares at hand are nearer to these ratings than those of all outputs there could be; the
-    mean is without this bias, from products of different documents alone.
-    """
-    totals = np.stack([outputs.weighing(share) for share in people.T], axis=1)
-    everywhere = totals.sum(axis=0)
-    others = everywhere - totals
-    others = mean_of(others, others.sum(axis=1, keepdims=True))[outputs.document]
-    each = brier_of_each((everywhere / everywhere.sum())[None, :], people)
-    return each - outputs.mean(each) + 1 - outputs.mean((others * people).sum(axis=1))
+    of any of these outputs; shape (outputs,)."""
+    often = np.array([outputs.mean(share) for share in people.T])
+    return brier_of_each(often[None, :], people)
 
 
 def read_nothing(outputs: Outputs, people: FloatArray, counts: FloatArray) -> ReadNothing:
