@@ -11,7 +11,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from geval.client.blocking import Client, Logging
 from geval.client.operations import ProjectOperations, SiteOperations
+from geval.client.pulling import Contents, Pulled
+from geval.client.replies import (
+    REPORT_SECONDS,
+    Frames,
+    Pushed,
+    frame_of,
+    is_report,
+    newest_judge,
+    progress_of_run,
+    uploads_of,
+)
 from geval.client.requests import (
     SECONDS,
     ApiError,
@@ -26,13 +38,18 @@ from geval.client.requests import (
 )
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import httpx2
+
+    from geval.client.shapes import RunIn, RunOut
+    from geval.outbox import Outbox
 
 PIECE = 2**16
 
 
 @dataclass(frozen=True)
-class AsyncClient(SiteOperations, Awaiting):
+class AsyncClient(SiteOperations, Logging, Awaiting):
     """A site and a token. Close it with `async with`, or `await client.close()`."""
 
     base_url: str
@@ -62,6 +79,15 @@ class AsyncClient(SiteOperations, Awaiting):
     def project(self, slug: str) -> AsyncProject:
         """A project by its short name; sends no request."""
         return AsyncProject(self, slug)
+
+    async def flush(self, seconds: float = 30.0) -> bool:
+        """Send what was logged; returns whether the site has taken or refused all of it."""
+        return await asyncio.to_thread(self._outbox.flush, seconds)
+
+    @cached_property
+    def _outbox(self) -> Outbox:
+        """What is logged is sent by a thread, which waits for replies itself."""
+        return Client(self.base_url, self.token, self.timeout)._outbox
 
     async def _read_answer(self, request: Request[Any]) -> Any:
         """The JSON of a reply; waits for a probe of an endpoint that it needs.
@@ -165,3 +191,71 @@ class AsyncProject(ProjectOperations, Awaiting):
 
     client: AsyncClient
     slug: str
+
+    async def push(self, evaluation: Pushed) -> dict[str, dict[str, Any]]:
+        """As `Project.push`."""
+        return {
+            name: await getattr(self, f"load_{name}")(rows)
+            for name, rows in uploads_of(evaluation).items()
+        }
+
+    async def pull(self) -> Pulled:
+        """As `Project.pull`."""
+        return Contents(
+            await self.list_criteria(),
+            await self.list_judges(),
+            [each async for each in self.list_documents()],
+            [each async for each in self.list_outputs()],
+            [each async for each in self.get_ratings()],
+            [each async for each in self.get_scores()],
+        ).pulled()
+
+    async def probe(self, endpoint: int, model: str) -> dict[str, Any]:
+        """As `Project.probe`."""
+        asked = await self.probe_endpoint(endpoint, model)
+        return await self.client.wait_for_probe(asked["address"])
+
+    async def start_run(self, judge: str | int, **more: Unpack[RunIn]) -> AsyncRun:
+        """As `Project.start_run`."""
+        if isinstance(judge, str):
+            judge = newest_judge(await self.list_judges(), judge, self.slug)
+        return AsyncRun(self, (await self.make_run(judge, **more))["id"])
+
+    async def report(self, **options: Any) -> dict[str, Any]:
+        """As `Project.report`."""
+        while True:
+            report: Any = await self.get_report(**options)
+            if is_report(report):
+                return dict(report)
+            await asyncio.sleep(REPORT_SECONDS)
+
+    async def report_frame(self, kind: Frames = "pandas", **options: Any) -> Any:
+        """As `Project.report_frame`."""
+        return frame_of(await self.report(**options), kind)
+
+
+@dataclass(frozen=True)
+class AsyncRun:
+    """One run of a judge; its methods are those of `Run`, awaited."""
+
+    project: AsyncProject
+    id: int
+
+    async def status(self) -> RunOut:
+        return await self.project.get_run(self.id)
+
+    async def pause(self) -> bool:
+        return (await self.project.pause_run(self.id))["done"]
+
+    async def cancel(self) -> bool:
+        return (await self.project.cancel_run(self.id))["done"]
+
+    async def resume(self, *, retry_failed: bool = False) -> bool:
+        return (await self.project.resume_run(self.id, retry_failed=retry_failed))["done"]
+
+    async def wait(self, *, every: float = 1.0, progress: bool | IO[str] = True) -> RunOut:
+        """As `Run.wait`."""
+        with progress_of_run(progress) as is_over:
+            while not is_over(status := await self.status()):
+                await asyncio.sleep(every)
+            return status

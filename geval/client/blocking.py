@@ -5,25 +5,38 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import shutil
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from geval.client.operations import ProjectOperations, SiteOperations
+from geval.client.pulling import Contents, Pulled
+from geval.client.replies import (
+    REPORT_SECONDS,
+    Frames,
+    Pushed,
+    frame_of,
+    is_report,
+    newest_judge,
+    progress_of_run,
+    uploads_of,
+)
 from geval.client.requests import (
     SECONDS,
+    TOKEN_VARIABLE,
     ApiError,
     Blocking,
     Request,
     Written,
     failed_probe,
     may_pass,
+    no_token,
     pause_before_next,
     probe_request,
     refusal,
@@ -36,19 +49,44 @@ if TYPE_CHECKING:
 
     from geval.client.shapes import RunIn, RunOut
 
-Frames = Literal["pandas", "polars"]
-# Between two looks whether a worker has computed a large report.
-REPORT_SECONDS = 2.0
 
+class Logging:
+    """What both clients have to log what a program's models write."""
 
-class Pushed(Protocol):
-    """What `push` takes: rows of uploads, by their kind."""
+    @property
+    def _outbox(self) -> Outbox:
+        raise NotImplementedError
 
-    def to_tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
+    def log(
+        self,
+        project: str | ProjectOperations,
+        *,
+        system: str,
+        output: str | None = None,
+        source: str | None = None,
+        doc_id: str | None = None,
+        **more: Any,
+    ) -> None:
+        """Have an output sent to a project soon, by a thread of its own; never waits or raises.
+
+        Args:
+            project: it, or its short name.
+            doc_id: without one, documents are distinguished by their source.
+            more: other columns of uploads, such as `context`, `references`, `session_id` or
+                `turns` of a conversation.
+        """
+        row = {"doc_id": doc_id, "system_id": system, "source": source, "output": output, **more}
+        slug = project if isinstance(project, str) else project.slug
+        self._outbox.put(slug, {name: value for name, value in row.items() if value is not None})
+
+    @property
+    def dropped(self) -> int:
+        """How many logged rows were lost: the site refused them, or too many waited."""
+        return self._outbox.dropped
 
 
 @dataclass(frozen=True)
-class Client(SiteOperations, Blocking):
+class Client(SiteOperations, Logging, Blocking):
     """A site and a token. Every call opens a new connection, so that threads can share a client."""
 
     # Whether an operation that needs a probe of an endpoint waits for it.
@@ -66,36 +104,9 @@ class Client(SiteOperations, Blocking):
         """A project by its short name; sends no request."""
         return Project(self, slug)
 
-    def log(
-        self,
-        project: str | Project,
-        *,
-        system: str,
-        output: str | None = None,
-        source: str | None = None,
-        doc_id: str | None = None,
-        **more: Any,
-    ) -> None:
-        """Have an output sent to a project soon, by a thread of its own; never waits or raises.
-
-        Args:
-            project: it, or its short name.
-            doc_id: without one, documents are distinguished by their source.
-            more: other columns of uploads, such as `context`, `references`, `session_id` or
-                `turns` of a conversation.
-        """
-        row = {"doc_id": doc_id, "system_id": system, "source": source, "output": output, **more}
-        slug = project.slug if isinstance(project, Project) else project
-        self._outbox.put(slug, {name: value for name, value in row.items() if value is not None})
-
     def flush(self, seconds: float = 30.0) -> bool:
         """Send what was logged; returns whether the site has taken or refused all of it."""
         return self._outbox.flush(seconds)
-
-    @property
-    def dropped(self) -> int:
-        """How many logged rows were lost: the site refused them, or too many waited."""
-        return self._outbox.dropped
 
     @cached_property
     def _outbox(self) -> Outbox:
@@ -224,9 +235,25 @@ class Project(ProjectOperations, Blocking):
         """
         return {
             name: getattr(self, f"load_{name}")(rows)
-            for name, rows in evaluation.to_tables().items()
-            if rows
+            for name, rows in uploads_of(evaluation).items()
         }
+
+    def pull(self) -> Pulled:
+        """Outputs, ratings and scores, as `geval.measure` takes them.
+
+        Ratings of locked documents stay on the site until its last look.
+
+        Raises:
+            ApiError: the site refused.
+        """
+        return Contents(
+            self.list_criteria(),
+            self.list_judges(),
+            self.list_documents(),
+            self.list_outputs(),
+            self.get_ratings(),
+            self.get_scores(),
+        ).pulled()
 
     def probe(self, endpoint: int, model: str) -> dict[str, Any]:
         """Find out what an endpoint can do with a model; waits until a worker has probed it.
@@ -244,14 +271,7 @@ class Project(ProjectOperations, Blocking):
             LookupError: there is no judge with that name.
         """
         if isinstance(judge, str):
-            named = [
-                each
-                for each in self.list_judges()
-                if judge in (each["name"], each["label"]) and not each["retired_at"]
-            ]
-            if not named:
-                raise LookupError(f"There is no judge {judge!r} in {self.slug}.")
-            judge = max(named, key=lambda each: each["version"])["id"]
+            judge = newest_judge(self.list_judges(), judge, self.slug)
         return Run(self, self.make_run(judge, **more)["id"])
 
     def report(self, **options: Any) -> dict[str, Any]:
@@ -262,21 +282,14 @@ class Project(ProjectOperations, Blocking):
         """
         while True:
             report: Any = self.get_report(**options)
-            if "criteria" in report:
+            if is_report(report):
                 return dict(report)
             time.sleep(REPORT_SECONDS)
 
     def report_frame(self, kind: Frames = "pandas", **options: Any) -> Any:
         """The report's correlations as a data frame: a row for each criterion, judge, coefficient
         and level."""
-        rows = report_rows(self.report(**options))
-        if kind == "polars":
-            import polars
-
-            return polars.DataFrame(rows, infer_schema_length=None)
-        import pandas
-
-        return pandas.DataFrame(rows)
+        return frame_of(self.report(**options), kind)
 
 
 @dataclass(frozen=True)
@@ -307,38 +320,36 @@ class Run:
             every: seconds between two requests.
             progress: whether, or where, to show the bar.
         """
-        from tqdm import tqdm
-
-        shown = progress if not isinstance(progress, bool) else sys.stderr
-        with tqdm(total=None, unit="item", file=shown, disable=progress is False) as bar:
-            while True:
-                status = self.status()
-                bar.total = status["items"]
-                bar.update(status["done"] + status["failed"] - bar.n)
-                if status["state"] not in ("preparing", "running"):
-                    return status
+        with progress_of_run(progress) as is_over:
+            while not is_over(status := self.status()):
                 time.sleep(every)
+            return status
 
 
-def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The correlations of a report's JSON as flat rows."""
-    rows = []
-    for criterion, found in report["criteria"].items():
-        for judge, numbers in found["judges"].items():
-            for coefficient in ("pearson", "spearman", "kendall"):
-                for level, estimate in numbers[coefficient].items():
-                    if isinstance(estimate, dict) and "value" in estimate:
-                        low, high = estimate.get("ci") or (None, None)
-                        rows.append(
-                            {
-                                "criterion": criterion,
-                                "judge": judge,
-                                "coefficient": coefficient,
-                                "level": level,
-                                "value": estimate["value"],
-                                "low": low,
-                                "high": high,
-                                "reason": estimate.get("reason") or "",
-                            }
-                        )
-    return rows
+def pull(site: str, project: str, *, token: str | None = None) -> Pulled:
+    """The outputs, ratings and scores of a site's project, as `measure` takes them.
+
+        result = geval.measure(geval.pull("https://geval.example.org", "mine"))
+
+    Ratings of locked documents stay on the site until its last look, and means that a release
+    states for several people are not among the ratings.
+
+    Args:
+        site: its address.
+        project: its short name.
+        token: by default that in the environment variable GEVAL_TOKEN.
+
+    Raises:
+        ValueError: there is no token.
+        ApiError: the site refused, or has no such project.
+        OSError: it does not answer.
+
+    >>> import geval
+    >>> geval.pull("https://geval.example.org", "mine", token="")
+    Traceback (most recent call last):
+    ValueError: GEVAL_TOKEN is not set: put a token of https://geval.example.org there...
+    """
+    given = os.environ.get(TOKEN_VARIABLE, "") if token is None else token
+    if not given:
+        raise ValueError(no_token(site))
+    return Client(site, token=given).project(project).pull()

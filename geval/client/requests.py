@@ -34,6 +34,8 @@ ATTEMPTS = 3
 ITEMS_A_PAGE = 1000
 PASSING = frozenset({429, 502, 503, 504})
 PREFIX = "/api/v1"
+# The environment variable with a token, where none is given.
+TOKEN_VARIABLE = "GEVAL_TOKEN"  # noqa: S105 (a variable's name)
 
 
 class ApiError(Exception):
@@ -64,6 +66,11 @@ class ApiError(Exception):
             for choice in question["choices"]
         ]
         super().__init__("\n".join([f"{status} {self.title}: {self.detail}", *lines]))
+
+
+def no_token(site: str, variable: str = TOKEN_VARIABLE) -> str:
+    """What to do where the variable with a token is empty."""
+    return f"{variable} is not set: put a token of {site} there (its page Tokens makes one)"
 
 
 @dataclass(frozen=True)

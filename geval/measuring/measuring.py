@@ -31,7 +31,7 @@ def measure(
 
     Args:
         source: files (CSV, JSON Lines, Parquet, xlsx, and those of other tools), a data frame of
-            pandas or polars, an Arrow table, or a list of dictionaries.
+            pandas or polars, an Arrow table, a list of dictionaries, or what `pull` gives.
         human: the columns with people's ratings, one for each person; or, where each row is one
             rating, the people who count.
         judge: the columns with judges' scores; or the judges that count.
@@ -61,8 +61,9 @@ def measure(
     naming = Naming(as_names(human), as_names(judge), criterion or "", document or "", system or "")
     with input_files(source, sheet=sheet) as files:
         rows = list(rows_of(files, naming, ask))
+    given = getattr(source, "scales", None) if scale is None else scale
     return measure_rows(
-        list(_counting(rows, naming)), _scales(scale, rows), level=level, coefficient=coefficient
+        list(_counting(rows, naming)), _scales(given, rows), level=level, coefficient=coefficient
     )
 
 
@@ -130,14 +131,20 @@ def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:
 
 
 def _scales(
-    given: Mapping[str, tuple[float, float]] | tuple[float, float] | None, rows: Sequence[Row]
+    given: Mapping[str, tuple[float, ...]] | tuple[float, ...] | None, rows: Sequence[Row]
 ) -> dict[str, Scale]:
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        return {name.lower(): Scale(*ends) for name, ends in given.items()}
+        return {name.lower(): _scale_of(ends) for name, ends in given.items()}
     names = {row.criterion.lower() for row in rows if isinstance(row, RatingRow | JudgeScoreRow)}
-    return dict.fromkeys(names, Scale(*given))
+    return dict.fromkeys(names, _scale_of(given))
+
+
+def _scale_of(ends: tuple[float, ...]) -> Scale:
+    """The scale of a lowest and a highest rating, and perhaps a step."""
+    lowest, highest, *step = ends
+    return Scale(lowest, highest, step[0]) if step else Scale(lowest, highest)
 
 
 def _usual_level(parts: Gathered) -> Level:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from geval.client import ApiError, Client
+from geval.client.requests import TOKEN_VARIABLE, no_token
 from geval.program import command
 from geval.project_files.applying import ApplyError, apply_plan, read_current
 from geval.project_files.file import ProjectFile, read_project_file
@@ -17,7 +18,6 @@ from geval.project_files.reading import MOST_BYTES, Document, Problem, ProjectFi
 from geval.project_files.writing import written_project
 
 NOTHING, CHANGES, ERROR = 0, 1, 2
-TOKEN = "GEVAL_TOKEN"  # noqa: S105 (a variable's name)
 SUMMARIES = {
     "apply": "Make a project what a YAML file says of its criteria, judges and campaigns",
     "diff": "Say what `apply` would change: ends with 0 (nothing), 1 (changes) or 2 (an error)",
@@ -38,9 +38,9 @@ def add_site(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--token-variable",
-        default=TOKEN,
+        default=TOKEN_VARIABLE,
         metavar="NAME",
-        help=f"the environment variable with a token of that site (default: {TOKEN})",
+        help=f"the environment variable with a token of that site (default: {TOKEN_VARIABLE})",
     )
 
 
@@ -79,8 +79,8 @@ def client_of(options: Namespace) -> Client:
     token = os.environ.get(options.token_variable, "")
     if not token:
         raise CannotError(
-            f"{options.token_variable} is not set; put a token of {options.site} there (its page"
-            " Tokens makes one), or name another variable with --token-variable."
+            f"{no_token(options.site, options.token_variable)}, or name another variable with"
+            " --token-variable."
         )
     return Client(options.site, token=token)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import io
 import json
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -95,6 +96,29 @@ def test_the_same_operations_are_awaited(
                 await nobody.make_project("Never")
 
     asyncio.run(work())
+
+
+@pytest.mark.slow
+def test_a_run_is_started_and_awaited(
+    site: Client, small_project: Project, start_worker: Callable[[], object]
+) -> None:
+    start_worker()
+    small_project.documents.update(references=["The ferry sails again."])
+    bar = io.StringIO()
+
+    async def work() -> None:
+        async with AsyncClient(site.base_url, token=site.token) as there:
+            project = there.project("small")
+            await project.make_judge("Overlap", kind="rouge")
+            run = await project.start_run("Overlap", fresh=True)
+            finished = await run.wait(every=0.1, progress=bar)
+            ended = [await run.pause(), await run.cancel(), await run.resume()]
+
+            assert (finished["state"], finished["done"], finished["failed"]) == ("done", 6, 0)
+            assert ended == [False, False, False]
+
+    asyncio.run(work())
+    assert "6/6" in bar.getvalue()
 
 
 @pytest.mark.slow
@@ -236,7 +260,7 @@ def test_a_judge_is_made_once_a_worker_has_asked_its_endpoint(
 
 @pytest.mark.slow
 def test_what_a_notebook_judged_is_pushed_and_a_project_is_measured(
-    site: Client, project: Project, start_standin: Callable[..., StandInProcess], tmp_path: Path
+    site: Client, project: Project, start_standin: Callable[..., StandInProcess]
 ) -> None:
     rows = [
         {"question": f"Ferry {n}?", "answer": f"At {n}. " * (1 + n % 3), "bot": bot,
@@ -252,9 +276,7 @@ def test_what_a_notebook_judged_is_pushed_and_a_project_is_measured(
 
     pushed = site.project("small").push(judged)
     again = site.project("small").push(judged)
-    pulled = geval.measure(
-        site.project("small").get_export(tmp_path / "pulled.json", "argilla.json")
-    )
+    pulled = geval.measure(site.project("small").pull())
 
     assert {name: each[name]["created"] for name, each in pushed.items()} == {
         "outputs": 16, "ratings": 32, "scores": 16,

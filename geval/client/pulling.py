@@ -1,0 +1,64 @@
+"""What a project has, as the rows that `geval.measure` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from geval.client.shapes import CriterionOut, DocumentOut, JudgeOut, OutputOut
+
+
+class Pulled(list[dict[str, Any]]):
+    """Rows of outputs, ratings and scores, as uploads have them; `scales` are the lowest rating,
+    the highest and the step of each criterion, which `geval.measure` takes with them."""
+
+    scales: Mapping[str, tuple[float, float, float]]
+
+    def __init__(
+        self, rows: Iterable[dict[str, Any]], scales: Mapping[str, tuple[float, float, float]]
+    ) -> None:
+        super().__init__(rows)
+        self.scales = scales
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a site answers about a project; outputs, ratings and scores as they were stored."""
+
+    criteria: Iterable[CriterionOut]
+    judges: Iterable[JudgeOut]
+    documents: Iterable[DocumentOut]
+    outputs: Iterable[OutputOut]
+    ratings: Iterable[Mapping[str, Any]]
+    scores: Iterable[Mapping[str, Any]]
+
+    def pulled(self) -> Pulled:
+        """The rows."""
+        scales = {
+            each["name"]: (each["scale_min"], each["scale_max"], each["scale_step"])
+            for each in self.criteria
+        }
+        return Pulled(self._rows(), scales)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        # A conversation has turns for a source; what names the document does as well here.
+        sources = {each["doc_id"]: each["source"] or each["doc_id"] for each in self.documents}
+        for output in self.outputs:
+            yield {
+                "doc_id": output["doc_id"],
+                "system_id": output["system_id"],
+                "source": sources.get(output["doc_id"], output["doc_id"]),
+                "output": output["output"],
+            }
+        for rating in self.ratings:
+            yield _only(rating, "criterion", "annotator", "score", "probability", "comment")
+        labels = {(each["name"], each["version"]): each["label"] for each in self.judges}
+        for score in self.scores:
+            label = labels.get((score["judge"], score["judge_version"]), score["judge"])
+            yield _only(score, "criterion", "score") | {"judge": label}
+
+
+def _only(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in ("doc_id", "system_id", *names)}

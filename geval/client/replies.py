@@ -1,0 +1,105 @@
+"""What both clients make of replies: a judge by its name, a run's progress, a report's rows."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from geval.client.shapes import JudgeOut, RunOut
+
+Frames = Literal["pandas", "polars"]
+# Between two looks whether a worker has computed a large report.
+REPORT_SECONDS = 2.0
+
+
+class Pushed(Protocol):
+    """What `push` takes: rows of uploads, by their kind."""
+
+    def to_tables(self) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
+
+
+def uploads_of(evaluation: Pushed) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The rows to load, by their kind, in the order in which they need each other.
+
+    Raises:
+        ValueError: the outputs are turns of conversations.
+    """
+    return {name: rows for name, rows in evaluation.to_tables().items() if rows}
+
+
+def newest_judge(judges: Iterable[JudgeOut], name: str, project: str) -> int:
+    """The id of the newest version of a judge that is in use.
+
+    Raises:
+        LookupError: there is no judge with that name.
+    """
+    named = [
+        each for each in judges if name in (each["name"], each["label"]) and not each["retired_at"]
+    ]
+    if not named:
+        raise LookupError(f"There is no judge {name!r} in {project}.")
+    return max(named, key=lambda each: each["version"])["id"]
+
+
+@contextlib.contextmanager
+def progress_of_run(progress: bool | IO[str]) -> Iterator[Callable[[RunOut], bool]]:
+    """Takes each status of a run, and says whether the run is over or paused; shows a bar.
+
+    Args:
+        progress: whether, or where, to show it.
+    """
+    from tqdm import tqdm
+
+    shown = progress if not isinstance(progress, bool) else sys.stderr
+    with tqdm(total=None, unit="item", file=shown, disable=progress is False) as bar:
+
+        def is_over(status: RunOut) -> bool:
+            bar.total = status["items"]
+            bar.update(status["done"] + status["failed"] - bar.n)
+            return status["state"] not in ("preparing", "running")
+
+        yield is_over
+
+
+def is_report(reply: Mapping[str, Any]) -> bool:
+    """Whether a reply is a report, not the news that a worker computes it."""
+    return "criteria" in reply
+
+
+def report_rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The correlations of a report's JSON as flat rows."""
+    rows = []
+    for criterion, about in report["criteria"].items():
+        for judge, numbers in about["judges"].items():
+            for coefficient in ("pearson", "spearman", "kendall"):
+                for level, estimate in numbers[coefficient].items():
+                    if isinstance(estimate, dict) and "value" in estimate:
+                        low, high = estimate.get("ci") or (None, None)
+                        rows.append(
+                            {
+                                "criterion": criterion,
+                                "judge": judge,
+                                "coefficient": coefficient,
+                                "level": level,
+                                "value": estimate["value"],
+                                "low": low,
+                                "high": high,
+                                "reason": estimate.get("reason") or "",
+                            }
+                        )
+    return rows
+
+
+def frame_of(report: Mapping[str, Any], kind: Frames) -> Any:
+    """A report's correlations as a data frame."""
+    rows = report_rows(report)
+    if kind == "polars":
+        import polars
+
+        return polars.DataFrame(rows, infer_schema_length=None)
+    import pandas
+
+    return pandas.DataFrame(rows)
