@@ -238,7 +238,11 @@ def _note_unmapped(record: Mapping[str, Any], file: InputFile, errors: FileError
 
 
 def _output_or_wide(record: WatchedRecord, place: Place, defaults: FileDefaults) -> Iterator[Row]:
-    if is_wide(record) and "output" not in conventional(record.record, system="x"):
+    plain = record.record  # a field called otherwise is an output as well, which takes longer
+    has_output = plain.get("output") or (
+        is_wide(record) and "output" in conventional(plain, system="x")
+    )
+    if not has_output and is_wide(record):
         yield from wide_rows(record, place, defaults)
     else:
         yield from output_rows(record, place, defaults)

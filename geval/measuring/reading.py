@@ -216,6 +216,10 @@ def _cells(names: frozenset[str], naming: Naming) -> dict[str, str]:
 
 def _column_names(file: InputFile) -> frozenset[str]:
     """The columns of a table, also of one that a preview cuts; records may lack some."""
+    with open_packed(file.path) as raw:
+        records = records_of(raw, file.name, FileErrors(most=1), file.sheet)
+        if isinstance(records, Table):
+            return frozenset(records.header)
     return frozenset(name for record in islice(_records(file), LOOKED_AT) for name in record)
 
 

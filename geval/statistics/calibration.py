@@ -61,9 +61,40 @@ def isotonic(judge: FloatArray, human: FloatArray, weight: FloatArray | None = N
 
 def _monotonic(x: FloatArray, mean: FloatArray, count: FloatArray | IntArray) -> Isotonic:
     """The monotonic map closest to mean ratings, each of so many outputs with a score of `x`."""
-    from scipy import optimize  # noqa: PLC0415 (takes most of a second)
+    return Isotonic(x, _pooled(mean.tolist(), count.tolist()))
 
-    return Isotonic(x, np.asarray(optimize.isotonic_regression(mean, weights=count).x))
+
+def _pooled(mean: list[float], count: list[float]) -> FloatArray:
+    """Means that rise, neighbours that do not pooled. It adds in the order of scipy's
+    `isotonic_regression`, to the last digit: that one takes a third of a second to import."""
+    means: list[float] = []
+    weights: list[float] = []
+    sizes: list[int] = []
+    at, last = 0, len(mean)
+    while at < last:
+        value, weight, size = mean[at], count[at], 1
+        at += 1
+        if means and means[-1] >= value:
+            before = weights.pop()
+            total = before * means.pop() + weight * value
+            weight += before
+            value = total / weight
+            size += sizes.pop()
+            while at < last and value >= mean[at]:
+                total += count[at] * mean[at]
+                weight += count[at]
+                value = total / weight
+                size, at = size + 1, at + 1
+            while means and means[-1] >= value:
+                before = weights.pop()
+                total += before * means.pop()
+                weight += before
+                value = total / weight
+                size += sizes.pop()
+        means.append(value)
+        weights.append(weight)
+        sizes.append(size)
+    return np.repeat(means, sizes)
 
 
 def cross_validated_error(

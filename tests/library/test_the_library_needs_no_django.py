@@ -34,3 +34,24 @@ def test_every_module_is_imported_and_computes_where_there_is_no_django() -> Non
     modules, rho = done.stdout.split()
     assert int(modules) > 100
     assert round(float(rho), 9) == 0.8
+
+
+MEASURES = """
+import sys
+import geval
+table = [{"doc": d, "system": s, "ann": (s + d) % 4, "bob": s, "gpt": (s * d) % 4, "output": "a b"}
+         for d in range(20) for s in range(4)]
+result = geval.measure(table, human=["ann", "bob"], judge="gpt", document="doc", system="system")
+print(result)
+print(*(name for name in ("scipy.optimize", "scipy.stats", "openai") if name in sys.modules))
+"""
+
+
+def test_what_takes_a_third_of_a_second_to_import_is_not_needed_to_measure() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURES], check=True, cwd=CHECKOUT, capture_output=True, text=True
+    )
+
+    *shown, imported = done.stdout.split("\n")[:-1]
+    assert any("Largest disagreements" in line for line in shown)
+    assert imported == ""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import optimize
 
 from geval.statistics.calibration import isotonic, nearest_to_all
 from geval.statistics.concentration import concentration
@@ -145,6 +146,25 @@ def test_calibration_rises_and_keeps_the_mean(pairs: list[tuple[float, float]]) 
 
     assert (np.diff(found.fit) >= -1e-9).all()
     assert found(judge).mean() == pytest.approx(human.mean(), abs=1e-6)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 5), st.floats(0, 5), st.floats(0.01, 40)), min_size=1),
+    st.sampled_from([1, 17]),
+)
+def test_the_isotonic_map_is_that_of_scipy_to_the_last_digit(
+    rows: list[tuple[float, float, float]], digits: int
+) -> None:
+    judge, human, weight = np.array(rows).T
+    judge, human = np.round(judge, 1), np.round(human, digits)
+    x, place = np.unique(judge, return_inverse=True)
+    count = np.bincount(place, weight)
+    mean = np.bincount(place, human * weight) / count
+
+    mapped = isotonic(judge, human, weight)
+
+    assert mapped.x.tolist() == x.tolist()
+    assert mapped.fit.tolist() == optimize.isotonic_regression(mean, weights=count).x.tolist()
 
 
 def test_calibration_mends_a_judge_on_another_scale() -> None:
