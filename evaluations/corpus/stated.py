@@ -7,11 +7,7 @@ from django.db import connection
 
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
 from geval.files.rows import FileErrors
-
-DIFFER = (
-    "the probability {:g} contradicts {:g} of another rating of the same output on this criterion;"
-    " state one for all of them"
-)
+from geval.files.score_records import DIFFER
 
 
 class ProbabilityStage:

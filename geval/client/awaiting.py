@@ -207,6 +207,7 @@ class AsyncProject(ProjectOperations, Awaiting):
             [each async for each in self.list_documents()],
             [each async for each in self.list_outputs()],
             [each async for each in self.get_ratings()],
+            [each async for each in self.get_preferences()],
             [each async for each in self.get_scores()],
         ).pulled()
 

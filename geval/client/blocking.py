@@ -239,7 +239,7 @@ class Project(ProjectOperations, Blocking):
         }
 
     def pull(self) -> Pulled:
-        """Outputs, ratings and scores, as `geval.measure` takes them.
+        """Outputs, ratings, preferences and scores, as `geval.measure` takes them.
 
         Ratings of locked documents stay on the site until its last look.
 
@@ -252,6 +252,7 @@ class Project(ProjectOperations, Blocking):
             self.list_documents(),
             self.list_outputs(),
             self.get_ratings(),
+            self.get_preferences(),
             self.get_scores(),
         ).pulled()
 
@@ -327,7 +328,7 @@ class Run:
 
 
 def pull(site: str, project: str, *, token: str | None = None) -> Pulled:
-    """The outputs, ratings and scores of a site's project, as `measure` takes them.
+    """The outputs, ratings, preferences and scores of a site's project, as `measure` takes them.
 
         result = geval.measure(geval.pull("https://geval.example.org", "mine"))
 

@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from geval.client.shapes import CriterionOut, DocumentOut, JudgeOut, OutputOut
 
+PREFERENCE = (
+    "doc_id", "system_a", "system_b", "criterion", "annotator", "winner", "strength", "shown_first",
+    "comment",
+)  # fmt: skip
+
 
 class Pulled(list[dict[str, Any]]):
-    """Rows of outputs, ratings and scores, as uploads have them; `scales` are the lowest rating,
+    """Rows of outputs, ratings, preferences and scores, as uploads have them; `scales` are the lowest rating,
     the highest and the step of each criterion, which `geval.measure` takes with them."""
 
     scales: Mapping[str, tuple[float, float, float]]
@@ -25,13 +30,14 @@ class Pulled(list[dict[str, Any]]):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a site answers about a project; outputs, ratings and scores as they were stored."""
+    """What a site answers about a project; everything in the order in which it was stored."""
 
     criteria: Iterable[CriterionOut]
     judges: Iterable[JudgeOut]
     documents: Iterable[DocumentOut]
     outputs: Iterable[OutputOut]
     ratings: Iterable[Mapping[str, Any]]
+    preferences: Iterable[Mapping[str, Any]]
     scores: Iterable[Mapping[str, Any]]
 
     def pulled(self) -> Pulled:
@@ -54,6 +60,8 @@ class Contents:
             }
         for rating in self.ratings:
             yield _only(rating, "criterion", "annotator", "score", "probability", "comment")
+        for choice in self.preferences:
+            yield {name: choice[name] for name in PREFERENCE}
         labels = {(each["name"], each["version"]): each["label"] for each in self.judges}
         for score in self.scores:
             label = labels.get((score["judge"], score["judge_version"]), score["judge"])

@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geval.files.rows import JudgeScoreRow, OutputRow, RatingRow, Row, ScoreRow
+from geval.files.rows import JudgeScoreRow, OutputRow, PreferenceRow, RatingRow, Row, ScoreRow
+from geval.files.score_records import DIFFER
 from geval.files.seen_values import SeenValues, guess_of_values
+from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData
-from geval.reports.human_scores import Rater, human_scores_of
+from geval.reports.human_scores import HumanScores, Rater, human_scores_of
+from geval.reports.leaderboard import Compared
+from geval.reports.weights import Sampled
 from geval.scales import Scale
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs
@@ -46,12 +50,14 @@ class ImportedJudge:
 
 @dataclass
 class _Values:
-    """Ratings, or a judge's scores, on a criterion: positions of outputs and raters."""
+    """Ratings, or a judge's scores, on a criterion: positions of outputs and raters. `stated` are
+    the probabilities with which outputs were chosen, by their positions."""
 
     output: list[int] = field(default_factory=list)
     rater: list[int] = field(default_factory=list)
     value: list[float] = field(default_factory=list)
     seen: SeenValues = field(default_factory=SeenValues)
+    stated: dict[int, float] = field(default_factory=dict)
 
 
 class Gatherer:
@@ -68,6 +74,7 @@ class Gatherer:
         self.criteria: dict[str, str] = {}  # by its name in small letters
         self.ratings: dict[str, _Values] = {}
         self.scores: dict[tuple[str, int], _Values] = {}
+        self.preferences: list[PreferenceRow] = []
         self.unread: Counter[str] = Counter()
 
     def add(self, row: Row) -> None:
@@ -79,6 +86,12 @@ class Gatherer:
             self._add_rating(row)
         elif isinstance(row, JudgeScoreRow):
             self._add_score(row)
+        elif isinstance(row, PreferenceRow) and not row.by_judge:
+            # Outputs may still come, by whose names its turn is recognised.
+            self.preferences.append(row)
+            self._rater(row.annotator)
+            if row.criterion:
+                self._criterion(row.criterion)
         else:
             self.unread[type(row).__name__] += 1
 
@@ -96,12 +109,29 @@ class Gatherer:
         self.criteria.setdefault(name.lower(), name)
         return name.lower()
 
-    def _add_rating(self, row: RatingRow) -> None:
-        rater = self.raters.setdefault(
-            row.rater, Rater(len(self.raters) + 1, row.rater, is_mean=row.is_mean)
+    def _rater(self, name: str, *, is_mean: bool = False) -> Rater:
+        return self.raters.setdefault(name, Rater(len(self.raters) + 1, name, is_mean=is_mean))
+
+    def pairs_of(self, row: PreferenceRow) -> tuple[int, int]:
+        """The outputs of a comparison. A first turn may have the name of its question."""
+        named = f"{row.doc_id}__{row.turn}" if row.turn else row.doc_id
+        systems = [self.systems.get(system, -1) for system in (row.first, row.second)]
+        is_there = all(
+            (self.documents.get(named, -1), system) in self.outputs for system in systems
         )
+        if row.turn == "1" and not is_there:
+            named = row.doc_id
+        return self._output(named, row.first), self._output(named, row.second)
+
+    def _add_rating(self, row: RatingRow) -> None:
+        rater = self._rater(row.rater, is_mean=row.is_mean)
         values = self.ratings.setdefault(self._criterion(row.criterion), _Values())
-        values.output.append(self._of(row))
+        at = self._of(row)
+        if row.probability is not None:
+            stated = values.stated.setdefault(at, row.probability)
+            if stated != row.probability:
+                raise InputError(f"Line {row.line}: {DIFFER.format(row.probability, stated)}.")
+        values.output.append(at)
         values.rater.append(rater.pk - 1)
         values.value.append(row.score)
         values.seen.add(row.score)
@@ -118,12 +148,13 @@ class Gatherer:
 @dataclass(frozen=True)
 class Gathered:
     """What files hold, as a report takes it. `texts` are those of outputs, "" where there is
-    none."""
+    none; `compared` are people's comparisons by the criterion's position, None for overall."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
     judges: tuple[ImportedJudge, ...]
     texts: tuple[str, ...]
+    compared: Mapping[int | None, Sequence[Compared]] = field(default_factory=dict)
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
@@ -135,6 +166,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     gatherer = Gatherer()
     for row in rows:
         gatherer.add(row)
+    preferred = [(row, *gatherer.pairs_of(row)) for row in gatherer.preferences]
     order, outputs = _in_order(gatherer)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -155,16 +187,58 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     raters = list(gatherer.raters.values())
     for criterion in criteria:
         values = gatherer.ratings.get(criterion.name.lower(), _Values())
-        data.humans[criterion.pk] = human_scores_of(
+        human = human_scores_of(
             place[np.array(values.output, dtype=np.int64)],
             np.array(values.rater, dtype=np.int64),
             np.array(values.value, dtype=float),
             outputs=len(order),
             raters=raters,
         )
+        data.humans[criterion.pk] = _weighing(human, values.stated, place)
     _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
-    return Gathered(data, criteria, judges, texts)
+    return Gathered(data, criteria, judges, texts, _compared(preferred, gatherer, criteria))
+
+
+def _weighing(human: HumanScores, stated: Mapping[int, float], place: np.ndarray) -> HumanScores:
+    """The ratings with the weights that follow from stated probabilities, as on a site."""
+    if not stated:
+        return human
+    at = place[np.fromiter(stated, dtype=np.int64)]
+    probability = np.where(np.isnan(human.mean), 0.0, 1.0)
+    probability[at] = list(stated.values())
+    top = np.zeros(len(place), dtype=bool)
+    top[at] = probability[at] == 0
+    return Sampled(probability, top).weighing(human)
+
+
+def _compared(
+    preferred: Iterable[tuple[PreferenceRow, int, int]],
+    gatherer: Gatherer,
+    criteria: Sequence[Criterion],
+) -> dict[int | None, list[Compared]]:
+    """People's comparisons by criterion; of a person's of the same pair the last counts. The output
+    that came first is the first of its pair, whoever compared them."""
+    numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
+    outputs = list(gatherer.outputs)
+    kept: dict[int | None, dict[tuple[int, int, int], Compared]] = {}
+    for row, *pair in preferred:
+        is_turned = pair[0] > pair[1]
+        left = row.first_was_left
+        if is_turned and left is not None:
+            left = not left
+        rater = gatherer.raters[row.annotator].pk
+        first, second = sorted(pair)
+        (document, one_system), (_, other_system) = outputs[first], outputs[second]
+        kept.setdefault(numbers.get(row.criterion.lower()), {})[first, second, rater] = Compared(
+            document + 1,
+            one_system + 1,
+            other_system + 1,
+            -row.value if is_turned else row.value,
+            left,
+            rater,
+        )
+    return {pk: [*rows.values()] for pk, rows in kept.items()}
 
 
 def _words(texts: Sequence[str]) -> FloatArray:

@@ -7,6 +7,7 @@ from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measurement import Measurement
 from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
+from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, report_of
 from geval.scales import Scale
@@ -83,7 +84,7 @@ def measure_rows(
         InputError: there are no ratings and no scores.
     """
     parts = gathered(rows, scales)
-    if not parts.data.humans and not parts.data.judges:
+    if not parts.data.humans and not parts.data.judges and not parts.compared:
         raise InputError(
             "There are no ratings and no scores in this. Pass human=[…] and judge=[…]."
         )
@@ -97,8 +98,21 @@ def measure_rows(
             judges,
             options,
             Records(compared=len(judges)),
+            boards=_boards(parts),
         ),
         parts,
+    )
+
+
+def _boards(parts: Gathered) -> tuple[tuple[str, Leaderboard], ...]:
+    """What people's comparisons say of systems, overall and by criterion."""
+    names = {criterion.pk: criterion.name for criterion in parts.criteria}
+    return tuple(
+        (
+            OVERALL if pk is None else names[pk],
+            leaderboard(parts.data, parts.judges, pk, parts.compared[pk], {}),
+        )
+        for pk in sorted(parts.compared, key=lambda pk: pk or 0)
     )
 
 

@@ -19,6 +19,7 @@ from geval.client import ApiError, AsyncClient, Client, blocking
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
 from tests.measuring.conftest import made_up, written
+from tests.measuring.test_same_numbers_as_the_site import preferences, sampled
 from tests.processes import SiteProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
@@ -38,7 +39,8 @@ def site(database_url: str, owner: User, monkeypatch: pytest.MonkeyPatch) -> Ite
 @pytest.fixture
 def rated(project: Project, tmp_path: Path) -> Project:
     """A project with ratings and scores, whose scale nobody would guess from its ratings."""
-    files = written(tmp_path, made_up(5, documents=12, systems=3))
+    content = made_up(5, documents=30, systems=4) | {"preferences.csv": preferences(5)}
+    files = written(tmp_path, sampled(content, with_top=True))
     load_files(project, [InputFile(path, path.name) for path in files])
     project.criteria.filter(name="fluency").update(scale_max=9)
     return project
@@ -76,7 +78,7 @@ def test_both_clients_pull_the_same(site: str, rated: Project) -> None:
     token = os.environ["GEVAL_TOKEN"]
     asyncio.run(work())
     assert {*pulled[0]} == {"doc_id", "system_id", "source", "output"}
-    assert len(pulled) > 36
+    assert any("winner" in row for row in pulled)
 
 
 def test_a_project_or_a_token_that_is_not_there_is_an_error(

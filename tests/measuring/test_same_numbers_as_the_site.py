@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import geval
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
+from evaluations.ratings.exports import as_csv
 from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json
@@ -31,6 +33,87 @@ def test_a_report_of_the_same_files_is_the_same(
     measured = geval.measure(files, level=level).to_dict()  # type: ignore[arg-type]
 
     assert measured | {"project": project.slug} == site
+
+
+def sampled(content: dict[str, str], *, with_top: bool) -> dict[str, str]:
+    """Files whose ratings state with which probability their output was chosen: half of the
+    documents with a probability of a quarter, and perhaps some outputs that were only picked."""
+    header, *lines = content["ratings.csv"].splitlines()
+    stated = [f"{header},probability"]
+    for line in lines:
+        document, system = line.split(",")[:2]
+        share = 1 if int(document[1:]) % 2 else 0.25
+        stated.append(f"{line},{0 if with_top and system == 's2' else share}")
+    return content | {"ratings.csv": "\n".join(stated)}
+
+
+@pytest.mark.parametrize("with_top", [False, True])
+def test_weights_of_samples_are_the_same(
+    project: Project, tmp_path: Path, *, with_top: bool
+) -> None:
+    content = sampled(made_up(6), with_top=with_top)
+    files = written(tmp_path, content)
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = json.loads(as_json(build_report(project)))
+
+    measured = geval.measure(files).to_dict()
+
+    assert measured | {"project": project.slug} == site
+    plain = geval.measure(written(tmp_path, made_up(6))).to_dict()
+    assert measured["criteria"] != plain["criteria"]
+
+
+def test_ratings_that_a_site_exports_with_their_probabilities_give_its_numbers(
+    project: Project, tmp_path: Path
+) -> None:
+    outputs, ratings, scores = written(tmp_path, sampled(made_up(7), with_top=True))
+    files = [InputFile(path, path.name) for path in (outputs, ratings, scores)]
+    load_files(project, files)
+    site = json.loads(as_json(build_report(project)))
+    ratings.write_text("".join(as_csv(project, "ratings")))
+
+    measured = geval.measure([outputs, ratings, scores]).to_dict()
+
+    assert measured | {"project": project.slug} == site
+
+
+def test_probabilities_that_contradict_each_other_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(
+        "doc_id,system_id,criterion,annotator,score,probability\n"
+        "d,s,fluency,ann,3,0.5\nd,s,fluency,bob,4,0.25\n"
+    )
+
+    with pytest.raises(geval.InputError, match=r"Line 3: the probability 0\.25 contradicts 0\.5"):
+        geval.measure(path)
+
+
+def preferences(seed: int) -> str:
+    """Comparisons by three people, overall and on a criterion, some twice or the other way
+    round."""
+    rng = np.random.default_rng(seed)
+    lines = ["doc_id,system_a,system_b,criterion,annotator,winner,shown_first"]
+    for document in range(30):
+        for person in ("ann", "dan", "eve"):
+            first, second = rng.permutation(4)[:2]
+            for criterion in ("", "coherence"):
+                winner, shown = rng.choice(["a", "b", "tie"]), rng.choice(["a", "b", ""])
+                lines.append(
+                    f"d{document},s{first},s{second},{criterion},{person},{winner},{shown}"
+                )
+    return "\n".join(lines)
+
+
+def test_comparisons_of_people_are_the_same(project: Project, tmp_path: Path) -> None:
+    files = written(tmp_path, made_up(8) | {"preferences.csv": preferences(8)})
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = json.loads(as_json(build_report(project)))
+
+    measured = geval.measure(files).to_dict()
+
+    assert measured | {"project": project.slug} == site
+    assert {*measured["comparisons"]} == {"overall", "coherence"}
+    assert measured["comparisons"]["overall"]["leaderboard"]
 
 
 def test_on_summeval_both_are_the_same(project: Project, benchmarks: Path) -> None:

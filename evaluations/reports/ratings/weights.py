@@ -13,7 +13,7 @@ took from the top of a list has no probability and no weight, nor has what a fil
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,57 +22,23 @@ from evaluations.models import Criterion
 from evaluations.models.query_arrays import fetch_groups, fetch_numbers, id_list
 from evaluations.reports.ratings.human_scores import human_scores
 from geval.reports.human_scores import HumanScores
-from geval.statistics.layout import EQUAL, positions
+from geval.reports.weights import Sampled
+from geval.statistics.layout import positions
 from geval.statistics.sampling import in_any
 from geval.statistics.types import FloatArray, IntArray
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """Of one criterion's outputs, each array of shape (outputs,): the probability with which a
-    rated one was chosen, 1 for a census and 0 where there is no probability; `top` are those
-    that only campaigns without a design chose."""
-
-    probability: FloatArray
-    top: np.ndarray
-
-    def weight(self, mean: FloatArray) -> FloatArray | None:
-        """For how many outputs each rated one stands, 0 for the others; None where all rated ones
-        stand for as many.
-
-        Args:
-            mean: shape (outputs,), NaN where nobody rated.
-        """
-        rated = ~np.isnan(mean)
-        if not rated.any():
-            return None
-        known = np.where(rated & (self.probability > 0), self.probability, 1.0)
-        weight = np.where(rated, 1 / known, 0.0)
-        own = weight[rated]
-        return weight if np.ptp(own) > EQUAL * own.max() else None
 
 
 def with_weights(
     project_id: int, humans: Mapping[int, HumanScores], *, outputs: IntArray, round_id: int = 0
 ) -> dict[int, HumanScores]:
-    """The ratings by criterion id, with the weights of outputs. Outputs that only a campaign
-    without a design chose lose their mean where others have one: on SummEval's consistency, gpt-4o
-    has a rho of 0.53 over all outputs, and of 0.69 over the fifth on which judges differ most.
+    """The ratings by criterion id, with the weights of outputs.
 
     Args:
         outputs: shape (outputs,), the ids of the outputs that `humans` are about.
         round_id: the campaign that all of `humans` are from; 0: from anywhere.
     """
     found = sampled(project_id, humans, outputs=outputs, round_id=round_id)
-    if not found:
-        return dict(humans)
-    weighted = {}
-    for pk, human in humans.items():
-        of = found[pk]
-        others = ~np.isnan(human.mean) & ~of.top
-        mean = np.where(of.top, np.nan, human.mean) if others.any() and of.top.any() else human.mean
-        weighted[pk] = replace(human, mean=mean, weight=of.weight(mean), top=of.top)
-    return weighted
+    return {pk: found[pk].weighing(human) if found else human for pk, human in humans.items()}
 
 
 def weighted_scores(project_id: int, criterion_id: int, outputs: IntArray) -> HumanScores:
