@@ -233,6 +233,7 @@ class Writing:
                 continue
             text = self.type_of(about, within="")
             is_optional = takes and not is_body and field not in needed
+            is_optional |= about.get("x-may-be-missing", False)
             yield from _split(field, f"NotRequired[{text}]" if is_optional else text)
 
 

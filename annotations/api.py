@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Status
 
+from annotations.api_shapes import CampaignOut, CampaignProgressOut, Campaigns
 from annotations.errors import AnnotationError
 from annotations.forms.plans import PlanForm
 from annotations.goals.goals import Standing, standing
@@ -115,7 +116,7 @@ class ReviewIn(In):
     reason: str = Field("", max_length=2000)
 
 
-@router.get("/campaigns", response=dict[str, Any])
+@router.get("/campaigns", response=Campaigns)
 def list_campaigns(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """The project's campaigns with their designs and goals, the newest first, in pages."""
     project = project_for(request, slug, change=True)
@@ -125,7 +126,7 @@ def list_campaigns(request: HttpRequest, slug: Path[str], page: Query[Page]) -> 
     return page_of(campaigns, page, campaign_json)
 
 
-@router.post("/campaigns", response={201: dict[str, Any]})
+@router.post("/campaigns", response={201: CampaignOut})
 def make_campaign(request: HttpRequest, slug: Path[str], data: CampaignIn) -> Any:
     """Create a draft; annotators get its items when it is opened."""
     project = project_for(request, slug, change=True)
@@ -137,7 +138,7 @@ def make_campaign(request: HttpRequest, slug: Path[str], data: CampaignIn) -> An
     return Status(201, campaign_json(draft.campaign))
 
 
-@router.put("/campaigns/{int:pk}", response=dict[str, Any])
+@router.put("/campaigns/{int:pk}", response=CampaignOut)
 def edit_campaign(request: HttpRequest, slug: Path[str], pk: int, data: CampaignChange) -> Any:
     """Change a campaign; once it was opened, its plan is fixed."""
     campaign = _campaign(request, slug, pk)
@@ -155,7 +156,7 @@ def edit_campaign(request: HttpRequest, slug: Path[str], pk: int, data: Campaign
     return campaign_json(campaign)
 
 
-@router.get("/campaigns/{int:pk}", response=dict[str, Any])
+@router.get("/campaigns/{int:pk}", response=CampaignProgressOut, exclude_unset=True)
 def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """One campaign, how far it is, and where it stands towards its goal."""
     campaign = _campaign(request, slug, pk)
@@ -172,7 +173,7 @@ def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     return found
 
 
-@router.post("/campaigns/{int:pk}/open", response=dict[str, Any])
+@router.post("/campaigns/{int:pk}/open", response=CampaignProgressOut, exclude_unset=True)
 def open_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Create the items of a draft and open it; its plan is fixed then."""
     campaign = _campaign(request, slug, pk)
@@ -183,7 +184,7 @@ def open_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     return get_campaign(request, slug, pk)
 
 
-@router.post("/campaigns/{int:pk}/close", response=dict[str, Any])
+@router.post("/campaigns/{int:pk}/close", response=CampaignProgressOut, exclude_unset=True)
 def close_campaign_by_id(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """Close it; submitted answers are kept."""
     close_campaign(_campaign(request, slug, pk))

@@ -348,7 +348,7 @@ def pull(site: str, project: str, *, token: str | None = None) -> Pulled:
     >>> import geval
     >>> geval.pull("https://geval.example.org", "mine", token="")
     Traceback (most recent call last):
-    ValueError: GEVAL_TOKEN is not set: put a token of https://geval.example.org there...
+    ValueError: GEVAL_TOKEN is not set; put a token of https://geval.example.org there...
     """
     given = os.environ.get(TOKEN_VARIABLE, "") if token is None else token
     if not given:

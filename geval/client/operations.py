@@ -428,36 +428,36 @@ class ProjectOperations:
         )
 
     @listed
-    def list_campaigns(self) -> Request[dict[str, Any]]:
+    def list_campaigns(self) -> Request[shapes.CampaignOut]:
         """The project's campaigns with their designs and goals, the newest first, in pages."""
         return Request("GET", f"{self.path}/campaigns")
 
     @answered
     def make_campaign(
         self, name: str, **more: Unpack[shapes.CampaignIn]
-    ) -> Request[dict[str, Any]]:
+    ) -> Request[shapes.CampaignOut]:
         """Create a draft; annotators get its items when it is opened."""
         return Request("POST", f"{self.path}/campaigns", body={"name": name, **more})
 
     @answered
     def edit_campaign(
         self, pk: int, **more: Unpack[shapes.CampaignChange]
-    ) -> Request[dict[str, Any]]:
+    ) -> Request[shapes.CampaignOut]:
         """Change a campaign; once it was opened, its plan is fixed."""
         return Request("PUT", f"{self.path}/campaigns/{pk}", body=more)
 
     @answered
-    def get_campaign(self, pk: int) -> Request[dict[str, Any]]:
+    def get_campaign(self, pk: int) -> Request[shapes.CampaignProgressOut]:
         """One campaign, how far it is, and where it stands towards its goal."""
         return Request("GET", f"{self.path}/campaigns/{pk}")
 
     @answered
-    def open_campaign(self, pk: int) -> Request[dict[str, Any]]:
+    def open_campaign(self, pk: int) -> Request[shapes.CampaignProgressOut]:
         """Create the items of a draft and open it; its plan is fixed then."""
         return Request("POST", f"{self.path}/campaigns/{pk}/open")
 
     @answered
-    def close_campaign(self, pk: int) -> Request[dict[str, Any]]:
+    def close_campaign(self, pk: int) -> Request[shapes.CampaignProgressOut]:
         """Close it; submitted answers are kept."""
         return Request("POST", f"{self.path}/campaigns/{pk}/close")
 
@@ -530,14 +530,14 @@ class ProjectOperations:
         return Request("DELETE", f"{self.path}/campaigns/{pk}/participants/{participant}")
 
     @listed
-    def list_certificates(self) -> Request[dict[str, Any]]:
+    def list_certificates(self) -> Request[shapes.CertificateOut]:
         """Certificates, the oldest first, in pages."""
         return Request("GET", f"{self.path}/certificates")
 
     @answered
     def make_certificate(
         self, judge: int, criterion: int, require: list[str], **more: Unpack[shapes.CertifyIn]
-    ) -> Request[dict[str, Any]]:
+    ) -> Request[shapes.CertificateOut]:
         """Check whether a judge meets requirements on a criterion; `outcome` is the answer."""
         return Request(
             "POST", f"{self.path}/certificates", body={"judge": judge, "criterion": criterion,
@@ -545,7 +545,7 @@ class ProjectOperations:
         )
 
     @answered
-    def get_certificate(self, pk: int) -> Request[dict[str, Any]]:
+    def get_certificate(self, pk: int) -> Request[shapes.CheckedCertificateOut]:
         """A certificate, whether it still `fits`, and what changed if it does not."""
         return Request("GET", f"{self.path}/certificates/{pk}")
 

@@ -16,8 +16,8 @@ PREFERENCE = (
 
 
 class Pulled(list[dict[str, Any]]):
-    """Rows of outputs, ratings, preferences and scores, as uploads have them; `scales` are the lowest rating,
-    the highest and the step of each criterion, which `geval.measure` takes with them."""
+    """Rows of outputs, ratings, preferences and scores, as uploads have them; `scales` are the
+    lowest rating, the highest and the step of each criterion, which `geval.measure` takes."""
 
     scales: Mapping[str, tuple[float, float, float]]
 

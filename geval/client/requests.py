@@ -70,7 +70,7 @@ class ApiError(Exception):
 
 def no_token(site: str, variable: str = TOKEN_VARIABLE) -> str:
     """What to do where the variable with a token is empty."""
-    return f"{variable} is not set: put a token of {site} there (its page Tokens makes one)"
+    return f"{variable} is not set; put a token of {site} there (its page Tokens makes one)"
 
 
 @dataclass(frozen=True)

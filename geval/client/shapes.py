@@ -23,6 +23,18 @@ class AllowanceOut(TypedDict):
     most: float | None
 
 
+class ArmsOut(TypedDict):
+    """A mean with scores in sight less that without, with its interval and how many values each
+    has."""
+
+    difference: int | float | None
+    low: int | float | None
+    high: int | float | None
+    reason: str
+    with_scores: int
+    without_scores: int
+
+
 class CampaignChange(TypedDict, total=False):
     """What is left out stays as it is. The plan of a campaign that was opened is fixed."""
 
@@ -92,6 +104,101 @@ class CampaignIn(TypedDict, total=False):
     goal: GoalIn | None
 
 
+class CampaignOut(TypedDict):
+    """A campaign's design and goal; `criteria` are ids, `annotators` names of members."""
+
+    id: int
+    state: Literal["draft", "open", "closed"]
+    name: str
+    kind: Literal["rating", "pairwise", "best_worst", "ranking"]
+    selection: Literal["all", "sample", "stratified", "disagreement", "needed", "top"]
+    sample_size: int | None
+    whole_documents: bool
+    group_size: int
+    overlap: int
+    order: Literal["document", "random"]
+    seed: int
+    lease_minutes: int | float
+    deadline: str | None
+    check_percent: int
+    attention_checks: bool
+    check_tolerance: int | float
+    practice_items: int
+    practice_pass: int
+    show_systems: bool
+    show_others: bool
+    show_scores: bool
+    unseen_percent: int
+    show_markdown: bool
+    strength: bool
+    language: str
+    adjudicate_beyond: int | float | None
+    span_categories: list[str]
+    span_severities: list[str]
+    gold: list[dict[str, Any]]
+    annotators: list[str]
+    criteria: list[int]
+    opened_at: str | None
+    closed_at: str | None
+    goal: GoalOut | None
+
+
+class CampaignProgressOut(TypedDict):
+    """A campaign with how many items it has, and how many of them are complete."""
+
+    id: int
+    state: Literal["draft", "open", "closed"]
+    name: str
+    kind: Literal["rating", "pairwise", "best_worst", "ranking"]
+    selection: Literal["all", "sample", "stratified", "disagreement", "needed", "top"]
+    sample_size: int | None
+    whole_documents: bool
+    group_size: int
+    overlap: int
+    order: Literal["document", "random"]
+    seed: int
+    lease_minutes: int | float
+    deadline: str | None
+    check_percent: int
+    attention_checks: bool
+    check_tolerance: int | float
+    practice_items: int
+    practice_pass: int
+    show_systems: bool
+    show_others: bool
+    show_scores: bool
+    unseen_percent: int
+    show_markdown: bool
+    strength: bool
+    language: str
+    adjudicate_beyond: int | float | None
+    span_categories: list[str]
+    span_severities: list[str]
+    gold: list[dict[str, Any]]
+    annotators: list[str]
+    criteria: list[int]
+    opened_at: str | None
+    closed_at: str | None
+    goal: GoalOut | None
+    items: int
+    complete: int
+    seen_scores: NotRequired[SeenScoresOut | None]
+    standing: NotRequired[StandingOut | None]
+
+
+class CertificateOut(TypedDict):
+    """`outcome` is the signed one; `problem` says why there is none to trust, and `certificate`
+    is the content that was signed."""
+
+    id: int
+    outcome: str
+    is_genuine: bool
+    problem: str
+    signed_here: bool
+    fingerprint: str
+    certificate: Any
+
+
 class CertifyIn(TypedDict, total=False):
     """`judge` and `criterion` are ids; `require` are requirements such as
     `spearman.summary.low>=0.45` or `alt_test.passed`."""
@@ -100,6 +207,20 @@ class CertifyIn(TypedDict, total=False):
     human_score: Literal[
         "mean", "median", "severity-adjusted", "dawid-skene", "mace", "adjudicated"
     ]
+
+
+class CheckedCertificateOut(TypedDict):
+    """A certificate, whether it still fits, and what `changed` if it does not."""
+
+    id: int
+    outcome: str
+    is_genuine: bool
+    problem: str
+    signed_here: bool
+    fingerprint: str
+    certificate: Any
+    fits: bool
+    changed: list[str]
 
 
 class ContentsOut(TypedDict):
@@ -266,6 +387,23 @@ class GoalIn(TypedDict):
     other: NotRequired[int | None]
     kind: Literal["width", "judges", "systems"]
     criterion: int
+
+
+class GoalOut(TypedDict):
+    """A goal, with the ids that it is about; `documents`, `low` and `high` are those with which
+    it was reached."""
+
+    kind: Literal["width", "judges", "systems"]
+    criterion: int
+    width: int | float | None
+    judge: int | None
+    rival: int | None
+    system: int | None
+    other: int | None
+    reached_at: str | None
+    documents: int | None
+    low: int | float | None
+    high: int | float | None
 
 
 class InvitationIn(TypedDict, total=False):
@@ -562,6 +700,28 @@ class SearchIn(TypedDict, total=False):
     most_calls: int
     budget: float | str | None
     reflector: int | None
+
+
+class SeenScoresOut(TypedDict):
+    """What seeing LLM scores changed: the distance of ratings from them, and their height."""
+
+    distance: ArmsOut
+    height: ArmsOut
+
+
+class StandingOut(TypedDict):
+    """Where a campaign stands towards its goal; `needed` and `promised` are documents in
+    all."""
+
+    documents: int
+    planned: int
+    estimate: int | float | None
+    low: int | float | None
+    high: int | float | None
+    needed: int | None
+    promised: int | None
+    documents_ranked: NotRequired[int]
+    documents_ranked_by_each: NotRequired[list[int]]
 
 
 class StudyIn(TypedDict, total=False):

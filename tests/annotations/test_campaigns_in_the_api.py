@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from ninja.responses import NinjaJSONEncoder
 
+from annotations.api import campaign_json
 from annotations.models import Annotator, Campaign, CampaignState
 from evaluations.models import ApiToken, Membership, Project, Role
 from evaluations.models.tokens import new_token
@@ -59,6 +61,24 @@ def test_a_campaign_is_made_opened_followed_and_closed(ready: Client, project: P
 
     assert send(ready, f"{address}/close").json()["state"] == "closed"
     assert [one["id"] for one in ready.get(CAMPAIGNS).json()["items"]] == [campaign["id"]]
+
+
+def test_a_reply_is_the_campaign_and_nothing_that_is_undefined(
+    ready: Client, project: Project
+) -> None:
+    plain = send(ready, CAMPAIGNS, with_goal(project) | {"goal": None, "name": "Plain"}).json()
+    made = send(ready, CAMPAIGNS, with_goal(project)).json()
+    campaign = Campaign.objects.get(pk=made["id"])
+    stored = json.loads(json.dumps(campaign_json(campaign), cls=NinjaJSONEncoder))
+
+    listed = ready.get(CAMPAIGNS)
+    single = ready.get(f"{CAMPAIGNS}/{plain['id']}").json()
+
+    assert made == stored
+    assert [each["id"] for each in listed.json()["items"]] == [plain["id"], made["id"]]
+    assert [*listed.json()["items"][1]] == [*stored]
+    assert b'"lease_minutes": 60.0' in listed.content
+    assert {*single} == {*stored, "items", "complete"}
 
 
 def test_a_design_has_its_probabilities_in_the_downloads(ready: Client, project: Project) -> None:

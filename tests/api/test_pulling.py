@@ -89,7 +89,7 @@ def test_a_project_or_a_token_that_is_not_there_is_an_error(
     with pytest.raises(ApiError, match="401 Not signed in"):
         geval.pull(site, rated.slug, token="geval_wrong")
     monkeypatch.delenv("GEVAL_TOKEN")
-    with pytest.raises(ValueError, match="GEVAL_TOKEN is not set: put a token of"):
+    with pytest.raises(ValueError, match="GEVAL_TOKEN is not set; put a token of"):
         geval.pull(site, rated.slug)
 
 

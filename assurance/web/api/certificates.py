@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Field, Path, Query, Router, Status
+from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
 
 from assurance.certifying.certificates import (
@@ -38,7 +38,32 @@ class CertifyIn(In):
     human_score: HumanScore = MEAN
 
 
-@router.get("/certificates", response=dict[str, Any])
+class CertificateOut(Schema):
+    """`outcome` is the signed one; `problem` says why there is none to trust, and `certificate` is
+    the content that was signed."""
+
+    id: int
+    outcome: str
+    is_genuine: bool
+    problem: str
+    signed_here: bool
+    fingerprint: str
+    certificate: Any
+
+
+class CheckedCertificateOut(CertificateOut):
+    """A certificate, whether it still fits, and what `changed` if it does not."""
+
+    fits: bool
+    changed: list[str]
+
+
+class Certificates(Schema):
+    items: list[CertificateOut]
+    next: int | None
+
+
+@router.get("/certificates", response=Certificates)
 def list_certificates(request: HttpRequest, slug: Path[str], page: Query[Page]) -> Any:
     """Certificates, the oldest first, in pages."""
     return page_of(
@@ -46,7 +71,7 @@ def list_certificates(request: HttpRequest, slug: Path[str], page: Query[Page]) 
     )
 
 
-@router.post("/certificates", response={201: dict[str, Any]})
+@router.post("/certificates", response={201: CertificateOut})
 def make_certificate(request: HttpRequest, slug: Path[str], data: CertifyIn) -> Any:
     """Check whether a judge meets requirements on a criterion; `outcome` is the answer."""
     project = _of_a_page(project_for(request, slug, change=True))
@@ -61,7 +86,7 @@ def make_certificate(request: HttpRequest, slug: Path[str], data: CertifyIn) -> 
     return Status(201, _out(made))
 
 
-@router.get("/certificates/{int:pk}", response=dict[str, Any])
+@router.get("/certificates/{int:pk}", response=CheckedCertificateOut)
 def get_certificate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """A certificate, whether it still `fits`, and what changed if it does not."""
     project = _of_a_page(project_for(request, slug))

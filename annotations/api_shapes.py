@@ -1,0 +1,117 @@
+"""What the API answers about campaigns."""
+
+from datetime import datetime
+from typing import Any
+
+from ninja import Field, Schema
+from pydantic.config import JsonDict
+
+from annotations.models import CampaignKind, CampaignState, GoalKind, ItemOrder, Selection
+
+# As a column's default has it, or the column itself: both are sent as they are.
+Number = int | float
+# In a reply only where there is something to say.
+MAY_BE_MISSING: JsonDict = {"x-may-be-missing": True}
+
+
+class GoalOut(Schema):
+    """A goal, with the ids that it is about; `documents`, `low` and `high` are those with which it
+    was reached."""
+
+    kind: GoalKind
+    criterion: int
+    width: Number | None
+    judge: int | None
+    rival: int | None
+    system: int | None
+    other: int | None
+    reached_at: datetime | None
+    documents: int | None
+    low: Number | None
+    high: Number | None
+
+
+class CampaignOut(Schema):
+    """A campaign's design and goal; `criteria` are ids, `annotators` names of members."""
+
+    id: int
+    state: CampaignState
+    name: str
+    kind: CampaignKind
+    selection: Selection
+    sample_size: int | None
+    whole_documents: bool
+    group_size: int
+    overlap: int
+    order: ItemOrder
+    seed: int
+    lease_minutes: Number
+    deadline: datetime | None
+    check_percent: int
+    attention_checks: bool
+    check_tolerance: Number
+    practice_items: int
+    practice_pass: int
+    show_systems: bool
+    show_others: bool
+    show_scores: bool
+    unseen_percent: int
+    show_markdown: bool
+    strength: bool
+    language: str
+    adjudicate_beyond: Number | None
+    span_categories: list[str]
+    span_severities: list[str]
+    gold: list[dict[str, Any]]
+    annotators: list[str]
+    criteria: list[int]
+    opened_at: datetime | None
+    closed_at: datetime | None
+    goal: GoalOut | None
+
+
+class Campaigns(Schema):
+    items: list[CampaignOut]
+    next: int | None
+
+
+class ArmsOut(Schema):
+    """A mean with scores in sight less that without, with its interval and how many values each
+    has."""
+
+    difference: Number | None
+    low: Number | None
+    high: Number | None
+    reason: str
+    with_scores: int
+    without_scores: int
+
+
+class SeenScoresOut(Schema):
+    """What seeing LLM scores changed: the distance of ratings from them, and their height."""
+
+    distance: ArmsOut
+    height: ArmsOut
+
+
+class StandingOut(Schema):
+    """Where a campaign stands towards its goal; `needed` and `promised` are documents in all."""
+
+    documents: int
+    planned: int
+    estimate: Number | None
+    low: Number | None
+    high: Number | None
+    needed: int | None
+    promised: int | None
+    documents_ranked: int = Field(0, json_schema_extra=MAY_BE_MISSING)
+    documents_ranked_by_each: list[int] = Field([], json_schema_extra=MAY_BE_MISSING)
+
+
+class CampaignProgressOut(CampaignOut):
+    """A campaign with how many items it has, and how many of them are complete."""
+
+    items: int
+    complete: int
+    seen_scores: SeenScoresOut | None = Field(None, json_schema_extra=MAY_BE_MISSING)
+    standing: StandingOut | None = Field(None, json_schema_extra=MAY_BE_MISSING)
