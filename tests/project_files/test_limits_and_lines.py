@@ -115,3 +115,89 @@ def test_a_mode_that_the_site_chose_is_no_difference_and_another_is() -> None:
     assert differences("") == set()
     assert differences(', mode: ""') == set()
     assert differences(", mode: samples") == {"mode"}
+
+
+def accepted(text: str) -> bool:
+    try:
+        read_project_file(text.encode(), "f")
+    except ProjectFileError as refused:
+        if "at most" not in str(refused) and "at least" not in str(refused):
+            raise
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("template", "most"),
+    [
+        ("judges: {{m: {{kind: {}}}}}", 40),
+        ("judges: {{m: {{endpoint: {}}}}}", 100),
+        ("judges: {{m: {{model: {}}}}}", 200),
+        ("description: {}", 20_000),
+        ("criteria: {{{}: {{}}}}", 100),
+        ("endpoints: {{{}: {{base_url: http://x}}}}", 100),
+        ("endpoints: {{m: {{base_url: {}}}}}", 500),
+        ("endpoints: {{m: {{base_url: http://x, api_version: {}}}}}", 40),
+        ("endpoints: {{m: {{base_url: http://x, key_env: {}}}}}", 100),
+        ("campaigns: {{m: {{criteria: [{}]}}}}", 200),
+        ("campaigns: {{m: {{language: {}}}}}", 10),
+        ("campaigns: {{m: {{span_categories: [{}]}}}}", 100),
+        ("campaigns: {{m: {{span_severities: [{}]}}}}", 100),
+    ],
+)
+def test_texts_are_at_most_so_long(template: str, most: int) -> None:
+    fits, longer = (f"project: p\n{template.format('a' * length)}\n" for length in (most, most + 1))
+
+    assert (accepted(fits), accepted(longer)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("template", "least", "most"),
+    [
+        ("requirements: [{{judge: m, criterion: c, require: [{}]}}]", 1, 50),
+        ("campaigns: {{m: {{span_categories: [{}]}}}}", 0, 100),
+        ("campaigns: {{m: {{span_severities: [{}]}}}}", 0, 20),
+    ],
+)
+def test_lists_have_so_many_items(template: str, least: int, most: int) -> None:
+    counts = [count for count in (least - 1, least, most, most + 1) if count >= 0]
+
+    taken = [
+        count
+        for count in counts
+        if accepted(f"project: p\n{template.format(', '.join(['documents>=3'] * count))}\n")
+    ]
+
+    assert taken == [count for count in counts if least <= count <= most]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_key"),
+    [
+        ("endpoints: {m: {base_url: http://x, token: t}}", True),
+        ("endpoints: {m: {base_url: http://x, colour: t}}", False),
+        ("judges: {m: {token: t}}", False),
+    ],
+)
+def test_only_a_key_of_an_endpoint_is_said_to_be_one(text: str, *, is_key: bool) -> None:
+    with pytest.raises(ProjectFileError) as refused:
+        read_project_file(f"project: p\n{text}\n".encode(), "f")
+
+    assert ("A key never stands in this file" in str(refused.value)) == is_key
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("critera: {}", "criteria"),
+        ("judges: {m: {temperatur: 1}}", "temperature"),
+        ("campaigns: {m: {overlp: 1}}", "overlap"),
+        ("campaigns: {m: {goal: {kind: width, criterion: c, widht: 1}}}", "width"),
+        ("requirements: [{judge: m, criterion: c, require: [raters>=3], epsilom: 1}]", "epsilon"),
+    ],
+)
+def test_a_field_is_suggested_that_is_there(text: str, meant: str) -> None:
+    with pytest.raises(ProjectFileError) as refused:
+        read_project_file(f"project: p\n{text}\n".encode(), "f")
+
+    assert f"Did you mean {meant}?" in str(refused.value)
