@@ -5,9 +5,9 @@ import time
 from celery import shared_task
 
 from assurance.improving.work import wake_for_search, work_on_search
-from evaluations.heartbeat import leaving
 from evaluations.judging.runs.serving import MESSAGE_SECONDS
 from evaluations.judging.runs.shift import Shift, ours, worker_name
+from evaluations.management.heartbeat import leaving
 from evaluations.models import Search, WorkerSlot
 from geval_site.queues import SEARCH_CHANGES
 

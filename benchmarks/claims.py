@@ -173,7 +173,7 @@ def claims_of_report(
     from geval.reports.required_figures import figure_of
     from geval.reports.requirements import Outcome as Said
     from geval.reports.requirements import check, parse_requirement
-    from geval.verdicts.verdict import VERDICT_SHARE, Verdict
+    from geval.reports.verdicts.verdict import VERDICT_SHARE, Verdict
 
     result = criterion_result(
         project,

@@ -23,6 +23,7 @@ from scipy import stats
 
 from benchmarks.probability_sentences import print_sentence_errors
 from benchmarks.verdict_errors import print_verdict_errors
+from geval.reports.verdicts.analysis import Significance, adjusted_together, seeded
 from geval.statistics.agreement import (
     MEASUREMENTS,
     Ceiling,
@@ -70,7 +71,6 @@ from geval.statistics.results import Estimate
 from geval.statistics.significance import new_systems_test, permutation_test
 from geval.statistics.types import FloatArray
 from geval.thresholds import SIGNIFICANCE
-from geval.verdicts.analysis import Significance, adjusted_together, seeded
 
 VERDICTS = "verdicts at the border"
 SENTENCES = "sentences on probabilities"

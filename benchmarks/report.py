@@ -100,7 +100,7 @@ def multiply(project: Any, first: int, last: int) -> None:
 def forget() -> None:
     from evaluations.reports.serving import live
     from geval.reports import memo
-    from geval.verdicts import analysis
+    from geval.reports.verdicts import analysis
 
     memo.forget()
     live.forget()

@@ -4,13 +4,13 @@ geval_site/queues.py."""
 import structlog
 from celery import shared_task
 
-import evaluations.worker_start  # noqa: F401 - imported for its signal handler
+import evaluations.management.worker_start  # noqa: F401 - imported for its signal handler
 from annotations.results.mails import send_work_mail
 from evaluations.corpus.uploads.loading import work_on_upload
-from evaluations.heartbeat import leaving
 from evaluations.judging.runs.errands import work_on_errand
 from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.shift import worker_name
+from evaluations.management.heartbeat import leaving
 from evaluations.people.mails import send_invitation_mail
 from evaluations.people.passwords import send_reset_mails
 from evaluations.people.waking import wake_for_webhooks

@@ -29,7 +29,7 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import OPEN_STATES, withheld_documents
-from geval.drawings.forest import Axis, Span
+from geval.reports.drawings.forest import Axis, Span
 from geval.statistics.proof import Outcome
 from geval.texts.numbers import signed
 

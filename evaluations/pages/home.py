@@ -12,9 +12,9 @@ from evaluations.models import EvaluationRun, Project
 from evaluations.pages.jobs import Jobs
 from geval.reports.at_a_glance import AtAGlance, at_a_glance
 from geval.reports.report import Report
+from geval.reports.verdicts.verdict import Verdict
 from geval.reports.words import headline
 from geval.texts.numbers import counted, thin, whole_percent
-from geval.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)

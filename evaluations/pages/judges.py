@@ -6,7 +6,7 @@ from evaluations.models import EvaluationRun, Judge, Project
 from evaluations.pages.runs.judge_standing import JudgeStanding, judge_standings
 from evaluations.reports.judge_costs import JudgeCost, cost_of
 from geval.reports.report import Report
-from geval.verdicts.verdict import Verdict
+from geval.reports.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)

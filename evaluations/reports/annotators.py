@@ -8,11 +8,11 @@ from evaluations.reports.ratings.marked_spans import marked_texts
 from geval.reports.annotators import AnnotatorsFound, criterion_annotators, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
+from geval.reports.verdicts.steps import OnStep, unseen
 from geval.statistics.span_agreement import (
     gamma_agreement,
     span_agreement,
 )
-from geval.verdicts.steps import OnStep, unseen
 
 
 def annotators_found(

@@ -9,11 +9,11 @@ from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import Criterion
 from evaluations.reports.serving.parts import ReportView
-from geval.drawings.drawn import drawings
-from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.drawings.pictures import can_draw_pictures
-from geval.drawings.shapes import WIDTHS_MM, Drawing
-from geval.drawings.svg import as_page_part
+from geval.reports.drawings.drawn import drawings
+from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.reports.drawings.pictures import can_draw_pictures
+from geval.reports.drawings.shapes import WIDTHS_MM, Drawing
+from geval.reports.drawings.svg import as_page_part
 from geval.reports.options import ReportOptions
 
 # Endings of downloads with their names; the pictures need an extra of the package.

@@ -15,7 +15,7 @@ from geval.reports.leaderboard import Leaderboard, with_seen
 from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, Records, Report, report_of
 from geval.reports.report import criterion_result as result_of
-from geval.verdicts.steps import OnStep, unseen
+from geval.reports.verdicts.steps import OnStep, unseen
 
 
 @report_seconds.time()

@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluations.models import EvaluationRun
 from evaluations.models.query_arrays import fetch_numbers
 from evaluations.reports.so_far import CriterionSoFar, so_far
-from geval.drawings.narrowing import narrowing_band
-from geval.drawings.svg import as_page_part
+from geval.reports.drawings.narrowing import narrowing_band
+from geval.reports.drawings.svg import as_page_part
 from geval.reports.words import ranked_in_words
 from geval.statistics.anytime import RHO, TWO_RHOS, Ends
 from geval.statistics.correlation import mean_of_documents

@@ -13,9 +13,9 @@ from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
 from geval.reports.downloads.report_json import as_json
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, Report
+from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import headline
 from geval.texts.numbers import signed
-from geval.verdicts.verdict import Verdict, exit_code_of
 
 WORST = 3
 EXCERPT = 72

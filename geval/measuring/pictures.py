@@ -3,8 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from geval.drawings.forest import Axis
 from geval.reports.at_a_glance import ForestRow, VerdictRow
+from geval.reports.drawings.forest import Axis
 
 if TYPE_CHECKING:
     from geval.measuring.measurement import CriterionMeasure, Measurement

@@ -24,7 +24,7 @@ from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure
 from geval.pipelines.verdict_table import MARK, VerdictLine, comment, verdict_lines
-from geval.verdicts.verdict import exit_code_of as exit_code_of_verdicts
+from geval.reports.verdicts.verdict import exit_code_of as exit_code_of_verdicts
 
 ERROR = 3
 TITLE = "May the judge rate?"

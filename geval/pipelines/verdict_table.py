@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from geval.verdicts.verdict import USABLE, Verdict
+from geval.reports.verdicts.verdict import USABLE, Verdict
 
 # Stands at the end of the comment, by which a later run finds it.
 MARK = "<!-- geval-site: {name} -->"

@@ -15,6 +15,7 @@ from geval.reports.human_scores import HumanScores
 from geval.reports.memo import remembered
 from geval.reports.options import ReportOptions
 from geval.reports.subjects import CriterionLike
+from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.scales import short
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.dawid_skene import dawid_skene
@@ -33,7 +34,6 @@ from geval.statistics.span_agreement import (
 )
 from geval.texts.numbers import in_brackets, shown, signed
 from geval.thresholds import SPLIT
-from geval.verdicts.analysis import Agreement, analyse_agreement
 
 # Of the outputs on which people are split, so many are listed.
 MOST_SPLIT = 20

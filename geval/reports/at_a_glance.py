@@ -3,16 +3,16 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from geval.drawings.forest import Axis, Span, shared_axis
-from geval.drawings.numbers import ForestLine
+from geval.reports.drawings.forest import Axis, Span, shared_axis
+from geval.reports.drawings.numbers import ForestLine
 from geval.reports.forest import forest_lines, lowest_near_one_rater
 from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
 from geval.statistics.resampling import Interval
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
 from geval.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
-from geval.verdicts.verdict import Evidence, Verdict
 
 
 @dataclass(frozen=True)

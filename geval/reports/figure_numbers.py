@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from geval.drawings.numbers import (
+from geval.reports.drawings.numbers import (
     MOST_SIDES,
     Bubble,
     Calibrated,

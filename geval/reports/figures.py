@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from geval.drawings.letters import fitting
 from geval.reports.data import ReportData
+from geval.reports.drawings.letters import fitting
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.reports.subjects import CriterionLike
 from geval.scales import Scale, short

@@ -1,6 +1,6 @@
 """The forest of a criterion: one rater, its judges and those that read nothing, on one axis."""
 
-from geval.drawings.numbers import ForestLine
+from geval.reports.drawings.numbers import ForestLine
 from geval.reports.report import CriterionResult
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate

@@ -9,6 +9,7 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.reports.subjects import CriterionLike, JudgeLike
+from geval.reports.verdicts.analysis import draws_for
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.resampling import (
@@ -21,7 +22,6 @@ from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.significance import paired_bootstrap_p
 from geval.statistics.types import FloatArray
 from geval.thresholds import BOOTSTRAP_DOCUMENTS
-from geval.verdicts.analysis import draws_for
 
 # The strictest first.
 LEVELS = ((0.01, "‡"), (0.05, "†"))

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from geval.reports.forest import ONE_RATER
 from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.verdicts.null_judges import TITLES, NullJudge
 from geval.statistics.correlation import Coefficient
 from geval.statistics.null_judges import NULL_NAMES
 from geval.texts.numbers import in_brackets, shown, two_decimals
-from geval.verdicts.null_judges import TITLES, NullJudge
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,24 @@ from geval.reports.memo import remembered, remembered_as, remembered_each
 from geval.reports.options import ReportOptions
 from geval.reports.seen import Seen, marked, marked_on
 from geval.reports.subjects import CriterionLike, JudgeLike
+from geval.reports.verdicts.analysis import (
+    Agreement,
+    JudgeAnalysis,
+    Judged,
+    Significance,
+    View,
+    adjusted_together,
+    analyse_agreement,
+    analyse_judge,
+    compare_pairs,
+    on_common_ground,
+    own_means,
+    rank_judges,
+    williams_of,
+)
+from geval.reports.verdicts.null_judges import NullJudge
+from geval.reports.verdicts.steps import OnStep, part_of, unseen
+from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
 from geval.statistics.agreement import rater_at
 from geval.statistics.alt_test import AltTest
 from geval.statistics.bias import Family, FamilyBias, family_bias
@@ -31,24 +49,6 @@ from geval.statistics.results import Estimate
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import freedom_share, kish
 from geval.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
-from geval.verdicts.analysis import (
-    Agreement,
-    JudgeAnalysis,
-    Judged,
-    Significance,
-    View,
-    adjusted_together,
-    analyse_agreement,
-    analyse_judge,
-    compare_pairs,
-    on_common_ground,
-    own_means,
-    rank_judges,
-    williams_of,
-)
-from geval.verdicts.null_judges import NullJudge
-from geval.verdicts.steps import OnStep, part_of, unseen
-from geval.verdicts.verdict import Evidence, Verdict, verdict_of
 
 MOST_NEXT = 5
 _UNKNOWN = "there are no texts of the judge's own family"

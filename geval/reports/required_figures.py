@@ -4,11 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.reports.requirements import CLAIMS, Figure
+from geval.reports.verdicts.null_judges import NullDraw
+from geval.reports.verdicts.verdict import Verdict, verdict_of
 from geval.statistics.correlation import COEFFICIENTS, LEVELS, Coefficient, Level
 from geval.statistics.results import Estimate
 from geval.thresholds import INTERVAL_DOCUMENTS
-from geval.verdicts.null_judges import NullDraw
-from geval.verdicts.verdict import Verdict, verdict_of
 
 _VERDICTS = {
     "verdict.stands_in": (Verdict.STANDS_IN,),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.drawings.forest import Axis, Span
+from geval.reports.drawings.forest import Axis, Span
 from geval.reports.pairs import Pair
 from geval.scales import short
 from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid

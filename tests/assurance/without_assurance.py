@@ -19,11 +19,11 @@ def main(target: Path) -> dict[str, Any]:
     from django.contrib.auth.models import User
     from django.core.management import call_command
 
+    from evaluations.management.upkeep import JOBS, look_after
     from evaluations.models import Project, UpkeepJob
     from evaluations.projects.archive.write import write_archive
     from evaluations.projects.archiving import archive
     from evaluations.projects.deletion import delete_project, remove_deleted
-    from evaluations.upkeep import JOBS, look_after
 
     call_command("check", stdout=sys.stderr)
     project, owner = Project.objects.get(slug=SLUG), User.objects.get()

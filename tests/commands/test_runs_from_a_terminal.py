@@ -10,11 +10,11 @@ from subprocess import CompletedProcess
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
 from evaluations.judging.runs.scheduling import pick
 from evaluations.judging.runs.starting import start_run
+from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import (
     EvaluationRun,
     ItemState,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geval.verdicts.verdict import Verdict
+from geval.reports.verdicts.verdict import Verdict
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess
 

@@ -16,8 +16,8 @@ from django.test import Client
 from annotations.models import Campaign, Rating, Seat
 from annotations.planning.assignment import queue_of
 from evaluations import tasks
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs.shift import worker_name
+from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import EvaluationRun, Judge, Project, Upload
 from geval_site.queues import RUNS
 from tests.annotations.conftest import *  # noqa: F403 - campaigns and their annotators

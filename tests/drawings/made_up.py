@@ -8,9 +8,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from geval.drawings import pictures
-from geval.drawings.drawn import drawings
-from geval.drawings.numbers import (
+from geval.reports.drawings import pictures
+from geval.reports.drawings.drawn import drawings
+from geval.reports.drawings.numbers import (
     Bubble,
     Calibrated,
     CriterionNumbers,
@@ -19,7 +19,7 @@ from geval.drawings.numbers import (
     SystemMeans,
     Tally,
 )
-from geval.drawings.shapes import UNITS_PER_MM, WIDTHS_MM, Drawing, Words
+from geval.reports.drawings.shapes import UNITS_PER_MM, WIDTHS_MM, Drawing, Words
 
 WIDTHS = tuple(float(wide * UNITS_PER_MM) for wide in WIDTHS_MM)
 LONG = "a-very-long-organisation/judge-{}-instruct-turbo-2026-11-26 (temperature 0.7) 測定"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from geval.drawings.shapes import Box, Dot
+from geval.reports.drawings.shapes import Box, Dot
 from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, words
 
 

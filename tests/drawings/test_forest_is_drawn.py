@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from geval.drawings.shapes import Box, Dot, Line, Words
+from geval.reports.drawings.shapes import Box, Dot, Line, Words
 from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, words
 
 

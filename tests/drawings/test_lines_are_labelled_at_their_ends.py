@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from geval.drawings.shapes import Line, Words
+from geval.reports.drawings.shapes import Line, Words
 from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from geval.drawings.shapes import Box, Words
+from geval.reports.drawings.shapes import Box, Words
 from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, with_long_names, words
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from geval.drawings.drawn import KINDS, drawings
-from geval.drawings.letters import fitting, width_of, wrapped
-from geval.drawings.shapes import WIDTHS_MM, Words
-from geval.drawings.svg import PAPER, as_file, as_page_part
+from geval.reports.drawings.drawn import KINDS, drawings
+from geval.reports.drawings.letters import fitting, width_of, wrapped
+from geval.reports.drawings.shapes import WIDTHS_MM, Words
+from geval.reports.drawings.svg import PAPER, as_file, as_page_part
 from tests.drawings.made_up import (
     WIDTHS,
     criterion_numbers,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from geval.drawings.numbers import Bubble
-from geval.drawings.shapes import Box, Dot, Hexagon, Words
+from geval.reports.drawings.numbers import Bubble
+from geval.reports.drawings.shapes import Box, Dot, Hexagon, Words
 from tests.drawings.made_up import WIDTHS, criterion_numbers, drawn, judge_numbers, words
 
 

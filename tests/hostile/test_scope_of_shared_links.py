@@ -15,8 +15,8 @@ from evaluations.corpus.store import LoadResult
 from evaluations.models import Project, ShareLink
 from evaluations.models.tokens import digest_of
 from evaluations.web.views.sharing import SENDING
-from geval.drawings.drawn import KINDS
 from geval.reports.downloads.formats import BY_ENDING
+from geval.reports.drawings.drawn import KINDS
 from geval.reports.figures import FIGURES
 from tests.hostile.table import record
 from tests.pages.addresses import routes

@@ -25,11 +25,11 @@ from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.report import build_report, criterion_result, selected_data
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.drawings.drawn import drawings
 from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.mlflow_metrics import as_metrics
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_csv, as_markdown, as_text
+from geval.reports.drawings.drawn import drawings
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Subject, judges, scatter
 from geval.reports.options import ReportOptions

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from evaluations import heartbeat, tasks
+from evaluations import tasks
 from evaluations.corpus.uploads import loading
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.loading import start_check
+from evaluations.management import heartbeat
 from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal
 from evaluations.operations.pulse import Pulse

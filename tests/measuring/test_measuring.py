@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import geval
-from geval.verdicts.verdict import Verdict
+from geval.reports.verdicts.verdict import Verdict
 from tests.measuring.conftest import made_up
 
 Records = list[dict[str, Any]]

@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.db import OperationalError
 from django.utils import timezone
 
-from evaluations.heartbeat import beat
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.starting import start_run
+from evaluations.management.heartbeat import beat
 from evaluations.models import Project
 from evaluations.operations import doctor, readiness
 from evaluations.operations.doctor import Finding, Severity

@@ -12,9 +12,9 @@ from celery.worker import state
 from django.test import Client
 from django.utils import timezone
 
-from evaluations import heartbeat
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs.shift import worker_name
+from evaluations.management import heartbeat
+from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import WorkerHeartbeat, WorkerSlot
 from evaluations.operations.pulse import (
     GIVEN_UP_SECONDS,

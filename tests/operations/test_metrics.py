@@ -17,12 +17,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.lifecycle import lay_out_run, pause_run, resume_run
 from evaluations.judging.runs.results import note_result
 from evaluations.judging.runs.scheduling import pick
 from evaluations.judging.runs.starting import start_run
+from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import CountedEvent, EvaluationRun, Project, Score, WorkerSlot
 from evaluations.people.counting import count_events
 from evaluations.people.waking import send

@@ -9,7 +9,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 
-from evaluations.heartbeat import beat
+from evaluations.management.heartbeat import beat
 from evaluations.models import WorkerHeartbeat
 from evaluations.operations import readiness
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from evaluations.judging.runs.results import stored_replies
+from evaluations.management.upkeep import JOBS, look_after
 from evaluations.models import AuditEntry, EvaluationRun, ModelReply, Project, Score
 from evaluations.operations import retention
 from evaluations.operations.retention import Due, Policy, due, tidy
-from evaluations.upkeep import JOBS, look_after
 
 pytestmark = pytest.mark.django_db
 CHOICES = [{"text": "4, because of the harbour", "finish_reason": "stop"}]

@@ -32,9 +32,9 @@ from evaluations.management.commands.export_project import FORMS
 from evaluations.models import Document, Judge, LockedDocuments, Project
 from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.web.views.drawings import TYPES
-from geval.drawings.drawn import KINDS
 from geval.llm.scoring import Scored
 from geval.reports.downloads.formats import BY_ENDING, BY_WORD
+from geval.reports.drawings.drawn import KINDS
 from geval.reports.figures import FIGURES
 from tests.pages.addresses import address, operations, records_of, routes
 

@@ -21,14 +21,14 @@ from evaluations.models.tokens import digest_of
 from evaluations.reports.serving import live
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from geval.drawings import pictures
-from geval.drawings.drawn import KINDS, drawings
-from geval.drawings.numbers import CriterionNumbers
-from geval.drawings.pictures import as_picture
-from geval.drawings.shapes import Drawing, Line, Words, ordinal
-from geval.drawings.svg import as_file, as_page_part
 from geval.reports import memo
 from geval.reports.downloads.latex import as_latex_figure
+from geval.reports.drawings import pictures
+from geval.reports.drawings.drawn import KINDS, drawings
+from geval.reports.drawings.numbers import CriterionNumbers
+from geval.reports.drawings.pictures import as_picture
+from geval.reports.drawings.shapes import Drawing, Line, Words, ordinal
+from geval.reports.drawings.svg import as_file, as_page_part
 from geval.reports.options import ReportOptions
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 

@@ -15,7 +15,7 @@ from evaluations.reports.report import build_report
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_markdown, as_text
 from geval.reports.options import ReportOptions
-from geval.verdicts.verdict import Verdict
+from geval.reports.verdicts.verdict import Verdict
 
 pytestmark = pytest.mark.django_db
 

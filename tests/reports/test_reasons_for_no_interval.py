@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from geval.reports.verdicts.analysis import analyse_agreement
 from geval.scales import Scale
 from geval.statistics.layout import Outputs, Ratings
-from geval.verdicts.analysis import analyse_agreement
 
 ALL = ["nominal alpha", "ordinal alpha", "interval alpha", "AC1", "AC2"]
 

@@ -12,7 +12,7 @@ from django.test import Client
 from evaluations.corpus.store import LoadResult
 from evaluations.models import EvaluationRun, ItemState, Project, RunItem, RunState, Score
 from evaluations.reports.serving.view import report_view
-from geval.drawings.forest import shared_axis
+from geval.reports.drawings.forest import shared_axis
 from geval.reports.options import ReportOptions
 from tests.reports.test_best_judge import FAIR, OUTPUTS, rated, scored
 
@@ -122,7 +122,7 @@ def test_the_next_step_is_to_rate_as_many_outputs_as_are_missing(
     needed: int,
     missing: str,
 ) -> None:
-    for module in ("geval.verdicts.verdict", "geval.reports.at_a_glance"):
+    for module in ("geval.reports.verdicts.verdict", "geval.reports.at_a_glance"):
         monkeypatch.setattr(f"{module}.VERDICT_OUTPUTS", needed)
 
     text = page(client)

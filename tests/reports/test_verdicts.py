@@ -13,12 +13,12 @@ from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
 from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult
+from geval.reports.verdicts.null_judges import NullDraw, NullJudge
+from geval.reports.verdicts.verdict import Evidence, Verdict, verdict_of
 from geval.reports.words import headline, in_a_sentence, reading
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
-from geval.verdicts.null_judges import NullDraw, NullJudge
-from geval.verdicts.verdict import Evidence, Verdict, verdict_of
 from tests.reports.test_best_judge import FAIR, OUTPUTS, QUALITY, rated, scored
 
 Load = Callable[..., LoadResult]

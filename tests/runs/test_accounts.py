@@ -10,6 +10,7 @@ from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import account_of, normalised, read_account
 from evaluations.judging.runs.pace import _limits
 from evaluations.judging.runs.quota import Limits, allowed_rate, exchange, known_pace, take
+from evaluations.management.upkeep import JOBS, look_after
 from evaluations.models import (
     AccountBucket,
     AccountQuota,
@@ -19,7 +20,6 @@ from evaluations.models import (
     UpkeepJob,
     WorkerSlot,
 )
-from evaluations.upkeep import JOBS, look_after
 from geval.llm.pacing import Seen, Sign
 
 URL = "https://api.example.com/v1"

@@ -9,7 +9,6 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs import call_parts, serving
 from evaluations.judging.runs.accounts import read_account
 from evaluations.judging.runs.call_parts import (
@@ -24,6 +23,7 @@ from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
 from evaluations.judging.runs.scheduling import pick
 from evaluations.judging.runs.serving import work_on_runs
 from evaluations.judging.runs.starting import start_run
+from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import Endpoint, EvaluationRun, Judge, Project, RunState, WorkerSlot
 from geval_site.queues import RUNS
 from tests.conftest import OUTPUTS, RATINGS, wait_until

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from evaluations.heartbeat import beat
 from evaluations.judging.runs import leases
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.starting import start_run
+from evaluations.management.heartbeat import beat
 from evaluations.models import EvaluationRun, ItemState, Judge, Project, RunState, WorkerHeartbeat
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess

@@ -9,13 +9,13 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.judges.wordings import keep_wording, wording_texts
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.playground import can_try, latest_trial, offered_outputs, try_items
 from evaluations.judging.runs.scheduling import waiting_run
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
+from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import (
     CandidateOutput,
     Criterion,

@@ -10,16 +10,16 @@ from django.db import connection
 from django.utils import timezone
 
 from evaluations.corpus.store import LoadResult
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs import serving
 from evaluations.judging.runs.call_parts import grant_calls
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.judging.runs.scheduling import pick, waiting_run
 from evaluations.judging.runs.serving import Turn, work_on_runs
 from evaluations.judging.runs.starting import start_run
+from evaluations.management.heartbeat import Offer, beat
+from evaluations.management.upkeep import JOBS
 from evaluations.models import EvaluationRun, Judge, Project, RunState, WorkerHeartbeat, WorkerSlot
 from evaluations.people import waking
-from evaluations.upkeep import JOBS
 from geval_site.queues import JUDGE_RUNS, RUNS
 from tests.conftest import OUTPUTS, RATINGS
 

@@ -13,9 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from assurance import tasks
-from evaluations import heartbeat
 from evaluations.corpus.store import LoadResult
-from evaluations.heartbeat import Offer, beat
 from evaluations.judging.runs import serving
 from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.lifecycle import cancel_run, lay_out_run
@@ -24,6 +22,8 @@ from evaluations.judging.runs.serving import PROMISE_SECONDS, Turn, release_lost
 from evaluations.judging.runs.share import Share
 from evaluations.judging.runs.shift import Shift
 from evaluations.judging.runs.starting import RunRequest, start_run
+from evaluations.management import heartbeat
+from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import (
     Batch,
     EvaluationRun,

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError, connection
 from django.test import Client, override_settings
 
-from evaluations import upkeep
+from evaluations.management import upkeep
 from evaluations.models import ApiToken, Project, RequestCount
 from evaluations.models.tokens import new_token
 from evaluations.web.gate import counting

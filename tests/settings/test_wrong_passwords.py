@@ -12,7 +12,7 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from evaluations import upkeep
+from evaluations.management import upkeep
 from evaluations.web.gate import counting, rates
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ import pytest
 
 from evaluations.models import CandidateOutput, EvaluationRun, Look, Project, Score
 from evaluations.reports.report import build_report
-from geval.verdicts.verdict import Verdict
+from geval.reports.verdicts.verdict import Verdict
 from tests.conftest import CHECKOUT
 from tests.processes import free_port
 

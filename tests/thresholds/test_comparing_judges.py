@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from geval.reports.report import CriterionResult
-from geval.statistics.comparisons import share_interval
-from geval.statistics.layout import Outputs, Ratings
-from geval.statistics.significance import PairTest
-from geval.verdicts.analysis import (
+from geval.reports.verdicts.analysis import (
     Significance,
     adjusted_together,
     analyse_agreement,
     williams_of,
 )
+from geval.statistics.comparisons import share_interval
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.significance import PairTest
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(6)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from geval.reports.verdicts.analysis import Judged, View, analyse_judge
 from geval.scales import Scale
 from geval.statistics.agreement import Measurement, coincidences
 from geval.statistics.correlation import coefficients_by_document
@@ -12,7 +13,6 @@ from geval.statistics.jackknife import LeftOut, correlation_interval, summary_in
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.resampling import Interval
 from geval.statistics.types import FloatArray
-from geval.verdicts.analysis import Judged, View, analyse_judge
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(5)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from geval.reports.verdicts.analysis import Judged, View, analyse_judge
 from geval.scales import Scale
 from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.results import Estimate
 from geval.statistics.significance import benjamini_yekutieli
-from geval.verdicts.analysis import Judged, View, analyse_judge
 from tests.thresholds.three_points import pins
 
 RNG = np.random.default_rng(7)

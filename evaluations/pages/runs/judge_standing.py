@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.verdicts.verdict import Verdict, verdict_of
 from geval.reports.words import in_a_sentence
 from geval.texts.numbers import in_brackets, shown, whole_percent
-from geval.verdicts.verdict import Verdict, verdict_of
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from evaluations.models import (
 )
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.disagreements.numbers import GapNumbers
-from geval.drawings.strip import Strip, strip_of
 from geval.llm.reply_json import choices_from_json
 from geval.reports.data import ReportData
+from geval.reports.drawings.strip import Strip, strip_of
 from geval.reports.gaps import Gaps
 from geval.scales import short
 from geval.texts.numbers import signed

@@ -18,8 +18,8 @@ from evaluations.reports.disagreements.view import EVERY, LOOKED_AT, OPEN, GapVi
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.parts import GAPS
 from evaluations.reports.serving.view import page_view
-from geval.drawings.forest import Axis
 from geval.reports.data import ReportData
+from geval.reports.drawings.forest import Axis
 from geval.reports.gaps import Gaps
 from geval.statistics.types import IntArray
 from geval.texts.numbers import signed

@@ -8,8 +8,8 @@ import numpy as np
 from evaluations.models import Project
 from evaluations.models.noted_changes import state_of
 from evaluations.reports.disagreements.topic_words import documents_read, topic_words
-from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.reports.data import ReportData
+from geval.reports.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.reports.gaps import Gaps
 from geval.reports.memo import remembered, remembered_as
 from geval.statistics.clusters import (

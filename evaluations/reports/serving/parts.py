@@ -31,17 +31,17 @@ from evaluations.reports.two_judges.probabilities import (
 )
 from evaluations.reports.two_judges.tests import tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
-from geval.drawings.numbers import CriterionNumbers
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.downloads.formats import BY_ENDING
+from geval.reports.drawings.numbers import CriterionNumbers
 from geval.reports.drilldown import DocumentsBehind, documents_behind
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Figure, Subject, figures_of
 from geval.reports.options import ReportOptions
 from geval.reports.pair_tests import PairTests
 from geval.reports.report import CriterionResult, Report
-from geval.verdicts.steps import OnStep, between, unseen
+from geval.reports.verdicts.steps import OnStep, between, unseen
 from geval_site.version import __version__
 
 Key = int | str

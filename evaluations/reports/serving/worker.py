@@ -26,7 +26,7 @@ from evaluations.reports.serving.cached_report import fingerprint_of
 from evaluations.reports.serving.parts import CODE, REPORT, ComputedReport, page_and_query
 from evaluations.reports.serving.stored import stored
 from geval.reports import memo
-from geval.verdicts.steps import OnStep, between
+from geval.reports.verdicts.steps import OnStep, between
 
 # A worker that computes renews its lease twice a second; one that does not has died.
 LEASE = timedelta(seconds=30)

@@ -17,12 +17,13 @@ from evaluations.reports.serving.parts import PAIR, TESTS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.reports.two_judges.probabilities import judges_with_probabilities
 from evaluations.reports.two_judges.view import CLASSES, PairView
-from geval.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
+from geval.reports.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.reports.pair_on_criterion import OneAgreeing, PairOnCriterion
 from geval.reports.pair_tests import PairTests
 from geval.reports.report import Report
 from geval.reports.score_grids import Grid, Shares
 from geval.reports.seen import marked
+from geval.reports.verdicts.analysis import Significance
 from geval.reports.words import chosen_note, weights_note
 from geval.scales import short
 from geval.statistics.jackknife import no_interval
@@ -31,7 +32,6 @@ from geval.statistics.two_judges import ONLY_FIRST
 from geval.texts.numbers import p_value, signed, two_decimals
 from geval.texts.sentences import listed
 from geval.thresholds import SIGNIFICANCE
-from geval.verdicts.analysis import Significance
 
 # Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50

@@ -20,12 +20,12 @@ from evaluations.web.views.reports import (
     waits,
     waits_as_text,
 )
-from geval.drawings.drawn import KINDS, drawing_of
-from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.drawings.pictures import PicturesMissingError, as_picture
-from geval.drawings.shapes import UNITS_PER_MM, WIDTHS_MM, Drawing
-from geval.drawings.svg import as_file
 from geval.reports.downloads.latex import as_latex_figure
+from geval.reports.drawings.drawn import KINDS, drawing_of
+from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.reports.drawings.pictures import PicturesMissingError, as_picture
+from geval.reports.drawings.shapes import UNITS_PER_MM, WIDTHS_MM, Drawing
+from geval.reports.drawings.svg import as_file
 from geval.reports.options import ReportOptions
 
 TYPES = {

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from geval.drawings.shapes import WIDTH, Drawing
 from geval.reports.downloads.board_tables import agreement_rows
+from geval.reports.drawings.shapes import WIDTH, Drawing
 from geval.reports.leaderboard import Leaderboard
 from geval.reports.marks import Marks
 from geval.reports.paper_table import JudgeCell, paper_table

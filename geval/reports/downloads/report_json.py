@@ -17,6 +17,13 @@ from geval.reports.downloads.json_values import (
 from geval.reports.instructed import Instructed
 from geval.reports.options import MEAN
 from geval.reports.report import CriterionResult, JudgeResult, Report
+from geval.reports.verdicts.analysis import (
+    SEED,
+    Agreement,
+    JudgeAnalysis,
+    Significance,
+)
+from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.words import chosen_note, in_a_sentence, weights_note
 from geval.statistics.alt_test import AltTest
 from geval.statistics.correlation import COEFFICIENTS, Level
@@ -29,13 +36,6 @@ from geval.thresholds import (
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
 )
-from geval.verdicts.analysis import (
-    SEED,
-    Agreement,
-    JudgeAnalysis,
-    Significance,
-)
-from geval.verdicts.null_judges import NullJudge
 
 DIGITS = 12
 

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from geval.drawings.bubbles import bubbles
-from geval.drawings.calibration import calibration
-from geval.drawings.forest_plot import forest_plot
-from geval.drawings.matrix import matrix
-from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.drawings.precision import precision
-from geval.drawings.shapes import WIDTH, Drawing
-from geval.drawings.slopes import slopes
+from geval.reports.drawings.bubbles import bubbles
+from geval.reports.drawings.calibration import calibration
+from geval.reports.drawings.forest_plot import forest_plot
+from geval.reports.drawings.matrix import matrix
+from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.reports.drawings.precision import precision
+from geval.reports.drawings.shapes import WIDTH, Drawing
+from geval.reports.drawings.slopes import slopes
 from geval.texts.sentences import WEIGHTED
 
 Address = Callable[[float, float], str]

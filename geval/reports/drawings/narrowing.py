@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
-from geval.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
+from geval.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
 from geval.statistics.narrowing import Step
 from geval.statistics.resampling import Interval
 from geval.texts.numbers import counted, in_brackets, thin

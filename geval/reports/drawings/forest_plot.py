@@ -2,10 +2,20 @@
 
 from collections.abc import Iterable
 
-from geval.drawings.forest import Axis, shared_axis
-from geval.drawings.letters import TEXT, width_of, wrapped
-from geval.drawings.numbers import CriterionNumbers, ForestLine, JudgeNumbers
-from geval.drawings.shapes import JUDGE, PEOPLE, WIDTH, Box, Dot, Drawing, Line, Shape, Words
+from geval.reports.drawings.forest import Axis, shared_axis
+from geval.reports.drawings.letters import TEXT, width_of, wrapped
+from geval.reports.drawings.numbers import CriterionNumbers, ForestLine, JudgeNumbers
+from geval.reports.drawings.shapes import (
+    JUDGE,
+    PEOPLE,
+    WIDTH,
+    Box,
+    Dot,
+    Drawing,
+    Line,
+    Shape,
+    Words,
+)
 from geval.statistics.resampling import Interval
 from geval.texts.numbers import counted, in_brackets, thin, two_decimals
 from geval.thresholds import VERDICT_MARGIN

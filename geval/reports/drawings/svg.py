@@ -1,7 +1,17 @@
 """A drawing as SVG: for a page, in the colours of its theme, and as a file, in those of paper."""
 
-from geval.drawings.letters import TEXT, is_measured, width_of, wrapped
-from geval.drawings.shapes import UNITS_PER_MM, Box, Dot, Drawing, Hexagon, Line, Mark, Shape, Words
+from geval.reports.drawings.letters import TEXT, is_measured, width_of, wrapped
+from geval.reports.drawings.shapes import (
+    UNITS_PER_MM,
+    Box,
+    Dot,
+    Drawing,
+    Hexagon,
+    Line,
+    Mark,
+    Shape,
+    Words,
+)
 from geval.texts.plain import for_xml
 
 # One ink with its greys, and one colour; the light theme of static/css/tokens.css.

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from geval.drawings.shapes import Drawing
-from geval.drawings.svg import as_file
+from geval.reports.drawings.shapes import Drawing
+from geval.reports.drawings.svg import as_file
 
 DPI = 600
 METRE = 1 / 0.0254  # in inches

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from geval.drawings.letters import TEXT, fitting, width_of
-from geval.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers, Tally
-from geval.drawings.shapes import (
+from geval.reports.drawings.letters import TEXT, fitting, width_of
+from geval.reports.drawings.numbers import Bubble, CriterionNumbers, JudgeNumbers, Tally
+from geval.reports.drawings.shapes import (
     JUDGE,
     PEOPLE,
     WIDTH,

@@ -5,9 +5,9 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from geval.drawings.letters import TEXT, width_of, wrapped
-from geval.drawings.numbers import CriterionNumbers, JudgeNumbers
-from geval.drawings.shapes import JUDGE, WIDTH, Box, Dot, Drawing, Line, Shape, Words
+from geval.reports.drawings.letters import TEXT, width_of, wrapped
+from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
+from geval.reports.drawings.shapes import JUDGE, WIDTH, Box, Dot, Drawing, Line, Shape, Words
 from geval.scales import short
 from geval.statistics.resampling import Interval
 from geval.texts.numbers import in_brackets, signed, thin

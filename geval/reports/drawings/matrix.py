@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from geval.drawings.letters import TEXT, width_of, wrapped
-from geval.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
-from geval.drawings.shapes import JUDGE, PEOPLE, WIDTH, Box, Drawing, Shape, Words
+from geval.reports.drawings.letters import TEXT, width_of, wrapped
+from geval.reports.drawings.numbers import MOST_SIDES, CriterionNumbers, JudgeNumbers
+from geval.reports.drawings.shapes import JUDGE, PEOPLE, WIDTH, Box, Drawing, Shape, Words
 from geval.texts.numbers import two_decimals
 
 LINE, ROW = 12.0, 22.0

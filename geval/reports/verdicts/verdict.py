@@ -18,6 +18,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from geval.reports.verdicts.null_judges import NullJudge
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
@@ -29,7 +30,6 @@ from geval.thresholds import (
     VERDICT_RATERS,
     VERDICT_SHARE,
 )
-from geval.verdicts.null_judges import NullJudge
 
 FLAWLESS = 1 - 1e-9
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from geval.drawings.forest import Axis
+from geval.reports.drawings.forest import Axis
 from geval.scales import Scale, short
 
 MOST_TICKS = 11

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geval.reports.verdicts.null_judges import NullJudge, NullView, null_judges, p_nearer
 from geval.scales import Scale
 from geval.statistics.agreement import (
     MEASUREMENTS,
@@ -102,7 +103,6 @@ from geval.thresholds import (
     SIGNIFICANCE,
     WILLIAMS_SYSTEMS,
 )
-from geval.verdicts.null_judges import NullJudge, NullView, null_judges, p_nearer
 
 # Fixed and stated, so that published intervals can be reproduced.
 SEED = 0

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from geval.drawings.letters import fitting, width_of
-from geval.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
-from geval.drawings.shapes import (
+from geval.reports.drawings.letters import fitting, width_of
+from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers, SystemMeans
+from geval.reports.drawings.shapes import (
     JUDGE,
     PEOPLE,
     WIDTH,

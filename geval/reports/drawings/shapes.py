@@ -7,7 +7,7 @@ paper.
 
 from dataclasses import dataclass
 
-from geval.drawings.letters import TEXT
+from geval.reports.drawings.letters import TEXT
 
 UNITS_PER_MM = 4
 # One column, and two, of most journals and conferences.
