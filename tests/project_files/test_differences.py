@@ -1,0 +1,80 @@
+"""What a project's file would change, compared with what is there: the order of names, the case of
+criteria and how numbers are written are no difference; everything else is."""
+
+from typing import Any
+
+import pytest
+
+from geval.project_files.file import read_project_file
+from geval.project_files.planning import Current, plan_of
+from geval.project_files.reading import meaning
+
+CAMPAIGN: dict[str, Any] = {
+    "id": 1, "name": "C", "kind": "rating", "criteria": [7, 8], "annotators": ["Ann", "Ben"],
+    "gold": [{"doc_id": "d", "system_id": "s", "criterion": "Style", "score": "3", "note": ""}],
+    "goal": None,
+}  # fmt: skip
+
+
+def current(**parts: Any) -> Current:
+    given: dict[str, Any] = {
+        "project": {"name": "p", "description": "", "guidelines": ""},
+        "criteria": {"Style": {"id": 7, "name": "Style"}, "Sense": {"id": 8, "name": "Sense"}},
+        "endpoints": {}, "judges": {}, "campaigns": {"C": CAMPAIGN},
+    }  # fmt: skip
+    return Current(**given | parts)
+
+
+def differences(fields: str) -> set[str]:
+    wanted, _document = read_project_file(
+        f"project: p\ncampaigns:\n  C: {{{fields}}}\n".encode(), "f"
+    )
+    changes = plan_of(wanted, current()).changes
+    return {name for change in changes for name in change.differences}
+
+
+@pytest.mark.parametrize(
+    ("fields", "changed"),
+    [
+        ("criteria: [style, SENSE]", set()),
+        ("criteria: [Sense, Style]", set()),
+        ("criteria: [Style]", {"criteria"}),
+        ("criteria: [Style, Style]", {"criteria"}),
+        ("annotators: [Ben, Ann]", set()),
+        ("annotators: [Ann, ben]", {"annotators"}),
+        ("annotators: [Ann]", {"annotators"}),
+        ("gold: [{doc_id: d, system_id: s, criterion: Style, score: 3}]", set()),
+        ("gold: [{score: 3.0, doc_id: d, system_id: ' s ', criterion: Style}]", set()),
+        ("gold: [{doc_id: d, system_id: s, criterion: Style, score: 4}]", {"gold"}),
+        ("gold: [{doc_id: d, system_id: s, criterion: Style}]", {"gold"}),
+        ("gold: []", {"gold"}),
+    ],
+)
+def test_a_campaign_differs_by_what_its_lists_hold(fields: str, changed: set[str]) -> None:
+    assert differences(fields) == changed
+
+
+def test_what_the_file_does_not_name_is_left_alone_and_listed() -> None:
+    retired, imported = {"retired_at": "2026-01-01"}, {"kind": "imported"}
+    there = current(
+        endpoints={"here": {"id": 1}},
+        judges={"kept": {"id": 2, "kind": "geval"}, "old": retired, "loaded": imported},
+    )
+    wanted, _document = read_project_file(b"project: p\ncriteria: {style: {}}\n", "f")
+
+    assert plan_of(wanted, there).left_alone == (
+        "criterion Sense", "endpoint here", "judge kept", "campaign C",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        *((word, None) for word in ("", "~", "null", "Null", "NULL")),
+        *((word, True) for word in ("true", "True", "TRUE")),
+        *((word, False) for word in ("false", "False", "FALSE")),
+        *((word, word) for word in ("nUll", "none", "tRUE", "yes", "no", "on", "off")),
+    ],
+)
+def test_plain_words_mean_what_yaml_1_2_says(word: str, value: Any) -> None:
+    assert meaning(word) is value
