@@ -5,14 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotations.answering.answers import (
-    PreferencePair,
     Question,
     Shape,
     fields_of,
-    preference_pairs,
     read_answer,
 )
 from annotations.errors import AnnotationError
+from annotations.models.answer_pairs import PreferencePair, preference_pairs
 from geval.scales import Scale
 
 COHERENCE, FLUENCY = Question(7, "coherence", Scale(1, 5)), Question(8, "fluency", Scale(0, 1, 0.5))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from geval.llm.decisions import TypedQuestion
 from geval.llm.item_texts import Texts
 from geval.llm.metering import Spent
 from geval.llm.presets import Preset, presets
@@ -59,7 +60,8 @@ def test_a_decision_says_what_was_cached() -> None:
         "usage": {"input_tokens": 90, "input_tokens_details": {"cached_tokens": 64}},
     }
 
-    reply = read_decision(json.dumps(answer).encode(), protocol="decisions", levels=0)
+    question = TypedQuestion("It passes.")
+    reply = read_decision(json.dumps(answer).encode(), protocol="decisions", questions=[question])
 
     assert (reply.prompt_tokens, reply.cached_tokens) == (90, 64)
 

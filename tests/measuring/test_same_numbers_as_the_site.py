@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evaluations.ratings.exports import as_csv
 
 import geval
 from evaluations.corpus.store import load_files
 from evaluations.models import Project
+from evaluations.reports.ratings.exports import as_csv
 from evaluations.reports.report import build_report
 from geval.files.readers import InputFile
 from geval.reports.downloads.report_json import as_json

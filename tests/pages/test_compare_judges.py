@@ -111,7 +111,7 @@ def test_a_judge_and_its_double_are_undecided(
 
     text = shown(as_role("owner"), f"?first={near.pk}&second={twin.pk}")
 
-    assert "No difference between the two is shown on any criterion." in text
+    assert "No difference in agreement with people is shown on any criterion." in text
     assert "undecided" in text
     assert "same point on 100 %" in text
     assert "There is no such output on this criterion." in text

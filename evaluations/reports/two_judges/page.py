@@ -302,7 +302,7 @@ def _lead(
             said.append(f"{judge.label} ranks outputs more like people on {listed(names)}.")
     undecided = [row.criterion for row in rows if not row.ahead]
     if len(undecided) == len(rows):
-        said.append("No difference between the two is shown on any criterion.")
+        said.append("No difference in agreement with people is shown on any criterion.")
     elif undecided:
         said.append(f"On {listed(undecided)} it is undecided.")
     return " ".join([*said, *_cheaper(costs)])
