@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from django import forms
@@ -57,18 +59,19 @@ def address(route: str, given: dict[str, str], number: str) -> str:
 
 def names_of_forms() -> list[str]:
     """The fields of every form class of ours."""
-    from annotations.forms.campaigns import campaigns as theirs
-    from evaluations.web import forms as ours
-
-    classes = [one for module in (ours, theirs) for one in vars(module).values()]
-    return sorted(
-        {
-            name
-            for one in classes
-            if isinstance(one, type) and issubclass(one, forms.BaseForm)
-            for name in getattr(one, "base_fields", {})
-        }
-    )
+    packages = [import_module(name) for name in ("evaluations.web.forms", "annotations.forms")]
+    modules = [
+        import_module(f"{package.__name__}.{module.name}")
+        for package in packages
+        for module in iter_modules(package.__path__)
+    ]
+    classes = [
+        each
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, forms.BaseForm)
+    ]
+    return sorted({name for each in classes for name in getattr(each, "base_fields", {})})
 
 
 def names_on_page(content: str) -> list[str]:
