@@ -4,7 +4,6 @@ import json
 
 from django.db import transaction
 
-from assurance.improving.arms import ImproveError
 from assurance.improving.rewording import change_of, wording_of
 from evaluations.judging.judges.judges import (
     JudgeDraft,
@@ -17,6 +16,7 @@ from evaluations.judging.judges.judges import (
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import Candidate, Change, EvaluationRun, Judge, Proposal
 from geval.evaluators.wording import as_setting, wordings_in
+from geval.improving.ground import ImproveError
 
 SUFFIX = " improved"
 

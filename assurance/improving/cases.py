@@ -7,8 +7,9 @@ import numpy as np
 
 from annotations.models import Assignment
 from annotations.models.assignments import AssignmentState
-from assurance.improving.arms import Ground
+from assurance.improving.arms import outputs_at
 from evaluations.models import CandidateOutput
+from geval.improving.ground import Ground
 from geval.llm.reflection import LONGEST_TEXT, Case
 from geval.statistics.types import FloatArray
 
@@ -28,9 +29,9 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
     places = np.flatnonzero(there)
     gaps = _standing(ground, ground.human, places) - _standing(ground, scores, places)
     order = places[np.argsort(-np.abs(np.nan_to_num(gaps, nan=9.0)), kind="stable")][:MOST_CASES]
-    order = _as_fits(order, ground.outputs_at(order))
+    order = _as_fits(order, outputs_at(ground, order))
     order = order[np.argsort(ground.outputs.document[order], kind="stable")]
-    outputs = ground.outputs_at(order)
+    outputs = outputs_at(ground, order)
     comments = _comments_on([output.pk for output in outputs])
     return [
         Case(

@@ -14,111 +14,21 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import ASKING_CHANGES
-from geval.reports.words import ranked_in_words
+from geval.improving.changes import NOTHING_BETTER
+from geval.improving.words import likely_gain, sentence
 from geval.statistics.proof import Outcome
-from geval.statistics.same_documents import Ranked
-from geval.statistics.shrinking import shrunken
-from geval.texts.numbers import signed
 
-_DIGITS = 3
-MAP_CLAIM = "its numbers fit people's scale better; it ranks as before"
-_FOUND_NOTHING = {
+_FOUND_NOTHING: dict[str, str] = {
     Change.WORDING: "tried, and no proposal was kept",
     Change.EXAMPLES: "tried, and no set of examples was kept",
     Change.SCORING: "tried, and no other scoring was kept",
-    Change.CHOICE: "tried; no other judge ranks better",
-    Change.PANEL: "tried; it takes two judges that together rank better than each alone",
-    Change.CALIBRATION: "tried; the scores do not vary, or too few documents have ratings",
+    **NOTHING_BETTER,
 }
 
 
 def sentence_of(candidate: Candidate) -> str:
     """A candidate's result in one sentence."""
-    training = candidate.training
-    measure = candidate.get_measure_display()
-    tried = (
-        f"{candidate.title}: {measure} {training['today']:.2f} → {training['candidate']:.2f} on"
-        f" {training['documents']} training documents{constant_on_training(candidate)}"
-    )
-    look = look_of(candidate)
-    if look is None:
-        return f"{tried}; not looked at."
-    return f"{tried}; {outcome_in_words(look)}."
-
-
-def constant_on_training(candidate: Candidate) -> str:
-    """The best constant's distance on training documents, to follow a candidate's; empty where
-    ranks are compared."""
-    distance = candidate.training.get("constant")
-    return "" if distance is None else f" (always the same score: {distance:.2f})"
-
-
-def outcome_in_words(look: Look) -> str:
-    """What a look says, such as "proven: gain +0.05 [+0.01, +0.09] on 40 locked documents"; of a
-    map also what is claimed, and the best constant."""
-    if look.gain is None:
-        return f"{look.outcome}: {look.reason}"
-    is_map = look.candidate.measure == Candidate.Measure.DISTANCE
-    claim = f"{MAP_CLAIM}; " if is_map and look.outcome == Outcome.PROVEN else ""
-    distance = f" ({look.today:.2f} → {look.value:.2f} from people)" if is_map else ""
-    clauses = (likely_in_words(look), ranks_of(look), constant_of(look))
-    following = "".join(f"; {clause}" for clause in clauses if clause)
-    return (
-        f"{look.outcome}: {claim}gain {signed(look.gain, _DIGITS)}"
-        f"{_ends(look.low, look.high, look.reason)}{distance} on {look.documents} locked"
-        f" documents, {look.confidence:.1%} interval{following}"
-    )
-
-
-def likely_gain(look: Look) -> float | None:
-    """Of a proven gain, how large it is likely to be: those that prove are exaggerated by chance.
-    None for other looks."""
-    if look.outcome != Outcome.PROVEN or look.gain is None or look.low is None:
-        return None
-    documents = look.ranked["documents"] if look.ranked else look.documents
-    return shrunken(
-        look.gain, look.gain - look.low, confidence=look.confidence, freedom=documents - 1
-    )
-
-
-def likely_in_words(look: Look) -> str:
-    """The same, such as "likely about +0.03, as gains that prove are exaggerated"."""
-    gain = likely_gain(look)
-    if gain is None:
-        return ""
-    return f"likely about {signed(gain, _DIGITS)}, as gains that prove are exaggerated"
-
-
-def _ends(low: float | None, high: float | None, reason: str = "") -> str:
-    """An interval, to follow a gain."""
-    if low is None or high is None:
-        return f" (no interval: {reason})" if reason else ""
-    return f" [{signed(low, _DIGITS)}, {signed(high, _DIGITS)}]"
-
-
-def constant_of(look: Look) -> str:
-    """How the best constant does on the locked documents, and the candidate against it, such as
-    "always 4: 0.62 from people, against which it gains +0.06 [+0.02, +0.10]"; empty where ranks are
-    compared."""
-    if look.candidate.measure != Candidate.Measure.DISTANCE or look.gain is None:
-        return ""
-    constant = look.constant
-    if constant is None:
-        return "not compared with the best constant"
-    is_beaten = constant["low"] is not None and constant["low"] > 0
-    against = "against which it gains" if is_beaten else "which it is not shown to beat:"
-    return (
-        f"always {constant['value']:g}: {constant['distance']:.2f} from people, {against}"
-        f" {signed(constant['gain'], _DIGITS)}{_ends(constant['low'], constant['high'])}"
-    )
-
-
-def ranks_of(look: Look) -> str:
-    """In how many documents each of the two judges ranks anything; empty where it is not known."""
-    if not look.ranked:
-        return ""
-    ranked = Ranked(look.ranked["documents"], look.ranked["candidate"], look.ranked["today"])
-    return ranked_in_words(ranked, "the candidate", "today’s judge")
+    return sentence(candidate.title, candidate.measure, candidate.training, look_of(candidate))
 
 
 def look_of(candidate: Candidate) -> Look | None:

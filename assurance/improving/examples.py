@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from assurance.improving.arms import Ground
+from assurance.improving.arms import outputs_at
 from evaluations.judging.judges.examples import example_of, is_usable_example
 from evaluations.models import CandidateOutput
 from geval.evaluators.wording import LONGEST_EXAMPLES
+from geval.improving.ground import Ground
 from geval.statistics.types import IntArray
 
 # How many examples, and the seed of a draw.
@@ -26,7 +27,7 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dic
     """
     there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
-    texts = dict(zip(places.tolist(), ground.outputs_at(places), strict=True))
+    texts = dict(zip(places.tolist(), outputs_at(ground, places), strict=True))
     usable = np.array([at for at in texts if is_usable_example(texts[at])], dtype=np.int64)
     for count, seed in SETS:
         chosen = _covering(ground, np.random.default_rng(seed).permutation(usable), count)

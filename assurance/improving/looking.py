@@ -7,10 +7,9 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
-from assurance.improving.arms import Ground, ImproveError, ground_of
+from assurance.improving.arms import ground_of
 from assurance.improving.rewording import wording_of
 from assurance.improving.scoring import scoring_of
-from assurance.improving.search import check_size
 from assurance.improving.trials import Trials
 from evaluations.corpus.locks.draws import name_of, record, remember_look
 from evaluations.corpus.locks.locking import DRAWS_LOCK, locked_of
@@ -19,14 +18,9 @@ from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import Candidate, LockedDocuments, Look, Project, RunState
 from evaluations.reports.serving.limits import is_large, too_large_for_page
 from geval.evaluators.formula import CriterionFormula
-from geval.statistics.calibration import nearest_to_all
-from geval.statistics.proof import (
-    AgainstConstant,
-    Proof,
-    confidence_of,
-    gain_in_distance,
-    gain_in_rank,
-)
+from geval.improving.ground import Ground, ImproveError
+from geval.improving.proving import LookResult, all_looks_used, proof_of, values_of
+from geval.improving.search import check_size
 from geval.statistics.types import FloatArray
 from geval.thresholds import FAILED_SHARE
 
@@ -69,10 +63,7 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
         if before is not None:
             return before
         if candidate.look_run_id is None and looks_taken(locked) >= locked.looks_allowed:
-            raise ImproveError(
-                f"All {locked.looks_allowed} looks at the locked documents are used. More would"
-                " prove too much by chance."
-            )
+            raise ImproveError(all_looks_used(locked.looks_allowed))
         ground = ground_of(project, candidate.search.judge, candidate.search.criterion, locked)
         check_size(ground)
         if candidate.proposal is None:
@@ -82,7 +73,7 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
             if judged is None:
                 return None
             own = judged
-        proof = proof_of(ground, candidate, own, looks=locked.looks_allowed)
+        proof = proof_of(ground, candidate.measure, own, looks=locked.looks_allowed)
         person = candidate.look_by or by
         record(locked)
         result = Look.objects.create(
@@ -90,7 +81,7 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
             candidate=candidate,
             looked_by=person,
             looked_by_name=name_of(person)[:200],
-            **_columns(proof),
+            **LookResult.of(proof, candidate.measure).columns(),
         )
         remember_look(result)
         return result
@@ -169,65 +160,3 @@ def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | No
             f" wording. Retry the failed items of run {run.pk if run else ''} first."
         )
     return scores
-
-
-def proof_of(ground: Ground, candidate: Candidate, own: FloatArray, *, looks: int) -> Proof:
-    """What the locked documents say of a candidate; their outputs count by their weights.
-
-    Args:
-        own: its values, shape (outputs,).
-    """
-    outputs = ground.outputs.weighted(ground.weight)
-    is_locked = np.isin(outputs.document, ground.locked)
-    human, today, own = (side[is_locked] for side in (ground.human, ground.today, own))
-    outputs, confidence = outputs.part(is_locked), confidence_of(looks, 1)
-    if candidate.measure == Candidate.Measure.RANK:
-        return gain_in_rank(outputs, human, own, today, confidence=confidence)
-    _, (ratings, scores) = ground.on(ground.training, ground.human, ground.today)
-    constant = nearest_to_all(ratings[~np.isnan(ratings + scores)])
-    return gain_in_distance(outputs, human, own, today, confidence=confidence, constant=constant)
-
-
-def values_of(ground: Ground, formula: CriterionFormula) -> FloatArray:
-    """A formula's value of each output; shape (outputs,), NaN where a member gave no score."""
-    known = {(arm.judge.name, arm.criterion): arm.scores for arm in ground.arms}
-    known.setdefault((ground.judge.name, ground.criterion.name), ground.today)
-    missing = [m.judge for m in formula.members if (m.judge, m.criterion) not in known]
-    if missing:
-        raise ImproveError(f"{missing[0]} no longer has the scores that this change needs.")
-    scores = np.stack([known[m.judge, m.criterion] for m in formula.members])
-    value: FloatArray = formula.of(scores)
-    return value
-
-
-def _columns(proof: Proof) -> dict[str, Any]:
-    low, high = proof.interval.ends or (None, None)
-    return {
-        "outcome": proof.outcome.value,
-        "documents": proof.documents,
-        "value": proof.candidate.value,
-        "today": proof.today.value,
-        "gain": proof.gain.value,
-        "low": low,
-        "high": high,
-        "confidence": proof.confidence,
-        "reason": proof.gain.reason or proof.interval.reason,
-        "ranked": proof.ranked
-        and {
-            "documents": proof.ranked.documents,
-            "candidate": proof.ranked.first,
-            "today": proof.ranked.second,
-        },
-        "constant": proof.constant and _constant(proof.constant),
-    }
-
-
-def _constant(beside: AgainstConstant) -> dict[str, float | None]:
-    low, high = beside.interval.ends or (None, None)
-    return {
-        "value": beside.value,
-        "distance": beside.distance,
-        "gain": beside.gain,
-        "low": low,
-        "high": high,
-    }

@@ -7,13 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from assurance.improving.certificate import (
-    constant_of,
-    likely_gain,
-    look_of,
-    not_tried,
-    ranks_of,
-)
+from assurance.improving.certificate import look_of, not_tried
 from assurance.improving.looking import looks_taken
 from assurance.improving.proposals import Progress, against_today, progress_of
 from evaluations.corpus.locks.locking import drawn_before, locked_of
@@ -29,6 +23,7 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import OPEN_STATES, withheld_documents
+from geval.improving.words import constant_of, likely_gain, ranks_of
 from geval.reports.drawings.forest import Axis, Span
 from geval.statistics.proof import Outcome
 from geval.texts.numbers import signed

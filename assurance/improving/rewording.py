@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from assurance.improving.arms import Ground, ImproveError
 from assurance.improving.cases import cases_of
 from assurance.improving.examples import example_sets
 from assurance.improving.reflecting import Reflector
@@ -26,6 +25,7 @@ from evaluations.models import Change, Judge, Proposal, Search
 from evaluations.models.improving import ASKING_CHANGES
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording
+from geval.improving.ground import Ground, ImproveError
 from geval.llm.reflection import REWRITTEN
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.selection import select

@@ -12,11 +12,10 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from assurance.improving.arms import ImproveError, ground_of
+from assurance.improving.arms import ground_of
 from assurance.improving.looking import usable_lock
 from assurance.improving.rewording import Reworded, reword, why_not_reworded
 from assurance.improving.scoring import scoring_in_words
-from assurance.improving.search import Found, power, search
 from assurance.improving.trials import LEASE, Leaving, LeftError, spent_on
 from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person
 from evaluations.judging.runs.shift import Shift, worker_name
@@ -25,6 +24,8 @@ from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import ASKING_CHANGES, OPEN_STATES
 from evaluations.people.limits import LimitError, check_start
 from evaluations.people.waking import send
+from geval.improving.ground import ImproveError
+from geval.improving.search import FoundChange, power, search
 from geval.llm.prompt_examples import read_examples
 from geval.statistics.proof import confidence_of
 from geval_site.queues import SEARCH_CHANGES
@@ -217,7 +218,7 @@ def _mine(wanted: Search) -> Any:
     return Search.objects.filter(pk=wanted.pk, state=ErrandState.ASKING, worker=wanted.worker)
 
 
-def _searched(wanted: Search, shift: Shift) -> tuple[list[Found], dict[str, Any]]:
+def _searched(wanted: Search, shift: Shift) -> tuple[list[FoundChange], dict[str, Any]]:
     locked = usable_lock(wanted.project)
     ground = ground_of(wanted.project, wanted.judge, wanted.criterion, locked)
     others = [name for name in wanted.changes if name not in ASKING_CHANGES]
@@ -245,7 +246,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[Found], dict[str, Any]
 
 
 @transaction.atomic
-def _keep(wanted: Search, found: list[Found], basis: dict[str, Any]) -> None:
+def _keep(wanted: Search, found: list[FoundChange], basis: dict[str, Any]) -> None:
     """Store what was found, unless another worker took this one for dead."""
     if not _mine(wanted).update(
         state=ErrandState.DONE, message="", taken_until=None, worker="", found=basis
@@ -274,10 +275,10 @@ def _fail(wanted: Search, message: str) -> None:
     )
 
 
-def _found(reworded: Reworded) -> Found:
+def _found(reworded: Reworded) -> FoundChange:
     """A proposal as a candidate."""
     proposal = reworded.proposal
-    return Found(
+    return FoundChange(
         reworded.change,
         _title(reworded.change, proposal),
         None,

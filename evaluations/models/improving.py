@@ -13,12 +13,17 @@ from evaluations.models.corpus import Document
 from evaluations.models.criteria import Criterion
 from evaluations.models.errands import Errand, ErrandQuerySet, ErrandState
 from evaluations.models.judges import Judge
-from evaluations.models.locked_rule import is_locked, which_are_locked
 from evaluations.models.project import Project
-
-MOST_LOOKS = 40
-# Of the documents, how many may be locked.
-LEAST_SHARE, MOST_SHARE = 0.1, 0.9
+from geval.improving.changes import CHANGE_LABELS, MEASURE_LABELS, is_better
+from geval.improving.locked_rule import (
+    LEAST_SHARE,
+    LOOKS,
+    MOST_LOOKS,
+    MOST_SHARE,
+    SHARE,
+    is_locked,
+    which_are_locked,
+)
 
 
 class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
@@ -39,11 +44,11 @@ class LockedDocuments(models.Model):
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="locked")
     share = models.FloatField(
-        default=0.4, validators=[MinValueValidator(LEAST_SHARE), MaxValueValidator(MOST_SHARE)]
+        default=SHARE, validators=[MinValueValidator(LEAST_SHARE), MaxValueValidator(MOST_SHARE)]
     )
     seed = models.CharField(max_length=32)
     looks_allowed = models.PositiveSmallIntegerField(
-        default=5, validators=[MinValueValidator(1), MaxValueValidator(MOST_LOOKS)]
+        default=LOOKS, validators=[MinValueValidator(1), MaxValueValidator(MOST_LOOKS)]
     )
     locked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -197,9 +202,9 @@ class Change(models.TextChoices):
     WORDING = "wording", "Wording"
     EXAMPLES = "examples", "Rated examples"
     SCORING = "scoring", "Scoring"
-    CHOICE = "choice", "Another judge"
-    PANEL = "panel", "Panel"
-    CALIBRATION = "calibration", "Calibration map"
+    CHOICE = "choice", CHANGE_LABELS["choice"]
+    PANEL = "panel", CHANGE_LABELS["panel"]
+    CALIBRATION = "calibration", CHANGE_LABELS["calibration"]
 
 
 # The states of a search that is not over.
@@ -325,8 +330,8 @@ class Candidate(models.Model):
     """
 
     class Measure(models.TextChoices):
-        RANK = "rank", "rho"
-        DISTANCE = "distance", "distance"
+        RANK = "rank", MEASURE_LABELS["rank"]
+        DISTANCE = "distance", MEASURE_LABELS["distance"]
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="candidates")
     change = models.CharField(max_length=20, choices=Change)
@@ -366,9 +371,7 @@ class Candidate(models.Model):
     @property
     def is_better_on_training(self) -> bool:
         """Whether it gains on training documents; a map has to beat the best constant as well."""
-        constant = self.training.get("constant")
-        beats_constant = constant is None or self.training["candidate"] < constant
-        return self.training["gain"] > 0 and beats_constant
+        return is_better(self.training)
 
 
 class Look(models.Model):
@@ -402,6 +405,11 @@ class Look(models.Model):
 
     def __str__(self) -> str:
         return f"look {self.pk}: {self.outcome}"
+
+    @property
+    def measure(self) -> str:
+        """What the change should improve."""
+        return self.candidate.measure
 
     @property
     def person(self) -> str:

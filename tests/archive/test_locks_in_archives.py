@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotations.models import Rating
-from assurance.improving.arms import ImproveError
 from assurance.improving.certificate import certificate
 from assurance.improving.looking import look, looks_taken
 from assurance.improving.work import request_search, work_on_search
@@ -33,6 +32,7 @@ from evaluations.projects.archive.read import ArchiveError, read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.report import build_report
+from geval.improving.ground import ImproveError
 from tests.archive.test_hostile_archives import edited, setting
 from tests.improving.conftest import criterion, judge, locked, rated_project
 

@@ -7,12 +7,12 @@ import pytest
 
 from assurance.improving.adopting import adopt
 from assurance.improving.arms import ground_of
-from assurance.improving.looking import values_of
 from assurance.improving.work import request_search, work_on_search
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import RunState, Score
 from geval.evaluators.base import Corpus, Item, SettingsError
 from geval.evaluators.formula import CriterionFormula, Formula
+from geval.improving.proving import values_of
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptError, PromptParts

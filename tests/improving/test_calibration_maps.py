@@ -10,11 +10,13 @@ from django.urls import reverse
 from scipy import stats
 
 from assurance.improving.arms import ground_of
-from assurance.improving.certificate import certificate, outcome_in_words
-from assurance.improving.looking import look, values_of
+from assurance.improving.certificate import certificate
+from assurance.improving.looking import look
 from assurance.improving.work import request_search, work_on_search
 from evaluations.models import Candidate, Criterion, Judge, LockedDocuments, Look, Project
 from geval.evaluators.formula import CriterionFormula
+from geval.improving.proving import values_of
+from geval.improving.words import outcome_in_words
 from geval.statistics.calibration import nearest_to_all
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ from assurance.improving.looking import look
 from assurance.improving.work import request_search, work_on_search
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project
-from evaluations.models.locked_rule import is_locked
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
+from geval.improving.locked_rule import is_locked
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_text
 

@@ -5,11 +5,11 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assurance.improving.arms import ImproveError
 from assurance.improving.looking import usable_lock
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
 from evaluations.models import LockedDocuments
-from evaluations.models.locked_rule import is_locked, which_are_locked
+from geval.improving.ground import ImproveError
+from geval.improving.locked_rule import is_locked, which_are_locked
 
 pytestmark = pytest.mark.django_db
 

@@ -8,15 +8,17 @@ from scipy import stats
 
 from annotations.models import Rating
 from assurance.improving.adopting import adopt
-from assurance.improving.arms import ImproveError, ground_of
-from assurance.improving.certificate import certificate, not_tried, outcome_in_words
+from assurance.improving.arms import ground_of
+from assurance.improving.certificate import certificate, not_tried
 from assurance.improving.looking import look
 from assurance.improving.work import neglected_searches, request_search, work_on_search
 from evaluations.corpus.locks.locking import unlock_documents
 from evaluations.models import Candidate, Change, ErrandState, Look, Score, Search
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import FREE_CHANGES
-from evaluations.models.locked_rule import is_locked
+from geval.improving.ground import ImproveError
+from geval.improving.locked_rule import is_locked
+from geval.improving.words import outcome_in_words
 from geval.statistics.shrinking import shrunken
 
 pytestmark = pytest.mark.django_db

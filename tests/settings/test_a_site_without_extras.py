@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from assurance.improving.arms import ImproveError
 from assurance.improving.work import request_search
 from evaluations.corpus.locks.locking import lock_documents
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
@@ -20,6 +19,7 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import ApiToken, Change, Judge, Project, RunState
 from evaluations.models.tokens import new_token
 from geval.evaluators.registry import evaluators
+from geval.improving.ground import ImproveError
 from geval.reproduction import DATASETS, coco
 from tests.conftest import CHECKOUT
 from tests.hiding import EXTRAS, finders

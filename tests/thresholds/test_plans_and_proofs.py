@@ -11,14 +11,14 @@ from scipy import stats
 from annotations.planning import selection
 from annotations.views import plans as plan_pages
 from assurance.improving import looking
-from assurance.improving.arms import ImproveError
-from assurance.improving.search import check_size
 from assurance.instrument import studies
 from assurance.instrument.studies import StudyError, make_study
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Criterion, Judge, Project
 from geval.evaluators.base import Corpus, Item
 from geval.evaluators.ensemble import Ensemble
+from geval.improving.ground import ImproveError
+from geval.improving.search import check_size
 from geval.llm.item_texts import Texts
 from geval.llm.scoring import Scored
 from geval.reports import requirements
@@ -119,7 +119,10 @@ def test_all_looks_share_one_error(value: float, expected: bool) -> None:
 
 def is_searched(training: int, locked: int) -> bool:
     ground: Any = SimpleNamespace(
-        training=range(training), locked=range(locked), criterion="c", judge="j"
+        training=range(training),
+        locked=range(locked),
+        criterion=SimpleNamespace(name="c"),
+        judge=SimpleNamespace(label="j"),
     )
     try:
         check_size(ground)

@@ -11,9 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from assurance.improving.adopting import adopt
-from assurance.improving.arms import ImproveError
 from assurance.improving.certificate import (
-    MAP_CLAIM,
     candidate_json,
     not_tried,
     search_json,
@@ -30,8 +28,6 @@ from assurance.improving.work import (
     work_on_search,
 )
 from evaluations.corpus.locks.locking import (
-    LOOKS,
-    SHARE,
     drawn_before,
     lock_documents,
     locked_of,
@@ -52,6 +48,9 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import FREE_CHANGES
+from geval.improving.ground import ImproveError
+from geval.improving.locked_rule import LOOKS, SHARE
+from geval.improving.words import MAP_CLAIM
 from geval.statistics.proof import Outcome
 
 LOCKED = (

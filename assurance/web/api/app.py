@@ -3,12 +3,12 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
 
-from assurance.improving.arms import ImproveError
 from assurance.instrument.studies import StudyError
 from assurance.web.api.certificates import router as certificates
 from assurance.web.api.improving import router as improving
 from assurance.web.api.instrument import router as instrument
 from evaluations.web.api.problems import problem
+from geval.improving.ground import ImproveError
 from geval.reports.requirements import RequirementError
 
 

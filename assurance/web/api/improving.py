@@ -23,12 +23,13 @@ from assurance.improving.work import (
     request_search,
     resume_search,
 )
-from evaluations.corpus.locks.locking import LOOKS, SHARE, lock_documents
+from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Candidate, LockedDocuments, Project, Search
-from evaluations.models.improving import FREE_CHANGES, LEAST_SHARE, MOST_LOOKS, MOST_SHARE
+from evaluations.models.improving import FREE_CHANGES
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
+from geval.improving.locked_rule import LEAST_SHARE, LOOKS, MOST_LOOKS, MOST_SHARE, SHARE
 
 router = Router()
 ID = Field(le=2**63 - 1)

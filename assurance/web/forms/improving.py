@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 
 from assurance.improving.work import Limits
-from evaluations.corpus.locks.locking import LOOKS, SHARE
 from evaluations.models import Change, Criterion, Judge, Project
-from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES, MOST_LOOKS
+from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
+from geval.improving.locked_rule import LOOKS, MOST_LOOKS, SHARE
 from geval.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 

@@ -12,8 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from assurance.improving.adopting import adopt
-from assurance.improving.arms import ImproveError
-from assurance.improving.certificate import certificate, outcome_in_words
+from assurance.improving.certificate import certificate
 from assurance.improving.estimating import SearchEstimate, estimate_search
 from assurance.improving.looking import finish_looks, look_on_page, pending_looks
 from assurance.improving.page import improve_page
@@ -38,6 +37,8 @@ from evaluations.models import Candidate, Criterion, Judge, Project, WorkerHeart
 from evaluations.people.access import EDITORS, OWNERS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.web.polling import STOP_POLLING
+from geval.improving.ground import ImproveError
+from geval.improving.words import outcome_in_words
 from geval_site.queues import RUNS
 
 

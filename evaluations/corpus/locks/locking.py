@@ -20,9 +20,8 @@ from evaluations.corpus.locks.draws import (
 )
 from evaluations.models import LockedDocuments, LockEvent, Project
 from evaluations.models.improving import EventKind
+from geval.improving.locked_rule import LOOKS, SHARE
 
-SHARE = 0.4
-LOOKS = 5
 DRAWS_LOCK = 0x64726177  # any constant: one draw at a time
 
 

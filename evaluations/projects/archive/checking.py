@@ -19,9 +19,6 @@ from annotations.models import CampaignState, GoalKind, ParticipantState
 from evaluations.models import Judge
 from evaluations.models.certificate_content import first_problem
 from evaluations.models.improving import (
-    LEAST_SHARE,
-    MOST_LOOKS,
-    MOST_SHARE,
     OPEN_STATES,
     EventKind,
 )
@@ -38,6 +35,7 @@ from geval.evaluators.base import EvaluatorError, SettingsError
 from geval.evaluators.formula import CriterionFormula
 from geval.evaluators.registry import make_evaluator
 from geval.files.limits import has_more_names, is_too_deep, too_deep
+from geval.improving.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.scales import is_number, problems_of_scale
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
 from evaluations.models.certificate_content import CertificateContent
-from evaluations.models.improving import LEAST_SHARE, MOST_LOOKS, MOST_SHARE, Change
+from evaluations.models.improving import Change
 from evaluations.models.run_parameters import RunParameters
+from geval.improving.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 from geval.llm.request_options import RequestOptions
 
 

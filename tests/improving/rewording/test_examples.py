@@ -20,9 +20,9 @@ from evaluations.models import (
     Judge,
     LockedDocuments,
 )
-from evaluations.models.locked_rule import is_locked
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting
+from geval.improving.locked_rule import is_locked
 from geval.llm.item_texts import Texts
 from geval.llm.prompt_examples import example_block
 from geval.llm.prompts import render

@@ -10,7 +10,6 @@ from django.db.models import F
 
 from annotations.models import Rating
 from assurance.improving.adopting import adopt
-from assurance.improving.arms import ImproveError
 from assurance.improving.looking import look
 from assurance.improving.trials import spent_on
 from assurance.improving.work import (
@@ -35,9 +34,10 @@ from evaluations.models import (
     Project,
     Search,
 )
-from evaluations.models.locked_rule import is_locked
 from evaluations.reports.data import load_data
 from geval.evaluators.wording import wordings_in
+from geval.improving.ground import ImproveError
+from geval.improving.locked_rule import is_locked
 from geval.standin.planted import BEST, VAGUE
 from tests.improving.rewording.doing import LIMITS, forget, reworded, work_on_look
 from tests.processes import free_port

@@ -4,6 +4,11 @@ can be proven. Pure."""
 import hashlib
 from collections.abc import Sequence
 
+# Of the documents, how many are locked unless somebody says it, and how few and many may be.
+SHARE, LEAST_SHARE, MOST_SHARE = 0.4, 0.1, 0.9
+# How often they may be looked at.
+LOOKS, MOST_LOOKS = 5, 40
+
 
 def is_locked(doc_id: str, *, seed: str, share: float) -> bool:
     """Whether a document is locked: by a hash of its id and the seed, so that later documents fall

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from assurance.improving.arms import Arm, Ground, ImproveError
-from evaluations.models import Candidate, Change
 from geval.evaluators.formula import CriterionFormula, Member
+from geval.improving.changes import FreeChange, Measure, is_better
+from geval.improving.ground import Arm, Ground, ImproveError
 from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
 from geval.statistics.layout import complete
 from geval.statistics.panel import Arms, Chosen, choose, effective_votes
@@ -22,25 +22,25 @@ from geval.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 SEED = 0
 # By how much a map rises over the range of scores where it is flat, as a share of the ratings'.
 RISE = 1e-4
-RANK, DISTANCE = Candidate.Measure.RANK, Candidate.Measure.DISTANCE
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundChange:
     """A change that may be better than today's judge.
 
-    It is a formula, or a wording: the id of a proposal. `today` and `candidate` are values on
-    training documents, the candidate's by cross-validation; `gain` is positive for the better,
-    whatever is measured. `constant` is the best constant's distance, where distance is measured.
+    It is a formula, or on a site a wording: the id of a proposal. `today` and `candidate` are
+    values on training documents, the candidate's by cross-validation; `gain` is positive for the
+    better, whatever is measured. `constant` is the best constant's distance, where distance is
+    measured.
     """
 
-    change: Change
+    change: str
     title: str
     formula: CriterionFormula | None
     today: float
     candidate: float
     documents: int
-    measure: str = RANK
+    measure: str = Measure.RANK
     description: str = ""
     proposal: int | None = None
     constant: float | None = None
@@ -48,10 +48,15 @@ class Found:
     @property
     def gain(self) -> float:
         gain = self.candidate - self.today
-        return -gain if self.measure == DISTANCE else gain
+        return -gain if self.measure == Measure.DISTANCE else gain
+
+    @property
+    def is_better_on_training(self) -> bool:
+        """Whether it gains on training documents; a map has to beat the best constant as well."""
+        return is_better(self.training())
 
     def training(self) -> dict[str, Any]:
-        """As a candidate's row holds it."""
+        """As a site's row of it, and JSON, hold it."""
         return {
             "today": self.today,
             "candidate": self.candidate,
@@ -75,7 +80,7 @@ class Power:
 class Searched:
     """What a search found, best first, and what it rested on."""
 
-    candidates: list[Found]
+    candidates: list[FoundChange]
     training: int
     locked: int
     today: float | None
@@ -89,9 +94,9 @@ def search(ground: Ground, changes: Sequence[str]) -> Searched:
         ImproveError: too few documents were rated.
     """
     check_size(ground)
-    found = [one for change in changes for one in _TRIED[Change(change)](ground)]
+    tried = [better for change in changes for better in _TRIED[FreeChange(change)](ground)]
     return Searched(
-        sorted(found, key=lambda one: (one.measure == DISTANCE, -one.gain)),
+        sorted(tried, key=lambda each: (each.measure == Measure.DISTANCE, -each.gain)),
         len(ground.training),
         len(ground.locked),
         _mean(ground.rho_of_today),
@@ -110,8 +115,9 @@ def check_size(ground: Ground) -> None:
             missing.append(f"{count} of {least} {what} documents")
     if missing:
         raise ImproveError(
-            f"On {ground.criterion} too few documents have ratings and {ground.judge}'s scores:"
-            f" {' and '.join(missing)}. Rate more documents, locked ones too."
+            f"On {ground.criterion.name} too few documents have ratings and"
+            f" {ground.judge.label}'s scores: {' and '.join(missing)}. Rate more documents,"
+            " locked ones too."
         )
 
 
@@ -142,7 +148,7 @@ def _spread(ground: Ground, arm: Arm) -> float | None:
     return float(known.std(ddof=1)) if len(known) > 2 and np.ptp(known) else None
 
 
-def _choice(ground: Ground) -> list[Found]:
+def _choice(ground: Ground) -> list[FoundChange]:
     """The single judge that ranks best, if it is another one."""
     if not ground.arms:
         return []
@@ -153,11 +159,11 @@ def _choice(ground: Ground) -> list[Found]:
         return []
     formula = _on_scale(arms, ground, chosen)
     return [
-        _ranked(ground, Change.CHOICE, arm.name, formula, chosen, "the best of all on training")
+        _ranked(ground, FreeChange.CHOICE, arm.name, formula, chosen, "the best of all on training")
     ]
 
 
-def _panel(ground: Ground) -> list[Found]:
+def _panel(ground: Ground) -> list[FoundChange]:
     if len(ground.arms) < 2:
         return []
     arms, documents = ground.learnable
@@ -170,20 +176,20 @@ def _panel(ground: Ground) -> list[Found]:
     judges = {ground.arms[at].judge.name for at in members}
     about = f"{len(members)} scores of {len(judges)} judges{worth}"
     formula = _on_scale(arms, ground, chosen)
-    return [_ranked(ground, Change.PANEL, f"Panel of {len(judges)}", formula, chosen, about)]
+    return [_ranked(ground, FreeChange.PANEL, f"Panel of {len(judges)}", formula, chosen, about)]
 
 
 def _ranked(
     ground: Ground,
-    change: Change,
+    change: FreeChange,
     title: str,
     formula: CriterionFormula,
     chosen: Chosen,
     description: str,
-) -> Found:
+) -> FoundChange:
     today, own = ground.rho_of_today, chosen.by_document
     both = ~np.isnan(today) & ~np.isnan(own)
-    return Found(
+    return FoundChange(
         change, title, formula, _mean(today) or 0.0, _mean(own) or 0.0, int(both.sum()),
         description=description,
     )  # fmt: skip
@@ -212,7 +218,7 @@ def _on_scale(arms: Arms, ground: Ground, chosen: Chosen) -> CriterionFormula:
     )
 
 
-def _calibration(ground: Ground) -> list[Found]:
+def _calibration(ground: Ground) -> list[FoundChange]:
     """The monotonic map that brings today's scores nearest to people's."""
     outputs, (human, own) = ground.on(ground.training, ground.human, ground.today)
     outputs, (human, own) = complete(outputs, human, own)
@@ -225,14 +231,14 @@ def _calibration(ground: Ground) -> list[Found]:
         points=_points(isotonic(own, human), float(np.ptp(human)) or 1.0),
     )
     return [
-        Found(
-            Change.CALIBRATION,
+        FoundChange(
+            FreeChange.CALIBRATION,
             "Calibration map",
             formula,
             error.before,
             error.after,
             int(outputs.documents_with().sum()),
-            measure=DISTANCE,
+            measure=Measure.DISTANCE,
             description="brings scores nearer to people's, and keeps their order",
             constant=error.constant,
         )
@@ -255,10 +261,10 @@ def _points(fitted: Isotonic, ratings: float) -> tuple[tuple[float, float], ...]
     return tuple(zip(xs.tolist(), ys.tolist(), strict=True))
 
 
-_TRIED: dict[Change, Callable[[Ground], list[Found]]] = {
-    Change.CHOICE: _choice,
-    Change.PANEL: _panel,
-    Change.CALIBRATION: _calibration,
+_TRIED: dict[FreeChange, Callable[[Ground], list[FoundChange]]] = {
+    FreeChange.CHOICE: _choice,
+    FreeChange.PANEL: _panel,
+    FreeChange.CALIBRATION: _calibration,
 }
 
 

@@ -1,0 +1,190 @@
+"""What a search has to choose from: ratings on a criterion and the scores of judges, divided into
+training and locked documents."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.reports.samples import about_proof
+from geval.reports.subjects import CriterionLike, JudgeLike
+from geval.statistics.jackknife import documents_counting
+from geval.statistics.layout import Outputs, complete
+from geval.statistics.panel import Arms
+from geval.statistics.same_documents import ranked_by_document
+from geval.statistics.types import FloatArray, IntArray
+
+# Each costs a row and a column of every document's products.
+MOST_ARMS = 100
+
+
+class ImproveError(Exception):
+    """Nothing can be searched or proven; says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A judge's scores on a criterion (empty: they count for every one); shape (outputs,), NaN for
+    missing."""
+
+    judge: JudgeLike
+    criterion: str
+    scores: FloatArray
+
+    @property
+    def name(self) -> str:
+        return f"{self.judge.label} on {self.criterion}" if self.criterion else self.judge.label
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A judge on a criterion beside everything that could take its place.
+
+    `outputs` are by session where documents are turns of one. `human`, `today` and `output_ids`
+    have shape (outputs,), NaN for missing; `training` and `locked` are positions of documents;
+    `left_out` says of judges why they are no arms. `weight` has shape (outputs,), for how many
+    outputs each rated one stands, None where all stand for as many: a proof speaks of all that
+    could be drawn, while a search learns from what was rated. `sample` says so in sentences.
+    """
+
+    judge: JudgeLike
+    criterion: CriterionLike
+    outputs: Outputs
+    human: FloatArray
+    today: FloatArray
+    arms: tuple[Arm, ...]
+    training: IntArray
+    locked: IntArray
+    left_out: dict[str, str]
+    weight: FloatArray | None = None
+    sample: tuple[str, ...] = ()
+    output_ids: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    unit_names: tuple[str, ...] = ()
+
+    @cached_property
+    def rho_of_today(self) -> FloatArray:
+        """Spearman's rho of today's judge in each training document; shape (training,)."""
+        return self.rho_on_training(self.today)
+
+    @cached_property
+    def learnable(self) -> tuple[Arms, IntArray]:
+        """The arms on training documents, and these documents; locked ones are not there at all."""
+        outputs, (human, *scores) = self.on(
+            self.training, self.human, *(arm.scores for arm in self.arms)
+        )
+        outputs, (human, *scores) = complete(outputs, human, *scores)
+        arms = Arms(outputs, human, np.stack(scores))
+        return arms, np.flatnonzero(outputs.documents_with())
+
+    @cached_property
+    def counting(self) -> int:
+        """How many locked documents a proof rests on; of a sample, how many with equal weights tell
+        as much."""
+        is_there = np.isin(self.outputs.document, self.locked) & ~np.isnan(self.human + self.today)
+        return documents_counting(self.outputs.weighted(self.weight).part(is_there))
+
+    def rho_on_training(self, scores: FloatArray) -> FloatArray:
+        """Spearman's rho of scores in each training document that people rank, 0 where they tie
+        all outputs; shape (training,)."""
+        outputs, (human, own) = self.on(self.training, self.human, scores)
+        return ranked_by_document(outputs, human, own)[self.training]
+
+    def on(self, documents: IntArray, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
+        """The outputs of some documents as they were rated, and values of them."""
+        chosen = np.isin(self.outputs.document, documents)
+        return self.outputs.part(chosen), [side[chosen] for side in values]
+
+
+def ground_in(
+    data: ReportData,
+    judges: Sequence[JudgeLike],
+    judge: JudgeLike,
+    criteria: Sequence[CriterionLike],
+    criterion: CriterionLike,
+    locked: Callable[[Sequence[str]], Sequence[bool]],
+    *,
+    fitted: Collection[int] = (),
+) -> Ground:
+    """What there is to improve a judge on a criterion.
+
+    Args:
+        judges: those that may take its place.
+        locked: of each of some documents or sessions whether it is locked.
+        fitted: the ids of judges that are fitted to ratings.
+
+    Raises:
+        ImproveError: the judge has no scores there, or nobody has rated.
+    """
+    today = data.judges.get((criterion.pk, judge.pk))
+    if today is None:
+        raise ImproveError(f"{judge.label} has no scores on {criterion.name}; run it first.")
+    human = data.humans[criterion.pk].mean
+    counting = ~np.isnan(human) & ~np.isnan(today)
+    if not counting.any():
+        raise ImproveError(
+            f"Nobody has rated outputs on {criterion.name} that {judge.label} scored."
+        )
+    arms, left_out = _arms(data, judges, criterion, criteria, counting, fitted)
+    rated = data.units.documents_with(counting)
+    is_locked = np.array(locked(data.names_of_units), dtype=bool)
+    return Ground(
+        judge=judge,
+        criterion=criterion,
+        outputs=data.units,
+        human=human,
+        today=today,
+        arms=arms,
+        training=np.flatnonzero(rated & ~is_locked),
+        locked=np.flatnonzero(rated & is_locked),
+        left_out=left_out,
+        weight=data.humans[criterion.pk].weight,
+        sample=about_proof(data.humans[criterion.pk]),
+        output_ids=data.output_ids,
+        unit_names=data.names_of_units,
+    )
+
+
+def _arms(
+    data: ReportData,
+    judges: Sequence[JudgeLike],
+    criterion: CriterionLike,
+    criteria: Sequence[CriterionLike],
+    counting: np.ndarray,
+    fitted: Collection[int],
+) -> tuple[tuple[Arm, ...], dict[str, str]]:
+    """The scores that cover every output that counts. The criterion's own come first."""
+    kept: list[Arm] = []
+    left_out: dict[str, str] = {}
+    for judge in judges:
+        if judge.pk in fitted:
+            left_out[judge.label] = "fitted to ratings, perhaps of locked documents"
+            continue
+        own = data.judges.get((criterion.pk, judge.pk))
+        arms = _arms_of(data, judge, criterion, criteria)
+        covering = [arm for arm in arms if not np.isnan(arm.scores[counting]).any()]
+        if not covering:
+            left_out[judge.label] = (
+                "no scores" if own is None else "scores are missing for outputs that count"
+            )
+        kept += [arm for arm in covering if np.ptp(arm.scores[counting]) > 0]
+    kept.sort(key=lambda arm: arm.criterion not in ("", criterion.name))
+    for arm in kept[MOST_ARMS:]:
+        left_out[arm.name] = f"only {MOST_ARMS} are looked at, those on {criterion.name} first"
+    return tuple(kept[:MOST_ARMS]), left_out
+
+
+def _arms_of(
+    data: ReportData, judge: JudgeLike, criterion: CriterionLike, criteria: Sequence[CriterionLike]
+) -> list[Arm]:
+    """A judge's scores on each criterion; one arm for scores that count for every one."""
+    scores = {
+        each.name: data.judges[each.pk, judge.pk]
+        for each in criteria
+        if (each.pk, judge.pk) in data.judges
+    }
+    first, *others = scores.values() or [np.empty(0)]
+    if others and all(np.array_equal(first, other, equal_nan=True) for other in others):
+        return [Arm(judge, criterion.name, first)]
+    return [Arm(judge, name, values) for name, values in scores.items()]

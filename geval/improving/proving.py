@@ -1,0 +1,122 @@
+"""What the locked documents say of a change."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from geval.evaluators.formula import CriterionFormula
+from geval.improving.changes import Measure
+from geval.improving.ground import Ground, ImproveError
+from geval.statistics.calibration import nearest_to_all
+from geval.statistics.proof import (
+    AgainstConstant,
+    Proof,
+    confidence_of,
+    gain_in_distance,
+    gain_in_rank,
+)
+from geval.statistics.same_documents import Ranked
+from geval.statistics.types import FloatArray
+
+
+@dataclass(frozen=True)
+class LookResult:
+    """What came out of a look, as a site's row and a lock's file hold it.
+
+    `value` and `today` are of the candidate and of today's judge. `ranked` has in how many
+    documents people (`documents`), the candidate and today's judge (`today`) rank anything, None
+    where distances are compared; then `constant` has the best constant's `value`, its `distance`
+    from people and by how much the candidate comes nearer: `gain`, `low`, `high`.
+    """
+
+    measure: str
+    outcome: str
+    documents: int
+    value: float | None
+    today: float | None
+    gain: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    reason: str
+    ranked: dict[str, int] | None
+    constant: dict[str, float | None] | None
+
+    @classmethod
+    def of(cls, proof: Proof, measure: str) -> Self:
+        low, high = proof.interval.ends or (None, None)
+        return cls(
+            measure=measure,
+            outcome=proof.outcome.value,
+            documents=proof.documents,
+            value=proof.candidate.value,
+            today=proof.today.value,
+            gain=proof.gain.value,
+            low=low,
+            high=high,
+            confidence=proof.confidence,
+            reason=proof.gain.reason or proof.interval.reason,
+            ranked=None if proof.ranked is None else _ranked(proof.ranked),
+            constant=None if proof.constant is None else _constant(proof.constant),
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """Everything but what was measured, which a site's row has from its candidate."""
+        return {name: value for name, value in vars(self).items() if name != "measure"}
+
+
+def proof_of(ground: Ground, measure: str, own: FloatArray, *, looks: int) -> Proof:
+    """What the locked documents say of a candidate; their outputs count by their weights.
+
+    Args:
+        own: its values, shape (outputs,).
+        looks: how many are allowed, which share the error.
+    """
+    outputs = ground.outputs.weighted(ground.weight)
+    is_locked = np.isin(outputs.document, ground.locked)
+    human, today, own = (side[is_locked] for side in (ground.human, ground.today, own))
+    outputs, confidence = outputs.part(is_locked), confidence_of(looks, 1)
+    if measure == Measure.RANK:
+        return gain_in_rank(outputs, human, own, today, confidence=confidence)
+    _, (ratings, scores) = ground.on(ground.training, ground.human, ground.today)
+    constant = nearest_to_all(ratings[~np.isnan(ratings + scores)])
+    return gain_in_distance(outputs, human, own, today, confidence=confidence, constant=constant)
+
+
+def values_of(ground: Ground, formula: CriterionFormula) -> FloatArray:
+    """A formula's value of each output; shape (outputs,), NaN where a member gave no score.
+
+    Raises:
+        ImproveError: a member's scores are no longer there.
+    """
+    by_name = {(arm.judge.name, arm.criterion): arm.scores for arm in ground.arms}
+    by_name.setdefault((ground.judge.name, ground.criterion.name), ground.today)
+    missing = [m.judge for m in formula.members if (m.judge, m.criterion) not in by_name]
+    if missing:
+        raise ImproveError(f"{missing[0]} no longer has the scores that this change needs.")
+    scores = np.stack([by_name[m.judge, m.criterion] for m in formula.members])
+    value: FloatArray = formula.of(scores)
+    return value
+
+
+def all_looks_used(looks: int) -> str:
+    """Why no look is given."""
+    return (
+        f"All {looks} looks at the locked documents are used. More would prove too much by chance."
+    )
+
+
+def _ranked(ranked: Ranked) -> dict[str, int]:
+    return {"documents": ranked.documents, "candidate": ranked.first, "today": ranked.second}
+
+
+def _constant(beside: AgainstConstant) -> dict[str, float | None]:
+    low, high = beside.interval.ends or (None, None)
+    return {
+        "value": beside.value,
+        "distance": beside.distance,
+        "gain": beside.gain,
+        "low": low,
+        "high": high,
+    }

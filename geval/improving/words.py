@@ -1,0 +1,136 @@
+"""What a search and a look say, in words: those of a site's pages, of its commands and of the
+library."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from geval.improving.changes import MEASURE_LABELS, Measure
+from geval.reports.words import ranked_in_words
+from geval.statistics.proof import Outcome
+from geval.statistics.same_documents import Ranked
+from geval.statistics.shrinking import shrunken
+from geval.texts.numbers import signed
+
+_DIGITS = 3
+MAP_CLAIM = "its numbers fit people's scale better; it ranks as before"
+
+
+class LookLike(Protocol):
+    """What came out of a look: a site's row, or `LookResult`, which says what each is."""
+
+    @property
+    def measure(self) -> str: ...
+
+    @property
+    def outcome(self) -> str: ...
+
+    @property
+    def documents(self) -> int: ...
+
+    @property
+    def value(self) -> float | None: ...
+
+    @property
+    def today(self) -> float | None: ...
+
+    @property
+    def gain(self) -> float | None: ...
+
+    @property
+    def low(self) -> float | None: ...
+
+    @property
+    def high(self) -> float | None: ...
+
+    @property
+    def confidence(self) -> float: ...
+
+    @property
+    def reason(self) -> str: ...
+
+    @property
+    def ranked(self) -> Any: ...
+
+    @property
+    def constant(self) -> Any: ...
+
+
+def sentence(title: str, measure: str, training: Mapping[str, Any], look: LookLike | None) -> str:
+    """What a change gives on training documents, and what its look says, in one sentence."""
+    distance = training.get("constant")
+    always = "" if distance is None else f" (always the same score: {distance:.2f})"
+    tried = (
+        f"{title}: {MEASURE_LABELS[measure]} {training['today']:.2f} →"
+        f" {training['candidate']:.2f} on {training['documents']} training documents{always}"
+    )
+    if look is None:
+        return f"{tried}; not looked at."
+    return f"{tried}; {outcome_in_words(look)}."
+
+
+def outcome_in_words(look: LookLike) -> str:
+    """What a look says, such as "proven: gain +0.05 [+0.01, +0.09] on 40 locked documents"; of a
+    map also what is claimed, and the best constant."""
+    if look.gain is None:
+        return f"{look.outcome}: {look.reason}"
+    is_map = look.measure == Measure.DISTANCE
+    claim = f"{MAP_CLAIM}; " if is_map and look.outcome == Outcome.PROVEN else ""
+    distance = f" ({look.today:.2f} → {look.value:.2f} from people)" if is_map else ""
+    clauses = (likely_in_words(look), ranks_of(look), constant_of(look))
+    following = "".join(f"; {clause}" for clause in clauses if clause)
+    return (
+        f"{look.outcome}: {claim}gain {signed(look.gain, _DIGITS)}"
+        f"{_ends(look.low, look.high, look.reason)}{distance} on {look.documents} locked"
+        f" documents, {look.confidence:.1%} interval{following}"
+    )
+
+
+def likely_gain(look: LookLike) -> float | None:
+    """Of a proven gain, how large it is likely to be: those that prove are exaggerated by chance.
+    None for other looks."""
+    if look.outcome != Outcome.PROVEN or look.gain is None or look.low is None:
+        return None
+    documents = look.ranked["documents"] if look.ranked else look.documents
+    return shrunken(
+        look.gain, look.gain - look.low, confidence=look.confidence, freedom=documents - 1
+    )
+
+
+def likely_in_words(look: LookLike) -> str:
+    """The same, such as "likely about +0.03, as gains that prove are exaggerated"."""
+    gain = likely_gain(look)
+    if gain is None:
+        return ""
+    return f"likely about {signed(gain, _DIGITS)}, as gains that prove are exaggerated"
+
+
+def _ends(low: float | None, high: float | None, reason: str = "") -> str:
+    """An interval, to follow a gain."""
+    if low is None or high is None:
+        return f" (no interval: {reason})" if reason else ""
+    return f" [{signed(low, _DIGITS)}, {signed(high, _DIGITS)}]"
+
+
+def constant_of(look: LookLike) -> str:
+    """How the best constant does on the locked documents, and the candidate against it, such as
+    "always 4: 0.62 from people, against which it gains +0.06 [+0.02, +0.10]"; empty where ranks are
+    compared."""
+    if look.measure != Measure.DISTANCE or look.gain is None:
+        return ""
+    constant = look.constant
+    if constant is None:
+        return "not compared with the best constant"
+    is_beaten = constant["low"] is not None and constant["low"] > 0
+    against = "against which it gains" if is_beaten else "which it is not shown to beat:"
+    return (
+        f"always {constant['value']:g}: {constant['distance']:.2f} from people, {against}"
+        f" {signed(constant['gain'], _DIGITS)}{_ends(constant['low'], constant['high'])}"
+    )
+
+
+def ranks_of(look: LookLike) -> str:
+    """In how many documents each of the two judges ranks anything; empty where it is not known."""
+    if not look.ranked:
+        return ""
+    ranked = Ranked(look.ranked["documents"], look.ranked["candidate"], look.ranked["today"])
+    return ranked_in_words(ranked, "the candidate", "today’s judge")
