@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from geval.evaluating.evaluating import evaluate as evaluate
     from geval.evaluating.evaluation import Evaluation as Evaluation
     from geval.evaluating.judging import EvaluationError as EvaluationError
+    from geval.improving.ground import ImproveError as ImproveError
+    from geval.improving.improvement import Improvement as Improvement
+    from geval.improving.improving import improve as improve
     from geval.measuring.certifying import Certification as Certification
     from geval.measuring.certifying import certify as certify
     from geval.measuring.comparing import Comparison as Comparison
@@ -32,6 +35,9 @@ _HOMES = {
     "evaluate": "geval.evaluating.evaluating",
     "Evaluation": "geval.evaluating.evaluation",
     "EvaluationError": "geval.evaluating.judging",
+    "improve": "geval.improving.improving",
+    "Improvement": "geval.improving.improvement",
+    "ImproveError": "geval.improving.ground",
     "certify": "geval.measuring.certifying",
     "Certification": "geval.measuring.certifying",
     "compare": "geval.measuring.comparing",
@@ -44,8 +50,9 @@ _HOMES = {
     "QuestionError": "geval.measuring.reading",
 }
 __all__ = [
-    "Certification", "Comparison", "Evaluation", "EvaluationError", "InputError", "Measurement",
-    "Plan", "QuestionError", "certify", "compare", "evaluate", "measure", "plan", "pull",
+    "Certification", "Comparison", "Evaluation", "EvaluationError", "ImproveError", "Improvement",
+    "InputError", "Measurement", "Plan", "QuestionError", "certify", "compare", "evaluate",
+    "improve", "measure", "plan", "pull",
 ]  # fmt: skip
 
 

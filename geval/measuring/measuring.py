@@ -60,12 +60,23 @@ def measure(
     ('quality', 120, 2)
     """
     naming = Naming(as_names(human), as_names(judge), criterion or "", document or "", system or "")
+    rows, scales = rows_and_scales(source, naming, scale=scale, sheet=sheet, ask=ask)
+    return measure_rows(rows, scales, level=level, coefficient=coefficient)
+
+
+def rows_and_scales(
+    source: Source,
+    naming: Naming,
+    *,
+    scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+    sheet: str = "",
+    ask: Ask = nobody,
+) -> tuple[list[Row], dict[str, Scale]]:
+    """The rows of a source that count, and the scales that were given, as `measure` takes both."""
     with input_files(source, sheet=sheet) as files:
         rows = list(rows_of(files, naming, ask))
     given = getattr(source, "scales", None) if scale is None else scale
-    return measure_rows(
-        list(_counting(rows, naming)), _scales(given, rows), level=level, coefficient=coefficient
-    )
+    return list(_counting(rows, naming)), _scales(given, rows)
 
 
 def measure_rows(

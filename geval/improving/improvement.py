@@ -1,0 +1,229 @@
+"""What `geval.improve` gives: a change of a judge, and what locked documents say of it."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from geval.improving.changes import CHANGE_LABELS, NOTHING_BETTER
+from geval.improving.ground import Ground, ImproveError
+from geval.improving.lock_file import LockFile
+from geval.improving.proving import LookResult, proof_of, values_of
+from geval.improving.search import FoundChange, Power, Searched, power, search
+from geval.improving.words import likely_gain, sentence
+from geval.statistics.proof import Outcome, confidence_of
+from geval.texts.numbers import thin
+from geval.thresholds import POWER
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """What could make a judge better on a criterion.
+
+    `candidates` are changes with their gains on training documents, the best first, which have seen
+    no locked document. `look` is what the locked ones say of one of them, None until `prove`.
+    `left_out` says why judges could be no members, `not_tried` why there is no change of a kind.
+    """
+
+    judge: str
+    criterion: str
+    searched: Searched
+    power: Power | None
+    not_tried: dict[str, str]
+    sample: tuple[str, ...]
+    look: LookResult | None = None
+    looked_at: FoundChange | None = None
+    # With people's ratings of locked documents, so it is shown nowhere.
+    _ground: Ground = field(repr=False, kw_only=True)
+    _lock: LockFile = field(repr=False, kw_only=True)
+
+    @property
+    def candidates(self) -> tuple[FoundChange, ...]:
+        return tuple(self.searched.candidates)
+
+    @property
+    def proposed(self) -> FoundChange | None:
+        """The change with the largest gain in rank on training documents, if any gains; else the
+        map that brings scores nearer to people's, also than the best constant is."""
+        return next((each for each in self.candidates if each.is_better_on_training), None)
+
+    @property
+    def open_documents(self) -> tuple[str, ...]:
+        """The names of documents that are not locked: those by which a judge may be tuned."""
+        names = self._ground.unit_names
+        hidden = self._lock.among(names)
+        return tuple(name for name, is_hidden in zip(names, hidden, strict=True) if not is_hidden)
+
+    @property
+    def is_proven(self) -> bool:
+        return self.look is not None and self.look.outcome == Outcome.PROVEN
+
+    @property
+    def looks_used(self) -> int:
+        """How many looks at these locked documents were taken, whoever took them."""
+        return len(self._lock.looks())
+
+    def prove(self, change: str | None = None) -> "Improvement":
+        """Take a look at the locked documents with a change: the same result, with `look`.
+
+        A look counts, in the lock's file; the same one again does not. Where nothing is proposed
+        none is taken.
+
+        Args:
+            change: `choice`, `panel` or `calibration`; by default what is `proposed`.
+
+        Raises:
+            ImproveError: all looks are used, or there is no such change.
+        """
+        candidate = self.proposed if change is None else self._candidate(change)
+        if candidate is None:
+            return self
+        assert candidate.formula is not None
+        own = values_of(self._ground, candidate.formula)
+        look = self._lock.look(
+            _question(self._ground, candidate, own),
+            {
+                "judge": self.judge,
+                "criterion": self.criterion,
+                "change": candidate.change,
+                "title": candidate.title,
+            },
+            lambda: LookResult.of(
+                proof_of(self._ground, candidate.measure, own, looks=self._lock.looks_allowed),
+                candidate.measure,
+            ),
+        )
+        return replace(self, look=look, looked_at=candidate)
+
+    def _candidate(self, change: str) -> FoundChange:
+        for candidate in self.candidates:
+            if candidate.change == change:
+                return candidate
+        changes = ", ".join(each.change for each in self.candidates) or "none"
+        raise ImproveError(f"The search has no change {change!r} (it has: {changes}).")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but ratings and scores, in the shape of `improve --json` on a site."""
+        can_show = self.power
+        return {
+            "judge": self.judge,
+            "criterion": self.criterion,
+            "training": self.searched.training,
+            "locked": self.searched.locked,
+            "today": self.searched.today,
+            "left_out": self.searched.left_out,
+            "smallest_gain": can_show and can_show.smallest,
+            "wanted_gain": can_show and can_show.wanted,
+            "locked_for_wanted": can_show and can_show.documents,
+            **({"what_numbers_speak_of": list(self.sample)} if self.sample else {}),
+            "not_tried": self.not_tried,
+            "looks_allowed": self._lock.looks_allowed,
+            "looks_used": self.looks_used,
+            "rule": {"share": self._lock.share, "seed": self._lock.seed},
+            "candidates": [self._as_json(each) for each in self.candidates],
+        }
+
+    def _as_json(self, candidate: FoundChange) -> dict[str, Any]:
+        formula, look = candidate.formula, self._look_of(candidate)
+        return {
+            "change": candidate.change,
+            "title": candidate.title,
+            "description": candidate.description,
+            "measure": candidate.measure,
+            "training": candidate.training(),
+            "formula": formula and formula.model_dump(mode="json"),
+            "look": look and {**vars(look), "likely_gain": likely_gain(look)},
+        }
+
+    def to_json(self) -> str:
+        """The same as `to_dict`."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def _look_of(self, candidate: FoundChange) -> LookResult | None:
+        return self.look if candidate is self.looked_at else None
+
+    def _sentences(self) -> list[str]:
+        return [
+            sentence(each.title, each.measure, each.training(), self._look_of(each))
+            for each in self.candidates
+        ]
+
+    @property
+    def headline(self) -> str:
+        """What the search comes to, in a sentence."""
+        about = f"{self.judge} on {self.criterion}"
+        if self.look is not None and self.looked_at is not None:
+            return f"{about}: {self.looked_at.title} is {self.look.outcome}."
+        if self.proposed is None:
+            return f"{about}: nothing better was found; no look was taken."
+        return f"{about}: {self.proposed.title} may be better; .prove() takes a look."
+
+    def _basis(self) -> list[str]:
+        used, allowed = self.looks_used, self._lock.looks_allowed
+        lines = [
+            f"{self.searched.training} training documents, {self.searched.locked} locked;"
+            f" {used} of {allowed} looks used ({self._lock.path})."
+        ]
+        if self.power is not None:
+            lines.append(
+                f"The locked documents prove a gain of rho {self.power.smallest:.2f} in"
+                f" {100 * POWER:.0f} % of tries; {self.power.wanted:g} takes"
+                f" {thin(self.power.documents)} of them."
+            )
+        return [*lines, *self.sample]
+
+    def _without(self) -> list[str]:
+        reasons = self.not_tried | self.searched.left_out
+        return [f"Without {what}: {why}." for what, why in reasons.items()]
+
+    def __str__(self) -> str:
+        lines = [*self._basis(), *self._sentences(), *self._without()]
+        return "\n".join([self.headline, *(f"  {line}" for line in lines)])
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(line)}</li>" for line in self._sentences())
+        notes = "".join(f"<p>{escape(line)}</p>" for line in (*self._basis(), *self._without()))
+        return f"<p><strong>{escape(self.headline)}</strong></p><ul>{items}</ul>{notes}"
+
+
+def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Improvement:
+    """Search on the training documents.
+
+    Raises:
+        ImproveError: too few documents were rated.
+    """
+    searched = search(ground, changes)
+    better = {each.change for each in searched.candidates}
+    return Improvement(
+        ground.judge.label,
+        ground.criterion.name,
+        searched,
+        power(ground, confidence=confidence_of(lock.looks_allowed, 1)),
+        {
+            label: NOTHING_BETTER[change] if change in changes else "it was not asked for"
+            for change, label in CHANGE_LABELS.items()
+            if change not in better
+        },
+        ground.sample,
+        _ground=ground,
+        _lock=lock,
+    )
+
+
+def _question(ground: Ground, candidate: FoundChange, own: np.ndarray) -> str:
+    """A digest of all that a look's answer depends on, in whatever order the outputs came."""
+    is_locked = np.isin(ground.outputs.document, ground.locked)
+    weight = np.ones(len(own)) if ground.weight is None else ground.weight
+    # The order of sums may change the last digits.
+    values = np.stack([is_locked, ground.human, ground.today, own, weight], axis=1).round(9)
+    lines = sorted(
+        f"{ground.unit_names[document]}\0{row.tolist()!r}"
+        for document, row in zip(ground.outputs.document, values, strict=True)
+        if not np.isnan(row[1])
+    )
+    about = [ground.criterion.name, ground.judge.label, candidate.measure, *lines]
+    return hashlib.sha256("\0\0".join(about).encode()).hexdigest()

@@ -1,0 +1,143 @@
+"""`geval.improve`: from ratings and scores in files or tables to a better judge, and its proof."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from geval.improving.changes import FreeChange
+from geval.improving.ground import ground_in
+from geval.improving.improvement import Improvement, improvement_of
+from geval.improving.lock_file import lock_file
+from geval.measuring.gathering import Criterion, Gathered, ImportedJudge, gathered
+from geval.measuring.inputs import InputError, Source
+from geval.measuring.measurement import Measurement
+from geval.measuring.measuring import rows_and_scales
+from geval.measuring.reading import Ask, Naming, as_names, nobody
+
+EVERYTHING = tuple(FreeChange)
+
+
+def improve(
+    source: Source,
+    *,
+    locked: str | PathLike[str],
+    human: str | Sequence[str] | None = None,
+    judge: str | None = None,
+    judges: str | Sequence[str] | None = None,
+    criterion: str | None = None,
+    document: str | None = None,
+    system: str | None = None,
+    scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+    changes: Sequence[str] = EVERYTHING,
+    share: float | None = None,
+    looks: int | None = None,
+    prove: bool = False,
+    sheet: str = "",
+    ask: Ask = nobody,
+) -> Improvement:
+    """Search for a change that makes a judge better, on documents that are not locked.
+
+    Tried are another judge, a panel of all judges, and a map of today's scores to people's scale,
+    as a site does; no model is asked. What is proposed can then be proven on the locked documents.
+
+    Args:
+        source: as `measure` takes it; or what `measure` or `evaluate` gave.
+        locked: the file that remembers which documents are locked and every look at them, or its
+            folder; it is made where there is none.
+        human: the columns with people's ratings, or the people who count.
+        judge: the judge that is used today; by default the only one, or the one that was evaluated.
+        judges: the columns with judges' scores, or the judges that may take its place; by default
+            all that the source has.
+        criterion: its name; the only one by default.
+        document: the column that names what was written about.
+        system: the column that names who wrote an output.
+        scale: lowest and highest rating, by criterion or of all.
+        changes: some of `choice`, `panel` and `calibration`.
+        share: of the documents that are locked, when they are drawn; 0.4 by default.
+        looks: that are allowed at them, when they are drawn; 5 by default.
+        prove: take a look at once, as `Improvement.prove` does.
+        sheet: of a workbook.
+        ask: answers what a file leaves open; by default that is an error.
+
+    Raises:
+        ImproveError: too few documents were rated, or all looks are used.
+        InputError: something cannot be read, or has to be said; the message says what.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> table = [{"doc": d, "system": s, "ann": s, "bob": s, "near": s, "far": (s + d) % 4}
+    ...          for d in range(60) for s in range(4)]
+    >>> with TemporaryDirectory() as folder:
+    ...     result = improve(table, human=["ann", "bob"], judge="far", judges=["near", "far"],
+    ...                      document="doc", system="system", locked=folder, prove=True)
+    >>> result.looked_at.title, result.look.outcome
+    ('near on quality', 'proven')
+    """
+    if unknown := [name for name in changes if name not in EVERYTHING]:
+        raise InputError(f"There is no change {unknown[0]!r}; choose from {', '.join(EVERYTHING)}.")
+    if not isinstance(given := getattr(source, "measurement", source), Measurement):
+        given = source
+    elif given is not source:  # an evaluation
+        judge = judge or source.judge
+    members = as_names(judges)
+    if isinstance(given, Measurement):
+        if human or document or system or scale or sheet:
+            raise InputError("These outputs are measured already: name their columns there.")
+        parts = given.gathered
+    else:
+        named = (*as_names(judge), *members) if members or human else ()
+        naming = Naming(
+            as_names(human), tuple(dict.fromkeys(named)), criterion or "", document or "",
+            system or "",
+        )  # fmt: skip
+        parts = gathered(*rows_and_scales(given, naming, scale=scale, sheet=sheet, ask=ask))
+    chosen = _criterion(parts, criterion or "")
+    today = _today(parts, judge or (members[0] if len(members) == 1 else ""))
+    for name in members:
+        _judge_named(parts.judges, name)
+    lock = lock_file(Path(locked), parts.data.names_of_units, share=share, looks=looks)
+    ground = ground_in(
+        parts.data,
+        [each for each in parts.judges if not members or each.name in members or each == today],
+        today,
+        parts.criteria,
+        chosen,
+        lock.among,
+    )
+    result = improvement_of(ground, list(dict.fromkeys(changes)), lock)
+    return result.prove() if prove else result
+
+
+def _criterion(parts: Gathered, name: str) -> Criterion:
+    """The criterion of a name; the only one with ratings and scores, where it is not named."""
+    scored = {pk for pk, _judge in parts.data.judges}
+    rated = {pk for pk, human in parts.data.humans.items() if not np.isnan(human.mean).all()}
+    criteria = [each for each in parts.criteria if each.pk in scored & rated]
+    if not name and len(criteria) == 1:
+        return criteria[0]
+    named = [each for each in criteria if each.name.lower() == name.lower()]
+    if not named:
+        names = ", ".join(each.name for each in criteria) or "none"
+        raise InputError(
+            f"Name a criterion with ratings and scores: criterion=… (there are: {names}). Where the"
+            " column that names it has to be said, pass what geval.measure gives."
+        )
+    return named[0]
+
+
+def _today(parts: Gathered, name: str) -> ImportedJudge:
+    if name:
+        return _judge_named(parts.judges, name)
+    if len(parts.judges) != 1:
+        names = ", ".join(each.name for each in parts.judges) or "none"
+        raise InputError(f"Say which judge is used today: judge=… (there are: {names}).")
+    return parts.judges[0]
+
+
+def _judge_named(judges: Sequence[ImportedJudge], name: str) -> ImportedJudge:
+    for judge in judges:
+        if judge.name == name:
+            return judge
+    names = ", ".join(each.name for each in judges) or "none"
+    raise InputError(f"There is no judge {name!r} (there are: {names}).")

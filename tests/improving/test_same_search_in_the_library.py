@@ -1,0 +1,56 @@
+"""`geval.improve` finds and proves what a site does, to the last digit, from the same files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import geval
+from assurance.improving.certificate import candidate_json, search_json, sentence_of
+from assurance.improving.looking import look
+from assurance.improving.work import request_search, work_on_search
+from evaluations.models import Criterion, Judge, LockedDocuments
+from evaluations.models.improving import FREE_CHANGES
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("name", ["today", "noise"])
+@pytest.mark.parametrize("change", FREE_CHANGES)
+def test_both_propose_the_same_changes_and_prove_the_same_gains(
+    tmp_path: Path, judge: Judge, criterion: Criterion, locked: LockedDocuments, name: str,
+    change: str,
+) -> None:  # fmt: skip
+    search = request_search(judge.project.judges.get(name=name), criterion, list(FREE_CHANGES))
+    work_on_search(search.pk)
+    search.refresh_from_db()
+    candidate = search.candidates.filter(change=change).first()
+    if candidate is not None:
+        look(candidate)
+    candidates = list(search.candidates.order_by("pk"))
+    draw = {"share": locked.share, "seed": locked.seed, "looks_allowed": 2, "locked_at": ""}
+    (tmp_path / "locked.jsonl").write_text(json.dumps(draw) + "\n")
+
+    files = [tmp_path / f"{file}.csv" for file in ("outputs", "ratings", "scores")]
+    result = geval.improve(files, judge=name, locked=tmp_path)
+    if candidate is not None:
+        result = result.prove(change)
+
+    library, site = result.to_dict(), search_json(search)
+    for figure in ("judge", "criterion", "training", "locked", "today", "left_out",
+                   "smallest_gain", "wanted_gain", "locked_for_wanted"):  # fmt: skip
+        assert library[figure] == site[figure]
+    assert library["not_tried"].items() <= site["not_tried"].items()
+    assert len(library["candidates"]) == len(candidates)
+    for own, row in zip(library["candidates"], candidates, strict=True):
+        theirs = candidate_json(row)
+        assert {key: own[key] for key in own if key != "look"}.items() <= theirs.items()
+        if theirs["look"] is None:
+            assert own["look"] is None
+        else:
+            taken = own["look"]
+            assert [taken["low"], taken["high"]] == theirs["look"]["interval"]
+            for figure in ("outcome", "documents", "today", "gain", "likely_gain", "confidence",
+                           "constant"):  # fmt: skip
+                assert taken[figure] == theirs["look"][figure]
+        assert sentence_of(row) in str(result)

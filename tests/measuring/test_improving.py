@@ -1,0 +1,241 @@
+"""`geval.improve` without a site: looks are counted in a file, and no locked rating is shown."""
+
+import doctest
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geval
+from geval.improving import improving
+from geval.improving.locked_rule import is_locked
+
+PEOPLE = ["ann", "bob", "cyd"]
+NOISE = {"today": 1.2, "second": 1.2, "third": 1.2}
+
+
+def table(documents: int = 60, *, seed: int = 3) -> list[dict[str, Any]]:
+    """Five outputs of each document; a panel of its judges is better than each of them."""
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            "doc": f"d{document}",
+            "system": f"s{system}",
+            **{name: round(min(5, max(1, 3 + quality + rng.normal(0, 0.4)))) for name in PEOPLE},
+            **{name: round(2 + quality + rng.normal(0, noise), 3) for name, noise in NOISE.items()},
+        }
+        for document in range(documents)
+        for system in range(5)
+        for quality in [rng.normal()]
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def improve(tmp_path: Path) -> Any:
+    return partial(
+        geval.improve, human=PEOPLE, judge="today", judges=list(NOISE), document="doc",
+        system="system", locked=tmp_path / "locked.jsonl",
+    )  # fmt: skip
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "locked.jsonl").read_text().splitlines()]
+
+
+def test_what_is_proposed_on_training_documents_is_proven_on_locked_ones(improve: Any) -> None:
+    result = improve(table())
+    proven = result.prove()
+
+    assert result.look is None
+    assert ".prove() takes a look" in str(result)
+    assert (proven.proposed.change, proven.look.outcome) == ("panel", "proven")
+    assert proven.look.documents == proven.searched.locked
+    assert proven.searched.training + proven.searched.locked == 60
+    assert proven.headline == "today on quality: Panel of 3 is proven."
+    assert proven.is_proven
+    assert "Panel of 3: rho 0." in str(proven)
+    assert "; proven: gain +" in str(proven)
+    assert proven.headline in proven._repr_html_()
+    assert json.loads(proven.to_json())["candidates"][0]["look"]["outcome"] == "proven"
+
+
+def test_the_same_look_counts_once_also_in_another_program_and_with_systems_in_another_order(
+    improve: Any, tmp_path: Path
+) -> None:
+    first = improve(table(), prove=True)
+    rows = table()
+    again = improve([rows[at ^ 1] for at in range(len(rows))]).prove()
+
+    assert first.look == again.look
+    assert again.looks_used == 1
+    assert "1 of 5 looks used" in str(again)
+    drawn, asked, answered = lines(tmp_path)
+    assert (asked["judge"], asked["title"]) == ("today", "Panel of 3")
+    assert answered["result"]["gain"] == first.look.gain
+    assert drawn["looks_allowed"] == 5
+
+
+def test_another_look_counts_and_when_all_are_used_none_is_given(improve: Any) -> None:
+    result = improve(table(), looks=1)
+    proven = result.prove("panel")
+
+    assert proven.look.confidence == pytest.approx(0.95)
+    with pytest.raises(geval.ImproveError, match="All 1 looks at the locked documents are used"):
+        result.prove("calibration")
+    assert result.looks_used == 1
+    assert result.prove("panel").look == proven.look
+
+
+def test_other_ratings_are_another_look(improve: Any) -> None:
+    improve(table(), looks=1, prove=True)
+
+    with pytest.raises(geval.ImproveError, match="All 1 looks"):
+        improve(table(seed=4), prove=True)
+
+
+def test_of_programs_that_take_the_last_look_at_once_the_first_line_gets_it(
+    improve: Any, tmp_path: Path
+) -> None:
+    improve(table(), looks=1, prove=True)
+    drawn, asked, _answered = lines(tmp_path)
+    content = [drawn, asked | {"question": "of another program"}, asked]
+    (tmp_path / "locked.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in content))
+    late = improve(table())
+
+    with pytest.raises(geval.ImproveError, match="All 1 looks"):
+        late.prove()
+    assert late.looks_used == 1
+
+
+def test_ratings_of_locked_documents_change_nothing_that_is_shown_before_a_look(
+    improve: Any, tmp_path: Path
+) -> None:
+    before = improve(table())
+    (drawn,) = lines(tmp_path)
+    turned = [
+        row | {name: 6 - row[name] for name in PEOPLE}
+        if is_locked(row["doc"], seed=drawn["seed"], share=drawn["share"])
+        else row
+        for row in table()
+    ]
+    after = improve(turned)
+
+    assert turned != table()
+    assert str(after) == str(before)
+    assert after.to_json() == before.to_json()
+    assert after._repr_html_() == before._repr_html_()
+    assert repr(after) == repr(before)
+    assert after.prove().look != before.prove().look
+
+
+def test_documents_that_are_not_locked_are_named(improve: Any, tmp_path: Path) -> None:
+    result = improve(table())
+    (drawn,) = lines(tmp_path)
+
+    assert len(result.open_documents) == result.searched.training
+    for name in (f"d{number}" for number in range(60)):
+        is_hidden = is_locked(name, seed=drawn["seed"], share=drawn["share"])
+        assert (name in result.open_documents) is not is_hidden
+
+
+def test_a_deleted_file_gives_the_same_locked_documents(improve: Any, tmp_path: Path) -> None:
+    improve(table())
+    (drawn,) = lines(tmp_path)
+    (tmp_path / "locked.jsonl").unlink()
+    improve(table()[::-1])
+
+    assert lines(tmp_path)[0]["seed"] == drawn["seed"]
+
+
+def test_a_draw_stays_as_it_is(improve: Any) -> None:
+    improve(table(), share=0.5)
+
+    with pytest.raises(geval.ImproveError, match=r"with share=0\.5\. They stay as they are"):
+        improve(table(), share=0.3)
+    with pytest.raises(geval.ImproveError, match="with looks=5"):
+        improve(table(), looks=9)
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [({"share": 0.05}, "Lock a share from 0.1 to 0.9"), ({"looks": 41}, "Allow 1 to 40 looks")],
+)
+def test_numbers_out_of_range_draw_nothing(
+    improve: Any, tmp_path: Path, about: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(geval.ImproveError, match=message):
+        improve(table(), **about)
+    assert not (tmp_path / "locked.jsonl").exists()
+
+
+def test_too_few_documents_are_refused_with_how_many_are_missing(improve: Any) -> None:
+    with pytest.raises(geval.ImproveError, match="of 20 training documents"):
+        improve(table(20))
+
+
+def test_where_nothing_is_better_no_look_is_taken(improve: Any) -> None:
+    result = improve(table(), judges="today", changes=["choice", "panel"], prove=True)
+
+    assert result.look is None
+    assert result.looks_used == 0
+    assert "nothing better was found; no look was taken" in str(result)
+    assert "Without Panel: tried; it takes two judges" in str(result)
+    assert "Without Calibration map: it was not asked for" in str(result)
+
+
+def test_a_judge_without_scores_of_every_output_is_left_out_and_named(improve: Any) -> None:
+    first, *others = table()
+    result = improve([first | {"second": None}, *others])
+
+    assert "Without second: scores are missing for outputs that count." in str(result)
+
+
+@pytest.mark.parametrize("text", ["", "not JSON\n", "[]\n", '{"share": 0.4}\n'])
+def test_a_file_of_something_else_is_not_written_over(
+    improve: Any, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "locked.jsonl").write_text(text)
+
+    with pytest.raises(geval.ImproveError, match="line 1: this is no record of locked documents"):
+        improve(table())
+    assert (tmp_path / "locked.jsonl").read_text() == text
+
+
+def test_a_look_that_cannot_be_counted_is_not_taken(improve: Any, tmp_path: Path) -> None:
+    result = improve(table())
+    (tmp_path / "locked.jsonl").unlink()
+
+    with pytest.raises(geval.ImproveError, match="cannot be read"):
+        result.prove()
+
+
+@pytest.mark.parametrize(("about", "message"), [
+    ({"judge": None}, "Say which judge is used today: judge=… .*today, second, third"),
+    ({"judge": "nobody"}, "no judge and no column 'nobody'"),
+    ({"changes": ["wording"]}, "no change 'wording'; choose from choice, panel, calibration"),
+])  # fmt: skip
+def test_what_has_to_be_said_is_an_error(improve: Any, about: dict[str, Any], message: str) -> None:
+    with pytest.raises(geval.InputError, match=message):
+        improve(table(), **about)
+
+
+def test_what_was_measured_is_improved_without_naming_columns_again(
+    improve: Any, tmp_path: Path
+) -> None:
+    measured = geval.measure(
+        table(), human=PEOPLE, judge=list(NOISE), document="doc", system="system"
+    )
+    result = geval.improve(measured, judge="today", locked=tmp_path)
+
+    assert result.to_dict() == improve(table()).to_dict()
+    with pytest.raises(geval.InputError, match="name their columns there"):
+        geval.improve(measured, judge="today", human=PEOPLE, locked=tmp_path)
+
+
+def test_the_example_of_its_docstring_holds() -> None:
+    result = doctest.testmod(improving)
+
+    assert (result.failed, result.attempted > 0) == (0, True)
