@@ -3,10 +3,12 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import get_args
 
-from geval.evaluating.evaluating import SETTINGS, USUAL_BASE_URL, evaluate
+from geval.evaluating.evaluating import FORMS, KINDS, SETTINGS, USUAL_BASE_URL, evaluate
 from geval.evaluating.evaluation import Evaluation
 from geval.evaluating.judging import EvaluationError
+from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import declared, option_of
 from geval.measuring.inputs import InputError
 from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
@@ -19,12 +21,13 @@ def run(arguments: Sequence[str]) -> int:
     an error."""
     parser = _parser()
     options = parser.parse_args(list(arguments))
-    chosen = {name: getattr(options, name) for name in SETTINGS}
+    chosen = {name: getattr(options, name) for name in (*SETTINGS, *FORMS)}
     try:
         result = evaluate(
             options.files,
             criterion=options.criterion,
             model=options.model,
+            kind=options.kind,
             base_url=options.base_url,
             definition=options.definition,
             introduction=options.introduction,
@@ -62,9 +65,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command("evaluate"),
         description=(
-            "A model rates outputs on a criterion by G-Eval. Where the files have people's ratings,"
-            " also what the scores are worth, with the exit codes of `check`; else 0, or 1 if some"
-            " output has no score. Answers are kept: what was asked is not asked again."
+            "A model rates outputs on a criterion by G-Eval, or as a decision model. Where the"
+            " files have people's ratings, also what the scores are worth, with the exit codes of"
+            " `check`; else 0, or 1 if some output has no score. Answers are kept: what was asked"
+            " is not asked again."
         ),
     )
     add_files(parser)
@@ -75,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         help="with --definition, or a ready one such as summarisation/any/coherence",
     )
     parser.add_argument("--model", required=True, help="as the endpoint calls it")
+    parser.add_argument("--kind", choices=KINDS, default=KINDS[0], help="of judge: default geval")
     parser.add_argument(
         "--base-url", default=USUAL_BASE_URL, metavar="URL", help=f"default: {USUAL_BASE_URL}"
     )
@@ -91,6 +96,11 @@ def _parser() -> argparse.ArgumentParser:
         info = declared(name)
         parser.add_argument(
             f"--{option_of(name)}", dest=name, metavar="VALUE", help=info.description
+        )
+    for name, kind in FORMS.items():
+        info = evaluator_class(kind).Settings.model_fields[name]
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", choices=get_args(info.annotation), help=info.description
         )
     parser.add_argument("--scores", metavar="FILE", help="also write the scores as CSV")
     parser.add_argument("--json", action="store_true", help="print scores and settings as JSON")

@@ -3,11 +3,11 @@
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 from tqdm.std import tqdm
@@ -16,12 +16,15 @@ from geval.evaluating.evaluation import Evaluation, Usage, evaluation_of
 from geval.evaluating.judging import Asked, EvaluationError, Judged, Judging, Outcome
 from geval.evaluating.kept_answers import KeptAnswers, usual_path
 from geval.evaluating.outputs import outputs_of
+from geval.evaluators.base import SettingsError, new_settings
+from geval.evaluators.llm_evaluator import LlmEvaluator
+from geval.evaluators.registry import evaluator_class
 from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.rows import RatingRow, Row
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError
-from geval.llm.judge_settings import JudgeSettings
+from geval.llm.judge_settings import CHATTING, JudgeSettings
 from geval.llm.presets import Preset, PresetError, presets, presets_by_key
 from geval.llm.prompts import PromptParts
 from geval.llm.providers import BY_NAME, provider_at
@@ -34,11 +37,17 @@ from geval.scales import Scale
 # Who is asked where nobody says.
 USUAL_BASE_URL = BY_NAME["openai"].base_url
 USUAL_SCALE = Scale(1, 5)
+# The kinds of judges that rate an output alone, without a site.
+KINDS = ("geval", "decision")
 # A judge's settings that mean something here.
 SETTINGS = (
     "mode", "samples", "temperature", "max_tokens", "concurrency", "timeout_seconds",
     "min_coverage", "request_options",
 )  # fmt: skip
+# A setting of one kind of judge each, with which it is asked for another form of answers.
+FORMS = {"reply_form": "geval", "protocol": "decision"}
+# The mass of all labels is a decision model's coverage.
+_CHATTING = CHATTING - {"min_coverage"}
 # What is shown where outputs were written about nothing.
 INTRODUCTION_ALONE = (
     "You will be given a text. Rate it on one metric only. Read these instructions with care and"
@@ -53,6 +62,7 @@ def evaluate(
     *,
     criterion: str,
     model: str,
+    kind: str = "geval",
     base_url: str = USUAL_BASE_URL,
     api_key: str | None = None,
     definition: str = "",
@@ -71,18 +81,20 @@ def evaluate(
     ask: Ask = nobody,
     **settings: Any,
 ) -> Evaluation:
-    """Have a model rate outputs on a criterion by G-Eval (Liu et al., 2023).
+    """Have a model rate outputs on a criterion by G-Eval (Liu et al., 2023) or as a decision model.
 
     The model writes evaluation steps first, once; then it rates each output. The score is the mean
     of the scale's points, weighted by the probabilities of their tokens; where the endpoint gives
-    none, by how often each comes in 20 replies. Answers are kept in a file: what was asked before
-    is not asked again, and a program that was stopped goes on where it was.
+    none, by how often each comes in 20 replies. A decision model writes nothing and gives the
+    probabilities of the points itself. Answers are kept in a file: what was asked before is not
+    asked again, and a program that was stopped goes on where it was.
 
     Args:
         source: as for `geval.measure`; rows have an output, and what it was written about.
         criterion: its name with a `definition`, or a ready one such as
             "summarisation/any/coherence".
         model: as the endpoint calls it.
+        kind: "geval", or "decision" for a decision model.
         base_url: of an OpenAI-compatible endpoint.
         api_key: by default what the provider's usual variable holds, such as OPENAI_API_KEY.
         introduction: what a model is shown, in words; by default a text and one written from it.
@@ -97,12 +109,15 @@ def evaluate(
         sheet, ask: as for `geval.measure`.
         settings: of a judge, such as `mode` ("logprobs", "samples", "direct"), `samples`,
             `temperature`, `max_tokens`, `concurrency`, `timeout_seconds`, `min_coverage`,
-            `request_options` (a dictionary).
+            `request_options` (a dictionary); and of its kind: `reply_form` ("text", "rating",
+            "reason": JSON by a schema of the scale) of G-Eval, `protocol` ("decisions",
+            "systemone") of a decision model.
 
     Raises:
         InputError: something cannot be read, or a setting cannot be taken.
         EvaluationError: the model cannot be asked, or most outputs fail alike.
     """
+    evaluator = _evaluator(kind, settings)
     preset = _preset(criterion, definition)
     name = preset.name if preset else criterion.strip()
     naming = Naming(as_names(human), (), name, document, system, output, text)
@@ -122,7 +137,8 @@ def evaluate(
         parts,
         model,
         base_url.rstrip("/"),
-        _judge_settings(settings),
+        _judge_settings(settings, evaluator),
+        evaluator,
         steps if isinstance(steps, str) else None if steps else "",
     )
     path = usual_path() if kept_in == "" else Path(kept_in) if kept_in else None
@@ -145,7 +161,7 @@ def evaluate(
         usage = judging[0].caller.spent
         return evaluation_of(
             judge or model,
-            parts,
+            asked,
             outputs,
             judged,
             Usage(reused=kept.reused, **asdict(usage)),
@@ -203,11 +219,28 @@ def _scale(
     return scales.get(name.lower(), USUAL_SCALE)
 
 
-def _judge_settings(given: dict[str, Any]) -> JudgeSettings:
-    if unknown := [name for name in given if name not in SETTINGS]:
-        raise InputError(f"There is no setting {unknown[0]!r}. There are: {', '.join(SETTINGS)}.")
+def _evaluator(kind: str, given: Mapping[str, Any]) -> LlmEvaluator:
+    """The kind of judge that is meant, with those of the settings that are its own."""
+    if kind not in KINDS:
+        raise InputError(f"There is no kind {kind!r} here. There are: {', '.join(KINDS)}.")
+    made = evaluator_class(kind)
+    own = {name: value for name, value in given.items() if name in made.Settings.model_fields}
     try:
-        return JudgeSettings(**given)
+        return cast(LlmEvaluator, made(new_settings(made, own)))
+    except SettingsError as error:
+        raise InputError(str(error)) from None
+
+
+def _judge_settings(given: Mapping[str, Any], evaluator: LlmEvaluator) -> JudgeSettings:
+    own = type(evaluator).Settings.model_fields
+    general = [name for name in SETTINGS if evaluator.chats or name not in _CHATTING]
+    if unknown := [name for name in given if name not in general and name not in own]:
+        taken = ", ".join([*general, *own])
+        raise InputError(
+            f"There is no setting {unknown[0]!r} of {evaluator.title}. There are: {taken}."
+        )
+    try:
+        return JudgeSettings(**{name: given[name] for name in general if name in given})
     except ValidationError as error:
         problem = error.errors()[0]
         raise InputError(f"{problem['loc'][0]}: {problem['msg']}.") from None

@@ -11,12 +11,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from geval.evaluating.judging import Judged, Outcome
+from geval.evaluating.judging import Asked, Judged, Outcome
 from geval.evaluating.outputs import JudgedOutput
 from geval.files.rows import JudgeScoreRow, OutputRow, RatingRow, Row, ScoreRow
 from geval.llm.advice import advise
 from geval.llm.parsing import Failure, Reason
-from geval.llm.prompts import PromptParts
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure_rows
 from geval.scales import Scale
@@ -64,11 +63,12 @@ class Usage:
 @dataclass(frozen=True)
 class Evaluation:
     """The scores of outputs on a criterion. `steps` are the evaluation steps that were used, and
-    `template` the prompt without texts."""
+    `template` the prompt without texts. `mode` is "" where the judge's `kind` knows no other."""
 
     judge: str
     criterion: str
     scale: Scale
+    kind: str
     mode: str
     steps: str
     template: str
@@ -143,6 +143,7 @@ class Evaluation:
             "judge": self.judge,
             "criterion": self.criterion,
             "scale": self.scale.written,
+            "kind": self.kind,
             "mode": self.mode,
             "steps": self.steps,
             "usage": asdict(self.usage),
@@ -196,7 +197,7 @@ class Evaluation:
         usage = self.usage
         return (
             f"{self.judge} scored {len(values)} of {len(self.scores)} outputs on {self.criterion}"
-            f" ({self.scale}, {self.mode}{mean}): {usage.calls:,} calls,"
+            f" ({self.scale}, {self.mode or self.kind}{mean}): {usage.calls:,} calls,"
             f" {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"
             f"{f', {usage.reused:,} answers from earlier' if usage.reused else ''}."
         )
@@ -214,13 +215,14 @@ class Evaluation:
 
 def evaluation_of(
     judge: str,
-    parts: PromptParts,
+    asked: Asked,
     outputs: Sequence[JudgedOutput],
     judged: Judged,
     usage: Usage,
     rows: Sequence[Row],
 ) -> Evaluation:
     """The scores of outputs, from their outcomes in the same order."""
+    parts = asked.parts
     scores = tuple(
         _score_of(judge, parts.criterion, output, outcome)
         for output, outcome in zip(outputs, judged.outcomes, strict=True)
@@ -229,6 +231,7 @@ def evaluation_of(
         judge=judge,
         criterion=parts.criterion,
         scale=parts.scale,
+        kind=asked.evaluator.kind,
         mode=judged.settings.mode,
         steps=judged.steps,
         template=judged.template,

@@ -4,19 +4,19 @@ is asked once. As a site's workers do, with the same prompts, readers, scores an
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from geval.evaluating.caller import Caller
 from geval.evaluating.kept_answers import KeptAnswers
 from geval.evaluating.outputs import JudgedOutput
-from geval.evaluators.base import Item, new_settings
-from geval.evaluators.geval import GEval
+from geval.evaluators.base import Item
+from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.calls import Answer, RetryPolicy, ask_until_answered
 from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.judge_settings import JudgeSettings, usual_temperature
-from geval.llm.judgement import JudgeQuestion, readable_choices
+from geval.llm.judgement import JudgeQuestion
 from geval.llm.parsing import Failure, Reason
 from geval.llm.probe import Findings, probe_model
 from geval.llm.prompts import PromptParts, needs_steps
@@ -48,8 +48,8 @@ class Asked:
     model: str
     base_url: str
     settings: JudgeSettings
+    evaluator: LlmEvaluator
     steps: str | None = None
-    evaluator: GEval = field(default_factory=lambda: GEval(new_settings(GEval, {})))
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,10 @@ class Judging:
     async def _fitted(self) -> RequestSettings:
         """The settings as the model takes them, which is looked up once."""
         asked, chosen = self._asked, self._asked.settings
+        if not asked.evaluator.is_probed:
+            self._check_scale("")
+            unprobed = RequestSettings(asked.model, cast(Mode, ""))
+            return replace(unprobed, min_coverage=chosen.min_coverage)
         options = chosen.request_options
         name = f"{asked.model} {json.dumps(options, sort_keys=True)}" if options else asked.model
         findings = self._kept.findings(asked.base_url, name)
@@ -125,26 +129,33 @@ class Judging:
             )
             self._kept.keep_findings(asked.base_url, name, findings.as_json())
         mode = chosen.mode or findings.best_mode
-        if why := findings.why_not(mode) or GEval.why_not_on(asked.parts.scale, mode):
+        if why := asked.evaluator.why_not_with(findings) or findings.why_not(mode):
             raise EvaluationError(why)
-        return _settings(chosen, findings, asked.model, mode)  # type: ignore[arg-type]
+        self._check_scale(mode)
+        return _settings(chosen, findings, asked.model, cast(Mode, mode))
+
+    def _check_scale(self, mode: str) -> None:
+        if why := self._asked.evaluator.why_not_on(self._asked.parts.scale, mode):
+            raise EvaluationError(why)
 
     def _sample(self) -> JudgeQuestion:
-        """The question about the first output that has one, for the probe; without steps, which the
-        model cannot be asked for before it was probed."""
+        """The question about the first output that has one, for the probe; as a text, so that what
+        was found holds for every form of replies, and without steps, which the model cannot be
+        asked for before it was probed."""
         template = self._asked.evaluator.template(self._asked.parts, self._asked.steps or None)
         settings = RequestSettings(self._asked.model, "direct")
         failure = None
         for output in self._outputs:
             question = self._question(template, output, settings)
-            if not isinstance(question, Failure):
-                return question
+            if isinstance(question, JudgeQuestion):
+                return replace(question, form="text")
             failure = failure or question
         raise EvaluationError(failure.detail if failure else "There is nothing to judge.")
 
     async def _steps(self, settings: RequestSettings) -> str:
         asked = self._asked
-        if asked.steps is not None or not needs_steps(asked.parts):
+        wants_steps = asked.evaluator.writes_steps and needs_steps(asked.parts)
+        if asked.steps is not None or not wants_steps:
             return asked.steps or ""
         request = steps_request(asked.parts, settings)
         key = request_key(asked.base_url, request)
@@ -156,9 +167,7 @@ class Judging:
             return steps
         return read_steps(answer.choices[0])
 
-    def _question(
-        self, template: str, output: JudgedOutput, settings: RequestSettings
-    ) -> JudgeQuestion | Failure:
+    def _question(self, template: str, output: JudgedOutput, settings: RequestSettings) -> Any:
         parts = self._asked.parts
         item = Item(output.texts, parts.criterion, template)
         return self._asked.evaluator.question(item, parts.scale, settings)
@@ -181,9 +190,7 @@ class Judging:
 
         async def judge_next() -> None:
             for key, places in waiting:
-                question = questions[places[0]]
-                assert not isinstance(question, Failure)
-                outcome = await self._outcome(key, question, settings, learned)
+                outcome = await self._outcome(key, questions[places[0]], settings, learned)
                 for at in places:
                     outcomes[at] = outcome
                     self._note(outcome)
@@ -193,7 +200,7 @@ class Judging:
         return tuple(outcomes[at] for at in range(len(self._outputs)))
 
     async def _outcome(
-        self, key: str, question: JudgeQuestion, settings: RequestSettings, learned: LearnedFit
+        self, key: str, question: Any, settings: RequestSettings, learned: LearnedFit
     ) -> Outcome:
         evaluator = self._asked.evaluator
         answer = self._kept.answer(key)
@@ -210,8 +217,8 @@ class Judging:
                 raise
             reason = Reason.CONTEXT if error.kind == ErrorKind.CONTEXT_LENGTH else Reason.ENDPOINT
             return Failure(reason, f"{error.kind}: {error.message}")
-        if isinstance(judgement.outcome, Scored):
-            choices = readable_choices(list(judgement.answers), question, settings)
+        if judgement.is_kept:
+            choices = [choice for answer in judgement.answers for choice in answer.choices]
             self._kept.keep(key, choices, judgement.answers[-1].model)
         return judgement.outcome
 

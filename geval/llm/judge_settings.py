@@ -107,6 +107,12 @@ class JudgeSettings(BaseModel):
     )
 
 
+# Those that mean something only where a chat model replies.
+CHATTING = frozenset(
+    {"mode", "samples", "temperature", "max_tokens", "min_coverage", "request_options"}
+)
+
+
 def usual_temperature(mode: str) -> float:
     """The temperature of a judge that states none: samples have to differ, other replies not."""
     return 1.0 if mode == "samples" else 0.0

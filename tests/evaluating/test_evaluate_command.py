@@ -66,6 +66,24 @@ def test_json_has_every_score(arguments: list[str], capsys: pytest.CaptureFixtur
     assert (len(content["scores"]), content["scale"], content["steps"]) == (12, "1-7", "")
 
 
+def test_a_decision_model_is_asked_by_its_kind_and_protocol(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--json", "--kind", "decision", "--protocol", "systemone"]) == 0
+
+    content = json.loads(capsys.readouterr().out)
+    assert (content["kind"], content["mode"]) == ("decision", "")
+    assert content["scores"][0]["coverage"] is not None
+
+
+def test_replies_in_json_are_an_option(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--json", "--reply-form", "rating", "--no-steps"]) == 0
+    assert main([*arguments, "--kind", "decision", "--reply-form", "rating"]) == 3
+    assert "no setting 'reply_form' of Decision model" in capsys.readouterr().err
+
+
 def test_an_error_ends_with_3(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*arguments, "--base-url", "http://127.0.0.1:9/v1"]) == 3
     assert "Nothing answers at" in capsys.readouterr().err

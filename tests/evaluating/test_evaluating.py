@@ -103,7 +103,12 @@ def test_a_conversation_is_judged_by_its_turns(evaluate: Evaluate, tmp_path: Pat
     [
         ({"definition": ""}, "Say what 'coherence' means: pass definition=….*any/coherence"),
         ({"output": "nothing"}, "There is no column 'nothing'"),
-        ({"moode": "direct"}, "There is no setting 'moode'. There are: mode"),
+        ({"moode": "direct"}, "There is no setting 'moode' of G-Eval. There are: mode"),
+        ({"protocol": "systemone"}, "no setting 'protocol' of G-Eval"),
+        ({"reply_form": "poem"}, "reply_form: Input should be 'text', 'rating' or 'reason'"),
+        ({"kind": "bleu"}, "There is no kind 'bleu' here. There are: geval, decision."),
+        ({"kind": "decision", "mode": "direct"}, "no setting 'mode' of Decision model"),
+        ({"kind": "decision", "protocol": "morse"}, "protocol: Input should be 'decisions'"),
         ({"mode": "quick"}, "mode: Input should be"),
         ({"scale": (5, 1)}, "A scale needs lowest < highest"),
         ({"base_url": "ftp://somewhere"}, "ftp"),

@@ -13,6 +13,7 @@ from evaluations.judging.judges.probing import probe_endpoint
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Project
+from geval.evaluating.evaluating import FORMS
 from geval.files.readers import InputFile
 from geval.llm.presets import presets_by_key
 from geval.standin import MODEL
@@ -22,13 +23,21 @@ PRESET = "summarisation/any/coherence"
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("mode", ["logprobs", "direct"])
-@pytest.mark.parametrize("steps", [True, False])
+@pytest.mark.parametrize(
+    ("settings", "steps"),
+    [
+        ({"mode": "logprobs"}, True),
+        ({"mode": "logprobs"}, False),
+        ({"mode": "direct"}, True),
+        ({"mode": "direct", "reply_form": "rating"}, True),
+        ({"kind": "decision", "protocol": "systemone"}, False),
+    ],
+)
 def test_both_send_the_same_prompts_and_read_the_same_scores(
     project: Project,
     start_standin: Callable[..., StandInProcess],
     tmp_path: Path,
-    mode: str,
+    settings: dict[str, str],
     steps: bool,
 ) -> None:
     path = tmp_path / "outputs.csv"
@@ -45,10 +54,10 @@ def test_both_send_the_same_prompts_and_read_the_same_scores(
     add_presets(project, presets_by_key([PRESET]))
     endpoint = endpoint_at(project, base_url)
     probe_endpoint(endpoint, MODEL)
-    judge, _ = create_judge(
-        project,
-        JudgeDraft(name="Site", endpoint=endpoint, model=MODEL, mode=mode, use_steps=steps),
-    )
+    own = {name: value for name, value in settings.items() if name in FORMS}
+    draft = JudgeDraft(name="Site", endpoint=endpoint, model=MODEL, use_steps=steps, settings=own)
+    general = {name: value for name, value in settings.items() if name not in own}
+    judge, _ = create_judge(project, draft.changed(**general))
     run = start_run(judge, list(project.criteria.all()))
     work_on_run(run.pk, "worker")
     site = {
@@ -57,8 +66,8 @@ def test_both_send_the_same_prompts_and_read_the_same_scores(
     }
 
     library = geval.evaluate(
-        path, criterion=PRESET, model=MODEL, base_url=base_url, mode=mode, steps=steps,
-        kept_in=None, progress=False,
+        path, criterion=PRESET, model=MODEL, base_url=base_url, steps=steps, kept_in=None,
+        progress=False, **settings,
     )  # fmt: skip
 
     assert {(each.document, each.system): each.score for each in library.scores} == site

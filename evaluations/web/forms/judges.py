@@ -12,7 +12,7 @@ from evaluations.models import Endpoint, Project, ScoringMode
 from evaluations.web.field_groups import SHOWN_FOR, FieldGroup, field_groups, show_for_choices
 from evaluations.web.forms.setting_fields import field_for
 from geval.evaluators.llm_evaluator import LlmEvaluator
-from geval.llm.judge_settings import JudgeSettings
+from geval.llm.judge_settings import CHATTING, JudgeSettings
 from geval.llm.providers import BY_NAME, PROVIDERS, provider_at
 
 NO_LIMIT = "For all workers together. Leave empty for no limit."
@@ -21,8 +21,6 @@ FOLDED = (
     ("Limits", ("requests_per_minute", "tokens_per_minute", "parallel_calls")),
     ("Name and Azure version", ("name", "api_version")),
 )
-# What means something only where a chat model replies.
-CHATTING = {"mode", "samples", "temperature", "max_tokens", "min_coverage", "request_options"}
 
 
 class TakesErrors(forms.Form):
