@@ -1,4 +1,4 @@
-"""An endpoint of decision models whose answers a test makes itself."""
+"""An endpoint whose replies a test makes itself."""
 
 import json
 import threading
@@ -17,6 +17,18 @@ def decision_server(answer: Answering) -> Iterator[tuple[str, list[dict[str, Any
     Args:
         answer: the `answers` for a body.
     """
+    usage = {"input_tokens": 10, "output_tokens": 0}
+    with json_server(lambda body: {"answers": answer(body), "usage": usage}) as served:
+        yield served
+
+
+@contextmanager
+def json_server(answer: Answering) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The same for replies of any form.
+
+    Args:
+        answer: the reply to a body.
+    """
     asked: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -25,9 +37,7 @@ def decision_server(answer: Answering) -> Iterator[tuple[str, list[dict[str, Any
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             asked.append(body)
-            content = json.dumps(
-                {"answers": answer(body), "usage": {"input_tokens": 10, "output_tokens": 0}}
-            ).encode()
+            content = json.dumps(answer(body)).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(content)))

@@ -82,7 +82,7 @@ def likely_addresses(base_url: str) -> list[str]:
     """
     url = _parsed(base_url)
     path = url.path.rstrip("/")
-    for ending in ("/chat/completions", "/completions", "/models", "/chat"):
+    for ending in ("/chat/completions", "/completions", "/responses", "/models", "/chat"):
         path = path.removesuffix(ending)
     paths = dict.fromkeys([path, f"{path}/v1", "/v1", "/api/v1", "/openai/v1"])
     found = [str(url.origin().with_path(one)).rstrip("/") for one in paths if one.strip("/")]

@@ -20,7 +20,7 @@ import openai
 from geval.llm import wire
 from geval.llm.cost import estimated_tokens
 from geval.llm.decisions import ROUTES, DecisionRequest
-from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error
+from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error, status_error
 from geval.llm.network import (
     USUAL_BYTES,
     BoundedTransport,
@@ -28,6 +28,7 @@ from geval.llm.network import (
 from geval.llm.rate_headers import NAMES_LIMITS, RateHeaders, read_rate_headers
 from geval.llm.replies import Reply, ReplyChoice
 from geval.llm.requests import ChatRequest, EchoRequest, Request
+from geval.llm.responses import RESPONSES, FailedError, body_by, route_at, without_route
 from geval.llm.time_limit import TimeLimit
 
 Read = TypeVar("Read")
@@ -40,7 +41,6 @@ FILE_LIMIT_BYTES = 64 * 2**20
 # limit.
 TOKENS_TOO_MANY = 4
 BATCH_MARK = "geval_batch"
-CHAT = "/chat/completions"
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class RemoteBatch:
 class Client:
     """An endpoint that can be asked, for the time of an `async with`.
 
-    `timeout` is in seconds, or follows the server's speed (time_limit.py); it limits a call as a
-    whole, however slowly its answer trickles in.
+    Models are asked by chat completions, or by the Responses API where the base URL ends in
+    /responses. `timeout` is in seconds, or follows the server's speed (time_limit.py); it limits a
+    call as a whole, however slowly its answer trickles in.
     `allow_private` says whether its address may lie in a private network; limits are in bytes, for
     replies and for files of batches.
 
@@ -85,6 +86,7 @@ class Client:
         file_limit: int = FILE_LIMIT_BYTES,
     ) -> None:
         self.base_url = base_url
+        self._route, base_url = route_at(base_url), without_route(base_url)
         self.time_limit = timeout if isinstance(timeout, TimeLimit) else TimeLimit(timeout)
         self._transport = BoundedTransport(
             allow_private=allow_private, limit=reply_limit, secret=api_key
@@ -131,7 +133,8 @@ class Client:
         """
         # The typed objects of the package cost more time than the call, and its method knows no
         # fields but OpenAI's; the raw answer is all we read.
-        call = self._openai.post(CHAT, body=request.body(), cast_to=httpx2.Response)
+        body = body_by(self._route, request)
+        call = self._openai.post(self._route, body=body, cast_to=httpx2.Response)
         try:
             response = await self._ask(call, request)
         except EndpointError as error:
@@ -147,7 +150,7 @@ class Client:
                 most_tokens=TOKENS_TOO_MANY * (request.max_tokens + 100),
             ),
             response.content,
-            "a chat completion",
+            "a response" if self._route == RESPONSES else "a chat completion",
         )
         return _counted(reply, request, _limits(response.headers))
 
@@ -222,7 +225,7 @@ class Client:
         )
         call = self._openai.batches.with_raw_response.create(
             input_file_id=file_id,
-            endpoint="/v1/chat/completions",
+            endpoint=f"/v1{self._route}",  # type: ignore[arg-type]
             completion_window="24h",
             metadata={BATCH_MARK: token},
         )
@@ -254,6 +257,10 @@ class Client:
     def _read(self, read: Callable[[], Read], content: bytes, what: str) -> Read:
         try:
             return read()
+        except FailedError as error:
+            raise status_error(
+                error.status, str(error), base_url=self.base_url, model="", codes=(error.code,)
+            ) from None
         except wire.MalformedError as error:
             start = content[:80].decode("utf-8", "replace")
             raise EndpointError(

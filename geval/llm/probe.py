@@ -15,6 +15,7 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import Reply
 from geval.llm.request_settings import Mode, RequestSettings
 from geval.llm.requests import ChatRequest, EchoRequest
+from geval.llm.responses import RESPONSES, route_at
 from geval.llm.scoring import Scored, why_not_by_logprobs
 from geval.llm.server_fit import (
     ALTERNATIVES,
@@ -317,6 +318,9 @@ async def _ask(client: Client, request: ChatRequest, learned: LearnedFit) -> Ans
 
 async def _most_choices(client: Client, warm: ChatRequest, notes: dict[str, str]) -> int:
     """How many choices come in a call, of those that are tried."""
+    if route_at(client.base_url) == RESPONSES:
+        notes["most_choices"] = "The Responses API gives one reply a call; each sample takes one."
+        return 1
     for wanted in CHOICES:
         reply = await _try(partial(client.chat, replace(warm, n=wanted)), notes, "most_choices")
         if reply is None:

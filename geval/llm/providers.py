@@ -5,6 +5,8 @@ The only table of them; the form of an endpoint offers it, and docs/models.md sh
 
 from dataclasses import dataclass
 
+from geval.llm.responses import without_route
+
 CONTAINERS = "In containers, write the server's host name instead of localhost."
 
 
@@ -96,6 +98,6 @@ BY_NAME = {provider.name: provider for provider in PROVIDERS}
 
 def provider_at(base_url: str) -> Provider:
     """The provider whose usual address this is; the last one for any other."""
-    address = base_url.rstrip("/")
+    address = without_route(base_url)
     at_address = (provider for provider in PROVIDERS if provider.base_url == address)
     return next(at_address, PROVIDERS[-1])

@@ -47,6 +47,8 @@ def read_options(given: Any) -> dict[str, Any]:
     for name in given:
         if name in OWN_PARAMETERS:
             raise ValueError(f"“{name}” is set by the judge itself; leave it out")
+        if name == "text" and isinstance(given[name], Mapping) and "format" in given[name]:
+            raise ValueError("“text.format” is set by the judge itself; leave it out")
     for name, value, depth in _parts(given):
         _check(name, value, depth)
     if len(json.dumps(given, ensure_ascii=False)) > MOST_CHARACTERS:

@@ -11,14 +11,15 @@ import orjson
 
 from geval.llm.decisions import DecisionRequest
 
-# What `ChatRequest.body` sets, and what would change which replies come, or in which form: nobody
-# else sets these.
+# What `ChatRequest.body` and `responses_body` set, and what would change which replies come, or in
+# which form: nobody else sets these.
 OWN_PARAMETERS = frozenset(
     {
         "model", "models", "route", "fallbacks", "messages", "temperature", "top_p", "n",
         "logprobs", "top_logprobs", "max_tokens", "max_completion_tokens", "stream",
         "stream_options", "response_format", "stop", "tools", "tool_choice", "functions",
-        "function_call", "prompt", "echo",
+        "function_call", "prompt", "echo", "input", "instructions", "include",
+        "max_output_tokens", "conversation", "previous_response_id", "background",
     }
 )  # fmt: skip
 

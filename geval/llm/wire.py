@@ -4,7 +4,7 @@ Pure.
 What decides a score (texts, tokens, log-probabilities) must be of its type, or the reply is
 malformed. What only describes the reply (ids, names, counts) is left out where it is odd. Texts are
 cleaned of what PostgreSQL cannot hold. Nothing that a server sends leaves this module as another
-exception than MalformedError.
+exception than MalformedError, or FailedError where a response says that it failed.
 """
 
 import json
@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from geval.llm.decisions import Protocol, TypedQuestion, reply_text
 from geval.llm.replies import EchoedToken, Reply, ReplyChoice, Token
+from geval.llm.responses import FailedError, as_chat_completion, is_response, usage_as_chat
 from geval.llm.thoughts import without_thoughts
 from geval.texts.plain import storable
 
@@ -177,14 +178,15 @@ _BATCH = TypeAdapter(BatchRecord)
 def read_chat_answer(
     content: bytes, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000
 ) -> Reply:
-    """The fields we use of a chat completion's JSON.
+    """The fields we use of the JSON of a chat completion, or of a reply of the Responses API.
 
     Args:
         n: choices that were asked for; more are not looked at.
         most_tokens: where a choice is cut, for servers that ignore the limit of a reply's length.
 
     Raises:
-        MalformedError: it is not a chat completion.
+        MalformedError: it is neither.
+        FailedError: it is a response that says that it failed.
     """
     return chat_reply(loads(content), request_id=request_id, n=n, most_tokens=most_tokens)
 
@@ -195,9 +197,12 @@ def chat_reply(
     """The same from parsed JSON, as it stands in a batch's results.
 
     Raises:
-        MalformedError: it is not a chat completion.
+        MalformedError: it is neither.
+        FailedError: it is a response that says that it failed.
     """
     answer = _object(answer)
+    if is_response(answer):
+        answer = _as_completion(answer)
     choices = answer.get("choices")
     checked_choices = _checked(
         _CHOICES, choices[:n] if isinstance(choices, list) else choices, "choices"
@@ -205,6 +210,15 @@ def chat_reply(
     return _reply(
         answer, request_id, tuple(_choice(choice, most_tokens) for choice in checked_choices)
     )
+
+
+def _as_completion(response: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return as_chat_completion(response)
+    except FailedError:
+        raise
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
 
 
 def read_echo_answer(content: bytes) -> Reply:
@@ -253,13 +267,9 @@ def read_decision(
         text = reply_text(answer.get("answers"), questions, protocol)
     except ValueError as error:
         raise MalformedError(str(error)) from None
-    usage = answer.get("usage")
-    counted = usage if isinstance(usage, dict) else {}
     # These protocols name tokens as the Responses API does.
-    as_chat = {"prompt_tokens": counted.get("input_tokens"),
-               "prompt_tokens_details": counted.get("input_tokens_details"),
-               "completion_tokens": counted.get("output_tokens")}  # fmt: skip
-    return _reply(answer | {"usage": as_chat}, request_id, (ReplyChoice(text),))
+    usage = usage_as_chat(answer.get("usage"))
+    return _reply(answer | {"usage": usage}, request_id, (ReplyChoice(text),))
 
 
 def read_batch(content: bytes) -> BatchRecord:

@@ -22,6 +22,7 @@ from geval.standin.replies import (
     model_list,
     text_completion,
 )
+from geval.standin.responding import as_chat, problem_of, response_of
 
 REMEMBERED = 5_000
 BODY_LIMIT = 256 * 2**20
@@ -97,6 +98,7 @@ class StandIn:
         app.router.add_get("/", self._about)
         app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/responses", self._respond)
         app.router.add_post("/v1/completions", self._completion)
         app.router.add_post("/v1/decisions", self._decide)
         app.router.add_post("/v1/systemone", self._decide)
@@ -131,6 +133,7 @@ class StandIn:
                 "endpoints": [
                     "/v1/models",
                     "/v1/chat/completions",
+                    "/v1/responses",
                     "/v1/completions",
                     "/v1/decisions",
                     "/v1/systemone",
@@ -156,7 +159,27 @@ class StandIn:
         if refused:
             return refused
         raw = await request.read()
-        body = _object(raw)
+        answered = await self._answered(_object(raw), raw)
+        return answered if isinstance(answered, web.StreamResponse) else _json(answered)
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        """The same by the Responses API."""
+        refused = self._unauthorised(request)
+        if refused:
+            return refused
+        raw = await request.read()
+        body = _object(raw) or {}
+        if why := problem_of(body):
+            return _error(400, why, "unknown_parameter")
+        answered = await self._answered(as_chat(body), raw)
+        if isinstance(answered, web.StreamResponse):
+            return answered
+        return _json(response_of(answered))
+
+    async def _answered(
+        self, body: dict[str, Any] | None, raw: bytes
+    ) -> dict[str, Any] | web.StreamResponse:
+        """A chat completion, or the error in its place."""
         problem = (
             _chat_problem(body, self.switches) or self._too_long(body) or self._unsupported(body)
         )
@@ -164,10 +187,7 @@ class StandIn:
             return problem or _error(400, "The body is not a JSON object.", "invalid_request_error")
         self.calls += 1
         dice = seeded("fault", self.calls).random
-        failed = await self._failure(dice)
-        if failed:
-            return failed
-        return _json(self._completed(body, raw, dice))
+        return await self._failure(dice) or self._completed(body, raw, dice)
 
     def _completed(
         self, body: dict[str, Any], raw: bytes, dice: Callable[[], float]
@@ -257,6 +277,8 @@ class StandIn:
     def _answer_line(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """The status and body of a request in a batch. Rate limits do not apply there, errors
         do."""
+        is_response = "input" in body
+        body = as_chat(body) if is_response else body
         problem = _chat_problem(body, self.switches) or self._too_long(body)
         self.calls += 1
         dice = seeded("fault", self.calls).random
@@ -265,7 +287,8 @@ class StandIn:
         if problem is not None:
             assert isinstance(problem.body, bytes)
             return problem.status, orjson.loads(problem.body)
-        return 200, self._completed(body, orjson.dumps(body), dice)
+        completion = self._completed(body, orjson.dumps(body), dice)
+        return 200, response_of(completion) if is_response else completion
 
     async def _failure(self, dice: Callable[[], float]) -> web.StreamResponse | None:
         """Wait for the latency, and return an error if the switches say so."""

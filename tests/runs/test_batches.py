@@ -62,6 +62,26 @@ def test_batches_give_the_same_scores_as_calls(
     )
 
 
+@pytest.mark.parametrize("settings", [{}, {"mode": "samples", "samples": 3}])
+def test_a_batch_is_asked_by_the_api_that_the_address_names(
+    small_project: Project, make_judge: MakeJudge, settings: dict[str, object]
+) -> None:
+    chat = looked_at(looked_at(started(make_judge(small_project, use_steps=False, **settings))))
+    judge = make_judge(small_project, use_steps=False, name="by responses", **settings)
+    judge.endpoint.base_url += "/responses"
+    judge.endpoint.save()
+
+    run = looked_at(looked_at(started(judge)))
+
+    assert (run.state, run.scores.count()) == (RunState.DONE, 12)
+    assert run.cache_hits == 0
+    if not settings:
+        order = ("criterion", "output")
+        assert list(run.scores.order_by(*order).values_list("value", flat=True)) == list(
+            chat.scores.order_by(*order).values_list("value", flat=True)
+        )
+
+
 def test_a_batch_that_is_not_done_is_looked_at_again_later(
     small_project: Project, make_judge: MakeJudge
 ) -> None:

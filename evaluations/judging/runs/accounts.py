@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from evaluations.models import Endpoint
 from evaluations.models.sealing import keyed_digest
+from geval.llm.responses import without_route
 
 _USUAL_PORTS = {"http": 80, "https": 443}
 
@@ -64,9 +65,9 @@ def account_of(base_url: str, api_version: str, key: str) -> str:
 
 
 def normalised(base_url: str) -> str:
-    """An address as all ways to write it have in common: capitals of the host, the usual port and
-    a slash at the end mean nothing."""
-    parts = urlsplit(base_url.strip())
+    """An address as all ways to write it have in common: capitals of the host, the usual port, a
+    slash at the end and the route of the Responses API mean nothing."""
+    parts = urlsplit(without_route(base_url.strip()))
     host = (parts.hostname or "").rstrip(".")
     user = parts.netloc.rpartition("@")[0]
     port = parts.port or _USUAL_PORTS.get(parts.scheme)

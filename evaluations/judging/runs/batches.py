@@ -35,7 +35,8 @@ from geval.llm.judgement import Judgement, is_worth_asking_again, read_attempts
 from geval.llm.metering import Spent
 from geval.llm.parsing import Failure, Reason
 from geval.llm.replies import Reply
-from geval.llm.requests import Request
+from geval.llm.requests import ChatRequest
+from geval.llm.responses import RESPONSES, FailedError, body_by, route_at
 from geval.texts.plain import storable
 
 # OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in
@@ -154,23 +155,27 @@ class BatchShare(Share):
     def _lines(self, batch: Batch) -> list[bytes]:
         """The requests of a batch as JSON lines, each question once, without those that the store
         can answer."""
-        requests: dict[str, Request] = {}
+        requests: dict[str, ChatRequest] = {}
         for item in leases.batch_items(batch.pk):
             question = self.questions.question_of(item)
             if not isinstance(question, Failure):
                 request = self._request(question)
                 requests[self.questions.key_of([request])] = request
         known = self.questions.stored_replies(list(requests))
+        route = route_at(self.client.base_url)
         return [
             line
             for key, request in requests.items()
             if key not in known
-            for line in _request_lines(key, request, most=self.questions.frozen.fit.most_choices)
+            for line in _request_lines(
+                key, request, most=self.questions.frozen.fit.most_choices, route=route
+            )
         ]
 
-    def _request(self, question: Any) -> Request:
+    def _request(self, question: Any) -> ChatRequest:
         """The one request of a question, as evaluators that take batches have it."""
         (request,) = self.questions.requests_of(question)
+        assert isinstance(request, ChatRequest)
         return request
 
     async def _look(self, batch: Batch) -> None:
@@ -339,11 +344,13 @@ def _note_sent(batch: Batch, remote: RemoteBatch | None) -> None:
     batch.save(update_fields=["remote_id", "remote_state", "state", "look_at"])
 
 
-def _request_lines(key: str, request: Request, *, most: int) -> Iterable[bytes]:
-    """A question as lines that ask for no more than `most` replies each."""
+def _request_lines(key: str, request: ChatRequest, *, most: int, route: str) -> Iterable[bytes]:
+    """A question as lines that ask for no more than `most` replies each; one by the Responses
+    API."""
+    most = 1 if route == RESPONSES else most
     for number, begins in enumerate(range(0, request.n, most)):
-        body = replace(request, n=min(most, request.n - begins)).body()
-        line = {"method": "POST", "url": "/v1/chat/completions", "body": body}
+        body = body_by(route, replace(request, n=min(most, request.n - begins)))
+        line = {"method": "POST", "url": f"/v1{route}", "body": body}
         yield orjson.dumps({"custom_id": f"{_short(key)}-{number}", **line})
 
 
@@ -406,6 +413,8 @@ def read_results(
                         most_tokens=most_tokens,
                     )
                 )
+            except FailedError as error:
+                errors[key] = str(error)
             except wire.MalformedError as error:
                 errors[key] = f"The endpoint's answer is not a chat completion: {error}."
     return {key: found for key, found in replies.items() if found}, errors

@@ -63,7 +63,8 @@ class AddressForm(TakesErrors):
         required=False,
         help_text=(
             "For Azure, https://NAME.openai.azure.com/openai/v1; for your own server, its"
-            " address, such as http://localhost:8000/v1."
+            " address, such as http://localhost:8000/v1. With /responses at its end, models are"
+            " asked by the Responses API."
         ),
     )
     key = forms.CharField(

@@ -1,0 +1,203 @@
+"""The Responses API (`POST …/responses`) beside chat completions: the same questions in its form,
+and its replies in that of chat completions. Pure.
+
+An endpoint whose base URL ends in `/responses` is asked so. The forms are those of the package
+`openai` (types/responses); the API has no `n`, so that each sample is a call, and no seed.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from geval.llm.requests import ChatRequest
+
+CHAT, RESPONSES = "/chat/completions", "/responses"
+LOGPROBS = "message.output_text.logprobs"
+# OpenAI refuses less: "Expected a value >= 16".
+LEAST_TOKENS = 16
+# Of failed responses: what was asked or answered is against a policy.
+_POLICIES = frozenset(
+    {"bio_policy", "misalignment_policy_violation", "image_content_policy_violation"}
+)
+_STATUSES = {"rate_limit_exceeded": 429, "server_error": 500}
+
+
+class FailedError(ValueError):
+    """A response that says that it failed; `status` is the HTTP status that other APIs give for it,
+    `code` the server's own."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = _STATUSES.get(code, 400)
+
+
+def without_route(base_url: str) -> str:
+    """The address behind which all of a server's routes are."""
+    return base_url.rstrip("/").removesuffix(RESPONSES)
+
+
+def route_at(base_url: str) -> str:
+    """The route by which an endpoint's model is asked, behind `without_route`."""
+    return RESPONSES if base_url.rstrip("/").endswith(RESPONSES) else CHAT
+
+
+def body_by(route: str, request: ChatRequest) -> dict[str, Any]:
+    """A request as a route has it."""
+    return responses_body(request) if route == RESPONSES else request.body()
+
+
+def responses_body(request: ChatRequest) -> dict[str, Any]:
+    """A chat request in the form of the Responses API. Its server keeps no copy of the reply."""
+    options = dict(request.options)
+    # They have moved there.
+    effort, verbosity = options.pop("reasoning_effort", None), options.pop("verbosity", None)
+    asked: Any = request.prompt
+    if request.system:
+        asked = [
+            {"role": request.system_role, "content": request.system},
+            {"role": "user", "content": request.prompt},
+        ]
+    body: dict[str, Any] = {
+        "store": False,
+        **options,
+        "model": request.model,
+        "input": asked,
+        "max_output_tokens": max(LEAST_TOKENS, request.max_tokens),
+        **request.extra,
+    }
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.top_logprobs is not None:
+        body |= {"include": [LOGPROBS], "top_logprobs": request.top_logprobs}
+    if effort is not None:
+        body["reasoning"] = {"effort": effort} | _mapping(options.get("reasoning"))
+    text = {} if verbosity is None else {"verbosity": verbosity}
+    text = text | _mapping(options.get("text"))
+    if request.schema is not None:
+        named = {"name": "rating", "strict": True, "schema": request.schema}
+        text["format"] = {"type": "json_schema", **named}
+    return body | ({"text": text} if text else {})
+
+
+def is_response(answer: Mapping[str, Any]) -> bool:
+    """Whether a reply is one of this API."""
+    return answer.get("object") == "response" or ("output" in answer and "choices" not in answer)
+
+
+def as_chat_completion(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A response as a chat completion with one choice, whose parts are still to be checked.
+
+    Commentary before the final answer is left out. Several messages are lines of one text.
+
+    Raises:
+        FailedError: it says that it failed.
+        ValueError: it is no finished response; the message says what is wrong with it.
+    """
+    status, error = answer.get("status") or "completed", answer.get("error")
+    if status == "failed" or error:
+        return _refused_by_policy(answer, _mapping(error))
+    if status not in ("completed", "incomplete"):
+        raise ValueError(f"the response is not finished ({str(status)[:50]})")
+    output = answer.get("output")
+    if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
+        raise ValueError("its output is not a list of items")
+    messages = [item for item in output if _is_answer(item)]
+    parts = [list(_parts(message)) for message in messages]
+    refusals = [part["refusal"] for listed in parts for part in listed if "refusal" in part]
+    texts = [[part for part in listed if "text" in part] for listed in parts]
+    why_cut = _mapping(answer.get("incomplete_details")).get("reason")
+    is_cut = "incomplete" in (status, *(message.get("status") for message in messages))
+    filtered = why_cut == "content_filter"
+    message = {
+        "content": "\n".join("".join(part["text"] for part in listed) for listed in texts),
+        "refusal": refusals[0] if refusals else "",
+        "reasoning": "\n".join(_thoughts(output)),
+    }
+    choice = {
+        "message": message,
+        "finish_reason": ("content_filter" if filtered else "length") if is_cut else "stop",
+        "logprobs": {"content": _tokens(texts)},
+    }
+    return _completion(answer, choice)
+
+
+def usage_as_chat(usage: Any) -> dict[str, Any]:
+    """Counts of tokens, as chat completions name them."""
+    counted = _mapping(usage)
+    return {
+        "prompt_tokens": counted.get("input_tokens"),
+        "prompt_tokens_details": counted.get("input_tokens_details"),
+        "completion_tokens": counted.get("output_tokens"),
+        "completion_tokens_details": counted.get("output_tokens_details"),
+        "total_tokens": counted.get("total_tokens"),
+    }
+
+
+def _completion(answer: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": answer.get("id"),
+        "model": answer.get("model"),
+        "choices": [choice],
+        "usage": usage_as_chat(answer.get("usage")),
+    }
+
+
+def _refused_by_policy(answer: Mapping[str, Any], error: Mapping[str, Any]) -> dict[str, Any]:
+    code = str(error.get("code") or "")[:100]
+    words = str(error.get("message") or code or "it does not say why")[:1000]
+    if code not in _POLICIES:
+        raise FailedError(code, words)
+    message = {"content": "", "refusal": words}
+    return _completion(answer, {"message": message, "finish_reason": "content_filter"})
+
+
+def _is_answer(item: Mapping[str, Any]) -> bool:
+    return (
+        item.get("type") == "message"
+        and item.get("role", "assistant") == "assistant"
+        and item.get("phase") != "commentary"
+    )
+
+
+def _parts(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The texts and refusals of a message."""
+    content = message.get("content")
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        raise ValueError("the content of a message is not a list of parts")
+    for part in content:
+        name = {"output_text": "text", "refusal": "refusal"}.get(str(part.get("type")))
+        if name and not isinstance(part.get(name), str):
+            raise ValueError(f"the {name} of a message is not a text")
+        if name:
+            yield {name: part[name], "logprobs": part.get("logprobs")}
+
+
+def _tokens(texts: list[list[dict[str, Any]]]) -> list[Any] | None:
+    """The tokens of all parts; None unless each part with words has its own."""
+    listed: list[Any] = []
+    for at, parts in enumerate(texts):
+        if at:
+            listed.append({"token": "\n", "logprob": 0.0})
+        for part in parts:
+            tokens = part["logprobs"]
+            if part["text"] and not tokens:
+                return None
+            if tokens and not isinstance(tokens, list):
+                raise ValueError("the log-probabilities of a text are not a list")
+            listed += tokens or ()
+    return listed or None
+
+
+def _thoughts(output: list[Any]) -> Iterator[str]:
+    """What the model thought, or a summary of it."""
+    for item in output:
+        if item.get("type") != "reasoning":
+            continue
+        for part in item.get("content") or item.get("summary") or ():
+            text = _mapping(part).get("text")
+            if isinstance(text, str):
+                yield text
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}

@@ -1,0 +1,396 @@
+"""The Responses API as a transport: what is asked, what is read of its replies, and a judge through
+it."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import geval
+from evaluations.judging.runs.accounts import normalised
+from geval.llm import wire
+from geval.llm.addresses import likely_addresses
+from geval.llm.endpoints import Client
+from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.parsing import Failure
+from geval.llm.providers import BY_NAME, provider_at
+from geval.llm.request_options import read_options
+from geval.llm.requests import ChatRequest, request_key
+from geval.llm.responses import FailedError, responses_body, route_at, without_route
+from geval.llm.scoring import Scored, score_by_logprobs, score_directly
+from geval.llm.structured import schema_of
+from geval.scales import Scale
+from geval.standin import MODEL
+from tests.decision_server import json_server
+from tests.evaluating.conftest import DEFINITION, table
+from tests.processes import StandInProcess
+
+SCALE = Scale(1, 5)
+REQUEST = ChatRequest("m", "Rate this.", max_tokens=32)
+TOKEN = {
+    "token": "4",
+    "logprob": -0.36,
+    "bytes": [52],
+    "top_logprobs": [
+        {"token": "4", "logprob": -0.36, "bytes": [52]},
+        {"token": "5", "logprob": -1.2, "bytes": [53]},
+    ],
+}
+
+
+def text_part(text: Any = "4", logprobs: Any = None) -> dict[str, Any]:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": logprobs}
+
+
+def message(*content: Any, **changed: Any) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "status": "completed",
+            "content": list(content)} | changed  # fmt: skip
+
+
+def response(*output: Any, **changed: Any) -> dict[str, Any]:
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "status": "completed",
+        "error": None,
+        "incomplete_details": None,
+        "model": "m-2026",
+        "output": list(output),
+        "usage": {
+            "input_tokens": 50,
+            "input_tokens_details": {"cached_tokens": 40, "cache_write_tokens": 0},
+            "output_tokens": 9,
+            "output_tokens_details": {"reasoning_tokens": 8},
+            "total_tokens": 59,
+        },
+    } | changed
+
+
+def read(answer: Any) -> Any:
+    return wire.read_chat_answer(json.dumps(answer).encode())
+
+
+# What is asked.
+
+
+def test_a_question_has_the_forms_of_this_api() -> None:
+    asked = replace(REQUEST, temperature=0.0, top_logprobs=20, schema=schema_of(SCALE, "rating"))
+
+    assert responses_body(asked) == {
+        "store": False,
+        "model": "m",
+        "input": "Rate this.",
+        "max_output_tokens": 32,
+        "temperature": 0.0,
+        "include": ["message.output_text.logprobs"],
+        "top_logprobs": 20,
+        "text": {
+            "format": {
+                "type": "json_schema",
+                "name": "rating",
+                "strict": True,
+                "schema": schema_of(SCALE, "rating"),
+            }
+        },
+    }
+
+
+def test_instructions_keep_the_role_that_the_server_takes() -> None:
+    asked = replace(REQUEST, system="You rate.", system_role="developer")
+
+    assert responses_body(asked)["input"] == [
+        {"role": "developer", "content": "You rate."},
+        {"role": "user", "content": "Rate this."},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [
+        ({"reasoning_effort": "high"}, {"reasoning": {"effort": "high"}}),
+        ({"reasoning": {"effort": "low"}}, {"reasoning": {"effort": "low"}}),
+        (
+            {"reasoning_effort": "high", "reasoning": {"summary": "auto"}},
+            {"reasoning": {"effort": "high", "summary": "auto"}},
+        ),
+        ({"verbosity": "low"}, {"text": {"verbosity": "low"}}),
+        ({"text": {"verbosity": "low"}}, {"text": {"verbosity": "low"}}),
+        ({"service_tier": "flex"}, {"service_tier": "flex"}),
+        ({"store": True}, {"store": True}),
+    ],
+)
+def test_options_go_where_this_api_has_them(options: dict[str, Any], sent: dict[str, Any]) -> None:
+    body = responses_body(replace(REQUEST, options=options))
+
+    assert {name: body[name] for name in sent} == sent
+    assert not {"reasoning_effort", "verbosity"} & body.keys()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["input", "instructions", "include", "max_output_tokens", "conversation", "background",
+     "previous_response_id"],
+)  # fmt: skip
+def test_options_cannot_set_what_the_judge_sets(name: str) -> None:
+    with pytest.raises(ValueError, match="is set by the judge itself"):
+        read_options({name: "x"})
+
+
+def test_options_cannot_set_the_form_of_replies() -> None:
+    assert read_options({"text": {"verbosity": "low"}})
+    with pytest.raises(ValueError, match=r"text\.format"):
+        read_options({"text": {"format": {"type": "text"}}})
+
+
+def test_fewer_tokens_than_the_api_takes_are_never_asked_for() -> None:
+    assert responses_body(replace(REQUEST, max_tokens=3))["max_output_tokens"] == 16
+
+
+def test_n_is_never_sent() -> None:
+    assert "n" not in responses_body(replace(REQUEST, n=20))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "route", "rest"),
+    [
+        ("https://api.openai.com/v1", "/chat/completions", "https://api.openai.com/v1"),
+        ("https://api.openai.com/v1/responses", "/responses", "https://api.openai.com/v1"),
+        ("http://host:8000/v1/responses/", "/responses", "http://host:8000/v1"),
+        ("http://responses/v1/", "/chat/completions", "http://responses/v1"),
+    ],
+)
+def test_the_base_url_says_which_api_is_asked(base_url: str, route: str, rest: str) -> None:
+    assert (route_at(base_url), without_route(base_url)) == (route, rest)
+
+
+def test_replies_of_both_apis_are_kept_apart_and_those_of_chats_are_found_again() -> None:
+    chat = request_key("https://api.openai.com/v1", REQUEST)
+
+    assert chat == "3c6fe27b13891d7cbe8e1708ce077e68b30b612d26e3f74960325cc12224080a"
+    assert chat != request_key("https://api.openai.com/v1/responses", REQUEST)
+
+
+# What is read.
+
+
+def test_a_reply_is_read_as_that_of_a_chat() -> None:
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm, four."}]}
+
+    reply = read(response(thought, message(text_part("4", [TOKEN]))))
+
+    (choice,) = reply.choices
+    assert (choice.text, choice.finish_reason, choice.thought) == ("4", "stop", "Hm, four.")
+    assert choice.tokens[0].alternatives == (("4", -0.36), ("5", -1.2))
+    assert (reply.model, reply.request_id) == ("m-2026", "resp_1")
+    assert (reply.prompt_tokens, reply.cached_tokens) == (50, 40)
+    assert (reply.completion_tokens, reply.reasoning_tokens) == (9, 8)
+
+
+def scored(answer: Any, *, by_logprobs: bool = False) -> Scored | Failure | str:
+    try:
+        choice = read(answer).choices[0]
+    except FailedError as error:
+        return f"failed: {error}"
+    except wire.MalformedError as error:
+        return f"malformed: {error}"
+    if by_logprobs:
+        return score_by_logprobs(choice, scale=SCALE, criterion="coherence")
+    return score_directly(choice, scale=SCALE, criterion="coherence")
+
+
+CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+FILTERED = {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}
+REFUSED = {"type": "refusal", "refusal": "I cannot rate this."}
+COMMENTARY = message(text_part("I looked at 3 things."), phase="commentary")
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (response(message(text_part("4"))), 4.0),
+        (response(message(text_part("4")), status=None), 4.0),
+        (response({"type": "reasoning", "summary": []}, message(text_part("4"))), 4.0),
+        (response({"type": "web_search_call", "id": "1"}, message(text_part("4"))), 4.0),
+        (response(message(text_part("Rating: "), text_part("4"))), 4.0),
+        (response(COMMENTARY, message(text_part("4"), phase="final_answer")), 4.0),
+        (response(message(text_part("4"), {"type": "unheard_of", "text": 5})), 4.0),
+        (response(message(text_part("4")), usage=None), 4.0),
+        (response(message(text_part("4")), usage={"input_tokens": "many"}), 4.0),
+        (response(message(text_part("<think>2 or 5</think>4"))), 4.0),
+        (response(message(text_part("3"), role="user"), message(text_part("4"))), 4.0),
+        (response(message(text_part("4")), message(text_part("5"))), "two_ratings"),
+        (response(message(text_part("9"))), "out_of_scale"),
+        (response(message(REFUSED)), "refusal"),
+        (response(message(text_part("4"), REFUSED)), "refusal"),
+        (response(message(text_part("4")), **FILTERED), "refusal"),
+        (response(), "empty"),
+        (response(message()), "empty"),
+        (response(COMMENTARY), "empty"),
+        (response({"type": "function_call", "name": "f", "arguments": "{}"}), "empty"),
+        (response(**CUT), "cut"),
+        (response({"type": "reasoning", "summary": []}, **CUT), "cut"),
+        (response(message(text_part("The rating is"), status="incomplete")), "cut"),
+        (response(message(text_part("The rating is")), **CUT), "cut"),
+        (response(message(text_part("Well")), status="incomplete"), "cut"),
+        (response(message(text_part(None))), "malformed: the text of a message"),
+        (response(message(text_part(4))), "malformed: the text of a message"),
+        (response(message(text_part("4")) | {"content": "4"}), "malformed: the content of a"),
+        (response(message("4")), "malformed: the content of a message"),
+        (response(message(REFUSED | {"refusal": True})), "malformed: the refusal"),
+        (response("4"), "malformed: its output is not a list of items"),
+        (response() | {"output": {"text": "4"}}, "malformed: its output is not a list"),
+        (response() | {"output": None}, "malformed: its output is not a list"),
+        (response(message(text_part("4")), status="queued"), "malformed: the response is not fin"),
+        (response(message(text_part("4")), status="in_progress"), "malformed: the response is no"),
+        (response(message(text_part("4")), status=7), "malformed: the response is not finished"),
+        (response(message(text_part("4", "high"))), "malformed: the log-probabilities"),
+        (response(message(text_part("4", [{"token": "4"}]))), "malformed: choices.0.logprobs"),
+        (response(message(text_part("4", [TOKEN | {"logprob": 2}]))), "malformed: choices.0.logp"),
+        (
+            response(status="failed", error={"code": "server_error", "message": "Oops."}),
+            "failed: Oops.",
+        ),
+        (response(status="failed", error=None), "failed: it does not say why"),
+        (response(message(text_part("4")), error={"code": "invalid_prompt"}), "failed: invalid_"),
+        (
+            response(status="failed", error={"code": "bio_policy", "message": "No."}),
+            "refusal",
+        ),
+    ],
+)  # fmt: skip
+def test_an_odd_reply_is_read_rightly_or_is_a_failure_with_its_reason(
+    answer: Any, outcome: float | str
+) -> None:
+    result = scored(answer)
+
+    if isinstance(result, str):
+        assert isinstance(outcome, str)
+        assert result.startswith(outcome)
+    else:
+        got = result.value if isinstance(result, Scored) else str(result.reason)
+        assert got == outcome
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (response(message(text_part("4", [TOKEN]))), 4.3),
+        (response(message(text_part("4", []))), "no_logprobs"),
+        (response(message(text_part("4"))), "no_logprobs"),
+        (response(message(text_part("So: "), text_part("4", [TOKEN]))), "no_logprobs"),
+        (response(message(text_part(""), text_part("4", [TOKEN]))), 4.3),
+        (
+            response(
+                message(text_part("So:", [TOKEN | {"token": "So:", "top_logprobs": []}])),
+                message(text_part("4", [TOKEN])),
+            ),
+            4.3,
+        ),
+    ],
+)
+def test_log_probabilities_are_read_at_the_rating(answer: Any, outcome: float | str) -> None:
+    result = scored(answer, by_logprobs=True)
+
+    assert not isinstance(result, str)
+    if isinstance(result, Scored):
+        assert result.value == pytest.approx(outcome, abs=0.01)
+    else:
+        assert str(result.reason) == outcome
+
+
+# At a server.
+
+
+def asked_at(base_url: str, request: ChatRequest = REQUEST) -> Any:
+    async def ask() -> Any:
+        async with Client(base_url, "", timeout=10, allow_private=True) as client:
+            return await client.chat(request)
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("server_error", ErrorKind.SERVER),
+        ("rate_limit_exceeded", ErrorKind.RATE_LIMIT),
+        ("invalid_prompt", ErrorKind.BAD_REQUEST),
+    ],
+)
+def test_a_response_that_failed_is_an_error_of_its_kind(code: str, kind: ErrorKind) -> None:
+    failed = response(status="failed", error={"code": code, "message": "It failed."})
+
+    with (
+        json_server(lambda _body: failed) as (base_url, _asked),
+        pytest.raises(EndpointError) as raised,
+    ):
+        asked_at(f"{base_url}/responses")
+
+    assert raised.value.kind == kind
+    assert "It failed." in raised.value.message
+
+
+Evaluate = Callable[..., geval.Evaluation]
+
+
+@pytest.fixture
+def standin(start_standin: Callable[..., StandInProcess]) -> StandInProcess:
+    return start_standin()
+
+
+def judged(base_url: str, **settings: Any) -> geval.Evaluation:
+    return geval.evaluate(
+        table(6), criterion="coherence", definition=DEFINITION, model=MODEL, base_url=base_url,
+        kept_in=None, progress=False, **settings,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"mode": "direct"},
+        {"reply_form": "rating"},
+        {"mode": "direct", "reply_form": "reason", "max_tokens": 200},
+    ],
+)
+def test_a_judge_gets_the_same_scores_by_both_apis(
+    standin: StandInProcess, settings: Mapping[str, Any]
+) -> None:
+    chat = judged(standin.base_url, **settings)
+    responses = judged(f"{standin.base_url}/responses", **settings)
+
+    assert responses.scores == chat.scores
+    assert responses.mode == (settings.get("mode") or "logprobs")
+
+
+def test_each_sample_is_a_call(standin: StandInProcess) -> None:
+    result = judged(f"{standin.base_url}/responses", mode="samples", samples=5, steps=False)
+
+    assert result.failures == []
+    assert {round(sum(each.distribution.values()) * 5, 6) for each in result.scores} == {5.0}
+    assert standin.stats["calls"] >= 30
+
+
+def test_a_server_without_log_probabilities_there_is_asked_for_samples(
+    start_standin: Callable[..., StandInProcess],
+) -> None:
+    base_url = start_standin("--without-logprobs").base_url
+
+    assert judged(f"{base_url}/responses", samples=2, steps=False).mode == "samples"
+
+
+def test_a_server_without_the_route_is_said(standin: StandInProcess) -> None:
+    with pytest.raises(geval.EvaluationError, match="does not know the model"):
+        judged(f"{standin.base_url}/v2/responses")
+
+
+def test_it_is_the_same_account_with_the_same_limits_and_provider() -> None:
+    chat, responses = "https://api.openai.com/v1", "https://api.openai.com/v1/responses"
+
+    assert normalised(chat) == normalised(responses)
+    assert provider_at(responses) == provider_at(chat) == BY_NAME["openai"]
+    assert chat in likely_addresses(responses)
