@@ -16,6 +16,7 @@ from evaluations.models import (
     RunState,
 )
 from geval.llm.parsing import Reason
+from geval.reports.dearer import Priced
 
 PER = 1000
 # How fast a judge answers is the mean over so many of its replies.
@@ -58,6 +59,12 @@ def cost_of(judge: Judge) -> JudgeCost:
         money=PER * sum(known, Decimal(0)) / items if len(known) == len(costs) else None,
         minutes=_minutes(runs, calls),
     )
+
+
+def priced_judge(judge: Judge, cost: JudgeCost) -> Priced:
+    """A judge as its price is set against its agreement."""
+    money = None if cost.money is None else float(cost.money)
+    return Priced(judge.label, money, judge.request_options)
 
 
 @dataclass(frozen=True)

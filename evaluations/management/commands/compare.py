@@ -8,16 +8,27 @@ from typing import Any
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.judge_costs import JudgeAnswers, JudgeCost, answers_of, cost_of
+from evaluations.reports.judge_costs import (
+    JudgeAnswers,
+    JudgeCost,
+    answers_of,
+    cost_of,
+    priced_judge,
+)
 from evaluations.reports.two_judges.probabilities import (
     judges_with_probabilities,
     read_probabilities,
 )
 from evaluations.reports.two_judges.tests import seen_by_search
+from geval.reports.dearer import Gap, what_the_dearer_gives
 from geval.reports.pair_tests import pair_tests
+from geval.reports.pairs import Pair, pair_on
 from geval.reports.probabilities import lines_in_words, pair_probabilities
-from geval.reports.seen import SEEN
+from geval.reports.seen import SEEN, marked
+from geval.reports.words import SYMBOLS
 from geval.statistics.accuracy_tests import AccuracyTest
+from geval.statistics.jackknife import interval_of_difference
+from geval.statistics.same_documents import on_same_documents
 from geval.texts.numbers import p_value
 from geval.texts.sentences import listed
 
@@ -55,8 +66,22 @@ class Command(SiteCommand):
             for pair in pair_probabilities(data, criteria, probabilities, first, second):
                 lines = "\n".join(lines_in_words(pair, names))
                 self.stdout.write(f"{lines}{_about_searches(seen[pair.name])}")
-        for judge in both:
-            self.stdout.write(_cost_in_words(cost_of(judge), answers_of(judge)))
+        costs = [cost_of(judge) for judge in both]
+        for judge, cost in zip(both, costs, strict=True):
+            self.stdout.write(_cost_in_words(cost, answers_of(judge)))
+        priced = [priced_judge(*each) for each in zip(both, costs, strict=True)]
+        pairs = [pair_on(data, criterion, first, second) for criterion in criteria]
+        gaps = [_gap(pair, is_seen=bool(seen[pair.criterion.name])) for pair in pairs if pair]
+        if dearer := what_the_dearer_gives(priced[0], priced[1], gaps, SYMBOLS["spearman"]):
+            self.stdout.write(dearer)
+
+
+def _gap(pair: Pair, *, is_seen: bool) -> Gap:
+    """The difference in correlation with people, as the page of two judges has it."""
+    same = on_same_documents(pair.outputs, pair.human, pair.first, pair.second)
+    of_first, of_second = same.means
+    name = marked(pair.criterion.name, is_seen=is_seen)
+    return Gap(name, of_first - of_second, interval_of_difference(same).ends)
 
 
 def _about_searches(seen: Sequence[str]) -> str:

@@ -23,7 +23,10 @@ class Command(SiteCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
         parser.add_argument("name")
-        parser.add_argument("--base-url", help="ends in /v1 on most servers; in /responses for the Responses API")
+        parser.add_argument(
+            "--base-url",
+            help="ends in /v1 on most servers; with /responses, its Responses API is asked",
+        )
         parser.add_argument(
             "--key-env", help="environment variable of the worker that contains the key"
         )

@@ -11,12 +11,13 @@ from django.db import connection
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.view import first_of
-from evaluations.reports.judge_costs import JudgeCost, cost_of
+from evaluations.reports.judge_costs import JudgeCost, cost_of, priced_judge
 from evaluations.reports.searched import Searches, searches_behind
 from evaluations.reports.serving.parts import PAIR, TESTS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.reports.two_judges.probabilities import judges_with_probabilities
 from evaluations.reports.two_judges.view import CLASSES, PairView
+from geval.reports.dearer import Gap, what_the_dearer_gives
 from geval.reports.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.reports.pair_on_criterion import OneAgreeing, PairOnCriterion
 from geval.reports.pair_tests import PairTests
@@ -24,7 +25,7 @@ from geval.reports.report import Report
 from geval.reports.score_grids import Grid, Shares
 from geval.reports.seen import marked
 from geval.reports.verdicts.analysis import Significance
-from geval.reports.words import chosen_note, weights_note
+from geval.reports.words import SYMBOLS, chosen_note, weights_note
 from geval.scales import short
 from geval.statistics.jackknife import no_interval
 from geval.statistics.resampling import Interval
@@ -44,7 +45,8 @@ _BEGINS = """
 @dataclass(frozen=True)
 class Difference:
     """A criterion's row: both correlations on the same documents, in how many of the `documents`
-    that people rank each judge ranks anything, their difference with its interval, the p-value
+    that people rank each judge ranks anything, their difference (`gap`) with its interval (`ends`),
+    both also as they are shown, the p-value
     adjusted as on the report, and what follows; `ahead` is 1, 2, or 0 where it is undecided. `seen`
     says of which judge a search has seen documents behind these numbers."""
 
@@ -54,6 +56,8 @@ class Difference:
     second: str
     documents: int
     ranks: tuple[int, int]
+    gap: float
+    ends: tuple[float, float] | None
     difference: str
     interval: str
     p: str
@@ -164,7 +168,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         second=second,
         names=(dict(choices)[first.pk], dict(choices)[second.pk]),
         seen=_seen_in_words((first, second), report),
-        lead=_lead((first, second), differences, costs),
+        lead=_lead((first, second), differences, costs, SYMBOLS[view.options.coefficient]),
         outputs=numbers.outputs,
         documents=numbers.documents,
         axis=ticks_at(axis, round_numbers(ends)),
@@ -267,6 +271,8 @@ def _difference(
         second="–" if np.isnan(second) else two_decimals(second),
         documents=pair.ranked.documents,
         ranks=(pair.ranked.first, pair.ranked.second),
+        gap=gap,
+        ends=ends,
         difference="–" if np.isnan(gap) else signed(gap),
         interval=f"[{signed(ends[0])}, {signed(ends[1])}]" if ends else "",
         p="–" if p is None else p_value(p),
@@ -291,7 +297,10 @@ def _seen_in_words(both: tuple[Judge, Judge], report: Report) -> tuple[str, ...]
 
 
 def _lead(
-    both: tuple[Judge, Judge], rows: tuple[Difference, ...], costs: tuple[JudgeCost, JudgeCost]
+    both: tuple[Judge, Judge],
+    rows: tuple[Difference, ...],
+    costs: tuple[JudgeCost, JudgeCost],
+    symbol: str,
 ) -> str:
     """What follows, in a sentence or three; the consequence first."""
     said = []
@@ -305,18 +314,10 @@ def _lead(
         said.append("No difference in agreement with people is shown on any criterion.")
     elif undecided:
         said.append(f"On {listed(undecided)} it is undecided.")
-    return " ".join([*said, *_cheaper(costs)])
-
-
-def _cheaper(costs: tuple[JudgeCost, JudgeCost]) -> list[str]:
-    if any(not cost.money for cost in costs):
-        return []
-    cheap, dear = sorted(costs, key=lambda cost: cost.money or 0)
-    times = float((dear.money or 0) / (cheap.money or 1))
-    if times < 1.1:
-        return []
-    return [f"{dear.judge} costs {times:.0f} times as much." if times >= 2 else
-            f"{dear.judge} costs {100 * (times - 1):.0f} % more."]  # fmt: skip
+    gaps = [Gap(marked(row.criterion, is_seen=any(row.seen)), row.gap, row.ends) for row in rows]
+    first, second = (priced_judge(*each) for each in zip(both, costs, strict=True))
+    dearer = what_the_dearer_gives(first, second, gaps, symbol)
+    return " ".join(filter(None, [*said, dearer]))
 
 
 def _listed(view: PairView, found: OneAgreeing) -> tuple[Page[int], tuple[OneAgrees, ...]]:

@@ -1,0 +1,73 @@
+"""What the dearer of two judges gives for its price: the difference in agreement with people beside
+how many times as much it costs. Pure."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from geval.texts.numbers import signed
+from geval.texts.sentences import listed
+
+# Prices that differ by less are alike.
+LEAST_TIMES = 1.1
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The first judge's mean correlation with people minus the second's on a criterion, on the same
+    documents (NaN for none), and the ends of its interval (None for none)."""
+
+    criterion: str
+    value: float
+    ends: tuple[float, float] | None
+
+    def in_words(self, sign: int) -> str:
+        """The difference as seen from one side."""
+        words = signed(sign * self.value)
+        if self.ends:
+            low, high = sorted(sign * end for end in self.ends)
+            words += f" [{signed(low)}, {signed(high)}]"
+        return f"{words} on {self.criterion}"
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A judge, what 1,000 items of it cost (None: it is not known), thoughts of its model included,
+    and what its requests carry."""
+
+    name: str
+    money: float | None
+    options: Mapping[str, Any]
+
+    def beside(self, other: "Priced") -> str:
+        """Its name, with the options that the other judge does not have."""
+        own = [
+            f"{name} {value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in self.options.items()
+            if name not in other.options or other.options[name] != value
+        ]
+        return f"{self.name} ({', '.join(own)})" if own else self.name
+
+
+def what_the_dearer_gives(first: Priced, second: Priced, gaps: Sequence[Gap], symbol: str) -> str:
+    """The sentence; empty where a price is not known, or both are alike.
+
+    Args:
+        symbol: of the coefficient, such as "rho".
+    """
+    if not first.money or not second.money:
+        return ""
+    sign = 1 if first.money > second.money else -1
+    dear, cheap = (first, second) if sign == 1 else (second, first)
+    times = max(first.money, second.money) / min(first.money, second.money)
+    if times < LEAST_TIMES:
+        return ""
+    name = dear.beside(cheap)
+    differences = [gap.in_words(sign) for gap in gaps if not math.isnan(gap.value)]
+    if not differences:
+        more = f"{times:.0f} times as much" if times >= 2 else f"{100 * (times - 1):.0f} % more"
+        return f"{name} costs {more}."
+    price = f"{times:.0f} times" if times >= 2 else f"{times:.1f} times"
+    return f"{name}: {symbol} {listed(differences)}, for {price} the price."

@@ -1,0 +1,133 @@
+"""What the dearer of two judges gives for its price: on the page of two judges, and by command."""
+
+import math
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from evaluations.models import EvaluationRun, Judge, Project, RunState
+from evaluations.reports.judge_costs import JudgeCost, cost_of, priced_judge
+from evaluations.reports.serving import live
+from geval.reports.dearer import Gap, Priced, what_the_dearer_gives
+from tests.made_up_files import files_of
+
+GAPS = [Gap("coherence", 0.02, (-0.01, 0.05))]
+
+
+def sentence(first: float | None, second: float | None, gaps: list[Gap] = GAPS) -> str:
+    low, high = {"reasoning_effort": "low"}, {"reasoning_effort": "high"}
+    return what_the_dearer_gives(Priced("A", first, high), Priced("B", second, low), gaps, "rho")
+
+
+def test_the_dearer_judge_is_said_with_what_it_gives() -> None:
+    assert sentence(9, 1) == (
+        "A (reasoning_effort high): rho +0.02 [−0.01, +0.05] on coherence, for 9 times the price."
+    )
+
+
+def test_from_the_other_side_the_difference_has_the_other_sign() -> None:
+    assert sentence(1, 1.5) == (
+        "B (reasoning_effort low): rho −0.02 [−0.05, +0.01] on coherence, for 1.5 times the price."
+    )
+
+
+@pytest.mark.parametrize(("first", "second"), [(None, 1), (1, None), (0, 1), (1, 1), (1, 1.09)])
+def test_nothing_is_said_where_prices_are_alike_or_not_known(
+    first: float | None, second: float | None
+) -> None:
+    assert sentence(first, second) == ""
+
+
+def test_every_criterion_is_named_and_what_is_undefined_left_out() -> None:
+    gaps = [*GAPS, Gap("fluency", -0.1, None), Gap("relevance", math.nan, None)]
+
+    assert "+0.02 [−0.01, +0.05] on coherence and −0.10 on fluency, for" in sentence(2, 1, gaps)
+
+
+@pytest.mark.parametrize(("price", "words"), [(3, "3 times as much"), (1.2, "20 % more")])
+def test_without_a_difference_the_price_alone_is_said(price: float, words: str) -> None:
+    undefined = [Gap("coherence", math.nan, None)]
+
+    assert sentence(price, 1, undefined) == f"A (reasoning_effort high) costs {words}."
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "named"),
+    [
+        ({}, {}, "A"),
+        ({}, {"seed": 1}, "A"),
+        ({"seed": 1}, {}, "A (seed 1)"),
+        ({"thinking": {"budget": 2}}, {"thinking": {"budget": 9}}, 'A (thinking {"budget": 2})'),
+        ({"seed": 1, "verbosity": "low"}, {"seed": 1}, "A (verbosity low)"),
+    ],
+)
+def test_a_judge_is_named_by_the_options_that_the_other_does_not_have(
+    own: dict[str, object], others: dict[str, object], named: str
+) -> None:
+    assert Priced("A", 1, own).beside(Priced("B", 1, others)) == named
+
+
+@pytest.fixture
+def priced(
+    project: Project, load: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> Project:
+    """Twenty documents by five systems; "high" follows people more closely than "low", for nine
+    times the price."""
+    live.forget()
+    rng = np.random.default_rng(4)
+    outputs, ratings, scores = [], [], []
+    for number in range(20):
+        for system in range(5):
+            name = f'"doc_id": "d{number:02}", "system_id": "s{system}"'
+            outputs.append(f'{{{name}, "source": "S", "output": "Text {number} {system}"}}')
+            human = int(rng.integers(1, 6))
+            ratings += [f"d{number:02},s{system},coherence,{rater},{human}\n" for rater in "ab"]
+            for judge, off in (("high", 1), ("low", 2)):
+                score = int(np.clip(human + rng.integers(-off, off + 1), 1, 5))
+                scores.append(f"d{number:02},s{system},coherence,{judge},{score}\n")
+    load(project, files_of(outputs, ratings, scores))
+    Judge.objects.filter(name="high").update(request_options={"reasoning_effort": "high"})
+
+    def made_up(judge: Judge) -> JudgeCost:
+        return JudgeCost(judge.label, 100, money=Decimal(9 if judge.name == "high" else 1))
+
+    monkeypatch.setattr("evaluations.reports.two_judges.page.cost_of", made_up)
+    monkeypatch.setattr("evaluations.management.commands.compare.cost_of", made_up)
+    return project
+
+
+@pytest.mark.django_db
+def test_page_and_command_say_the_same(as_role: Callable[[str], Client], priced: Project) -> None:
+    page = as_role("viewer").get("/p/small/report/compare/").content.decode()
+    written = StringIO()
+    call_command("compare", "small", "low", "high", stdout=written)
+
+    said_by_the_command = written.getvalue().splitlines()[-1]
+    assert re.fullmatch(
+        r"high \(reasoning_effort high\): rho \+0\.\d\d \[[+−]\d\.\d\d, \+\d\.\d\d\] on coherence,"
+        r" for 9 times the price\.",
+        said_by_the_command,
+    )
+    assert said_by_the_command in re.sub(r"\s+", " ", page)
+
+
+@pytest.mark.django_db
+def test_the_price_has_the_tokens_of_thoughts(run: EvaluationRun) -> None:
+    """Twelve items whose replies took 12,000 tokens, nearly all of them thoughts."""
+    now = timezone.now()
+    EvaluationRun.objects.filter(pk=run.pk).update(
+        prompt_tokens=0, completion_tokens=12_000, reasoning_tokens=11_900, cache_hits=0,
+        state=RunState.DONE, started_at=now - timedelta(minutes=1), finished_at=now,
+        parameters=run.parameters | {"price_in": "1", "price_out": "10"},
+    )  # fmt: skip
+    judge = Judge.objects.get(pk=run.judge_id)
+
+    assert priced_judge(judge, cost_of(judge)).money == pytest.approx(10)
