@@ -95,7 +95,7 @@ def as_chat_completion(answer: Mapping[str, Any]) -> dict[str, Any]:
     """
     status, error = answer.get("status") or "completed", answer.get("error")
     if status == "failed" or error:
-        return _refused_by_policy(answer, _mapping(error))
+        return _refused_by_policy(answer, error)
     if status not in ("completed", "incomplete"):
         raise ValueError(f"the response is not finished ({str(status)[:50]})")
     output = answer.get("output")
@@ -142,7 +142,8 @@ def _completion(answer: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[st
     }
 
 
-def _refused_by_policy(answer: Mapping[str, Any], error: Mapping[str, Any]) -> dict[str, Any]:
+def _refused_by_policy(answer: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    error = {"message": given} if isinstance(given, str) else _mapping(given)
     code = str(error.get("code") or "")[:100]
     words = str(error.get("message") or code or "it does not say why")[:1000]
     if code not in _POLICIES:
@@ -193,7 +194,8 @@ def _thoughts(output: list[Any]) -> Iterator[str]:
     for item in output:
         if item.get("type") != "reasoning":
             continue
-        for part in item.get("content") or item.get("summary") or ():
+        listed = item.get("content") or item.get("summary")
+        for part in listed if isinstance(listed, list) else ():
             text = _mapping(part).get("text")
             if isinstance(text, str):
                 yield text

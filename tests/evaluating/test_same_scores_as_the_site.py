@@ -24,13 +24,14 @@ PRESET = "summarisation/any/coherence"
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    ("settings", "steps"),
+    ("settings", "steps", "route"),
     [
-        ({"mode": "logprobs"}, True),
-        ({"mode": "logprobs"}, False),
-        ({"mode": "direct"}, True),
-        ({"mode": "direct", "reply_form": "rating"}, True),
-        ({"kind": "decision", "protocol": "systemone"}, False),
+        ({"mode": "logprobs"}, True, ""),
+        ({"mode": "logprobs"}, False, ""),
+        ({"mode": "direct"}, True, ""),
+        ({"mode": "direct", "reply_form": "rating"}, True, ""),
+        ({"kind": "decision", "protocol": "systemone"}, False, ""),
+        ({"mode": "logprobs"}, True, "/responses"),
     ],
 )
 def test_both_send_the_same_prompts_and_read_the_same_scores(
@@ -39,6 +40,7 @@ def test_both_send_the_same_prompts_and_read_the_same_scores(
     tmp_path: Path,
     settings: dict[str, str],
     steps: bool,
+    route: str,
 ) -> None:
     path = tmp_path / "outputs.csv"
     path.write_text(
@@ -49,7 +51,7 @@ def test_both_send_the_same_prompts_and_read_the_same_scores(
             for k, name in enumerate(("a", "b", "c"))
         )
     )
-    base_url = start_standin().base_url
+    base_url = start_standin().base_url + route
     load_files(project, [InputFile(path, path.name)])
     add_presets(project, presets_by_key([PRESET]))
     endpoint = endpoint_at(project, base_url)

@@ -2,12 +2,15 @@
 it."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import geval
 from evaluations.judging.runs.accounts import normalised
@@ -213,6 +216,8 @@ COMMENTARY = message(text_part("I looked at 3 things."), phase="commentary")
         (response(message(text_part("4"))), 4.0),
         (response(message(text_part("4")), status=None), 4.0),
         (response({"type": "reasoning", "summary": []}, message(text_part("4"))), 4.0),
+        (response({"type": "reasoning", "content": 5}, message(text_part("4"))), 4.0),
+        (response({"type": "reasoning", "summary": [{"text": 7}]}, message(text_part("4"))), 4.0),
         (response({"type": "web_search_call", "id": "1"}, message(text_part("4"))), 4.0),
         (response(message(text_part("Rating: "), text_part("4"))), 4.0),
         (response(COMMENTARY, message(text_part("4"), phase="final_answer")), 4.0),
@@ -254,6 +259,8 @@ COMMENTARY = message(text_part("I looked at 3 things."), phase="commentary")
             "failed: Oops.",
         ),
         (response(status="failed", error=None), "failed: it does not say why"),
+        (response(status="failed", error="No room."), "failed: No room."),
+        (response(status=["failed"]), "malformed: the response is not finished"),
         (response(message(text_part("4")), error={"code": "invalid_prompt"}), "failed: invalid_"),
         (
             response(status="failed", error={"code": "bio_policy", "message": "No."}),
@@ -299,6 +306,44 @@ def test_log_probabilities_are_read_at_the_rating(answer: Any, outcome: float | 
         assert result.value == pytest.approx(outcome, abs=0.01)
     else:
         assert str(result.reason) == outcome
+
+
+PARTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+    | st.sampled_from(["message", "output_text", "refusal", "reasoning", "incomplete", "failed"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([
+        "type", "role", "status", "content", "text", "logprobs", "refusal", "summary", "phase",
+        "code", "message", "reason", "token", "logprob", "top_logprobs", "input_tokens",
+        "output_tokens", "output_tokens_details", "reasoning_tokens", "total_tokens",
+    ]), inner, max_size=5),
+    max_leaves=12,
+)  # fmt: skip
+
+
+ITEMS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["message", "reasoning"])},
+    optional={
+        name: PARTS | st.lists(st.fixed_dictionaries(
+            {"type": st.sampled_from(["output_text", "refusal"])},
+            optional={"text": PARTS, "refusal": PARTS, "logprobs": PARTS},
+        ))
+        for name in ("content", "summary", "status", "role", "phase")
+    },
+)  # fmt: skip
+
+
+@given(
+    st.fixed_dictionaries(
+        {"output": st.lists(ITEMS, max_size=3) | PARTS},
+        optional=dict.fromkeys(
+            ("status", "error", "incomplete_details", "usage", "id", "model"), PARTS
+        ),
+    )
+)
+def test_whatever_a_server_sends_is_read_or_has_a_named_error(answer: dict[str, Any]) -> None:
+    with contextlib.suppress(wire.MalformedError, FailedError):
+        reply = read({"object": "response"} | answer)
+        assert isinstance(reply.choices[0].text, str)
 
 
 # At a server.
