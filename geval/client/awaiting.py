@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -53,7 +53,7 @@ class AsyncClient(SiteOperations, Logging, Awaiting):
     """A site and a token. Close it with `async with`, or `await client.close()`."""
 
     base_url: str
-    token: str
+    token: str = field(repr=False)
     timeout: float = SECONDS
 
     @property

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar
@@ -93,7 +93,7 @@ class Client(SiteOperations, Logging, Blocking):
     WAITS: ClassVar[bool] = True
 
     base_url: str
-    token: str
+    token: str = field(repr=False)
     timeout: float = SECONDS
 
     @property
