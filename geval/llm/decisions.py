@@ -160,7 +160,7 @@ def reply_text(answers: Any, questions: Sequence[TypedQuestion], protocol: Proto
 
 def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str, Any]:
     """What was answered to each question, None for nothing. A list is read in its order, unless it
-    names every answer.
+    names every answer; names of some have to agree with it.
 
     Raises:
         ValueError: which answer is whose cannot be said, or there is none.
@@ -172,13 +172,20 @@ def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str
     if not isinstance(answers, list) or not answers or len(answers) > len(names):
         raise ValueError(f"it has not one answer to each of {len(names)} questions")
     labels = [each.get("name") if isinstance(each, Mapping) else None for each in answers]
-    if len(names) > 1 and all(isinstance(name, str) for name in labels):
+    are_named = [isinstance(name, str) for name in labels]
+    if len(names) > 1 and all(are_named):
         if len(set(labels)) < len(labels) or not set(labels) <= set(names):
             raise ValueError("its answers are not named as the questions are")
         by_name = dict(zip(labels, answers, strict=True))
         return {name: by_name.get(name) for name in names}
     if len(answers) != len(names):
         raise ValueError(f"it has {len(answers)} answers without names to {len(names)} questions")
+    # A refusal may have no name; the others then have to be where they belong.
+    if len(names) > 1 and any(
+        is_named and label != name
+        for is_named, label, name in zip(are_named, labels, names, strict=True)
+    ):
+        raise ValueError("some of its answers have names, and not in the order of the questions")
     return dict(zip(names, answers, strict=True))
 
 

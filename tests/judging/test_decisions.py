@@ -254,6 +254,17 @@ def test_answers_with_names_may_come_in_any_order() -> None:
     assert outcomes("decisions", answers[::-1]) == outcomes("decisions", answers)
 
 
+def test_a_refusal_without_a_name_is_read_where_the_other_answer_is_in_its_place() -> None:
+    named = openai_answer() | {"name": "rating_1"}
+
+    rated, stated = outcomes("decisions", [named, {"type": "refusal"}])
+
+    assert isinstance(rated, Scored)
+    assert isinstance(stated, Failure)
+    with pytest.raises(ValueError, match="some of its answers have names"):
+        outcomes("decisions", [{**TRUE, "name": "rating_2"}, {"type": "refusal"}])
+
+
 @pytest.mark.parametrize("protocol", ["decisions", "systemone"])
 @pytest.mark.parametrize(
     ("answer", "reason"),
