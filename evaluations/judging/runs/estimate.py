@@ -23,6 +23,7 @@ from evaluations.models.run_parameters import RunParameters
 from geval.evaluators.base import CriterionPrompt, Evaluator
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.cost import cost, estimated_tokens
+from geval.llm.decisions import DecisionRequest
 from geval.llm.parsing import Failure
 from geval.llm.prompts import needs_steps
 from geval.llm.wanted_steps import STEPS_MAX_TOKENS, steps_request
@@ -90,8 +91,9 @@ def estimate_run(
         seconds = expected_seconds(judge, parameters, items=count, calls=0, tokens=0)
         return RunEstimate(count, 0, 0, 0, None, is_free=True, seconds=seconds)
     tally = _Tally()
+    asked = len({item.criterion_id for item in looked_at})
     for item in looked_at:
-        _add_item(tally, evaluator, parameters, item, prompts)
+        _add_item(tally, evaluator, parameters, item, prompts, criteria=asked)
     share = count / len(looked_at) if looked_at else 0.0
     total = _Tally(
         tally.calls * share, tally.prompt_tokens * share, tally.completion_tokens * share
@@ -122,14 +124,21 @@ def _add_item(
     parameters: RunParameters,
     item: ClaimedItem,
     prompts: Mapping[int, CriterionPrompt],
+    *,
+    criteria: int,
 ) -> None:
-    """What the calls about one item take."""
+    """What the calls about one item take.
+
+    Args:
+        criteria: how many of them lack scores; a call about several is shared by their items.
+    """
     seen, about = item_of(item, prompts)
     question = evaluator.question(seen, about.scale, parameters.request_settings)
     if isinstance(question, Failure):
         return  # fails without a call
-    share = 1 / len(prompts) if evaluator.asks_together else 1.0
     for request in evaluator.requests(question, parameters.request_settings):
+        together = len(request.questions) if isinstance(request, DecisionRequest) else 1
+        share = 1 / min(together, criteria) if evaluator.asks_together else 1.0
         # The prompt is paid for with each call that its replies are split into.
         calls = share * parameters.fit.calls_for(request.n)
         tally.calls += calls
