@@ -7,7 +7,7 @@ with how people differ, and not only with their mean. Ratings of an output share
   points; 0 to 2, lower is better. It is best on average for who states the true distribution.
 - Gain: the score less that of guessing from how often people give each point, which reads nothing.
   Below 0 is better than guessing. How often is taken from these very ratings, so that no constant
-  guess does better on them: a judge that reads nothing has no gain, not even by chance.
+  guess does better on them: a judge that gives every output the same probabilities has no gain.
 - Calibration error (ECE): class-wise (Kull et al., 2019), in bins of equal mass, root mean square.
   The usual mean of absolute distances is above 0 for probabilities that are right, the more so the
   fewer outputs there are. The square has an estimate without that bias, from products of different
