@@ -7,11 +7,15 @@ the file's order says which has it. The file holds no text, no rating and no sco
 
 import hashlib
 import json
+import os
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from geval.improving.ground import ImproveError
 from geval.improving.locked_rule import (
@@ -25,6 +29,18 @@ from geval.improving.locked_rule import (
 from geval.improving.proving import LookResult, all_looks_used
 
 NAME = "locked.jsonl"
+_RESULT = TypeAdapter(LookResult)
+
+
+class _Draw(BaseModel):
+    """The first line."""
+
+    model_config = ConfigDict(strict=True)
+
+    share: float = Field(ge=LEAST_SHARE, le=MOST_SHARE)
+    seed: str
+    looks_allowed: int = Field(ge=1, le=MOST_LOOKS)
+    locked_at: str
 
 
 @dataclass(frozen=True)
@@ -45,7 +61,7 @@ class LockFile:
         """The looks that were taken, each once, in the order in which they were; `result` is
         missing where a program was stopped before it had one."""
         looks: dict[str, dict[str, Any]] = {}
-        for line in _lines(self.path)[1:]:
+        for line in _read(self.path)[1]:
             looks.setdefault(line["question"], {}).update(line)
         # Those beyond were asked for at the same moment as the last one, and not given.
         return list(looks.values())[: self.looks_allowed]
@@ -69,7 +85,8 @@ class LockFile:
         if taken is None:
             raise ImproveError(all_looks_used(self.looks_allowed))
         if "result" in taken:
-            return LookResult(**taken["result"])
+            earlier: LookResult = taken["result"]
+            return earlier
         result = answer()
         self._add({"question": question, "result": asdict(result)})
         return result
@@ -79,8 +96,10 @@ class LockFile:
 
     def _add(self, line: dict[str, Any]) -> None:
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            with self.path.open("ab+") as file:
+                file.seek(-1, os.SEEK_END)
+                start = b"" if file.read(1) == b"\n" else b"\n"  # as an editor left it
+                file.write(start + json.dumps(line).encode() + b"\n")
         except OSError as error:
             raise ImproveError(
                 f"{self.path} cannot be written ({error.strerror}), so no look can be counted, and"
@@ -117,13 +136,12 @@ def lock_file(
         "locked_at": _now(),
     }
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(json.dumps(draw) + "\n")
+        _create(path, json.dumps(draw) + "\n")
     except FileExistsError:
         pass
     except OSError as error:
         raise ImproveError(f"{path} cannot be written ({error.strerror}).") from None
-    lock = _lock_in(path)
+    lock, _looks = _read(path)
     for given, drawn, name in (
         (share, lock.share, "share"),
         (looks, lock.looks_allowed, "looks"),
@@ -136,39 +154,60 @@ def lock_file(
     return lock
 
 
-def _lock_in(path: Path) -> LockFile:
+def _create(path: Path, text: str) -> None:
+    """Make a file that is whole as soon as it is there, so that nobody reads half a draw.
+
+    Raises:
+        FileExistsError: there is one.
+    """
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        draw = _lines(path)[0]
-        return LockFile(
-            path,
-            float(draw["share"]),
-            str(draw["seed"]),
-            int(draw["looks_allowed"]),
-            str(draw["locked_at"]),
-        )
-    except (IndexError, KeyError, TypeError, ValueError):
-        raise ImproveError(_no_lock(path, 1)) from None
+        beside.write_text(text, encoding="utf-8")
+        os.link(beside, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    lines = []
+def _read(path: Path) -> tuple[LockFile, list[dict[str, Any]]]:
+    """The draw and the lines of looks, whose results are read; blank lines are left out."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise ImproveError(f"{path} cannot be read.") from None
-    for number, line in enumerate(text.splitlines(), start=1):
-        try:
-            content = json.loads(line)
-        except ValueError:
-            content = None
-        if not isinstance(content, dict) or (number > 1 and "question" not in content):
-            raise ImproveError(_no_lock(path, number))
-        lines.append(content)
-    return lines
+    # Only where lines were written apart: names may hold other ends of lines.
+    written = [each for each in enumerate(text.split("\n"), start=1) if each[1].strip()]
+    (at, first), *others = written or [(1, "")]
+    is_draw = not first or '"share"' in first
+    try:
+        draw = _Draw.model_validate(json.loads(first))
+        looks = []
+        for at, line in others:  # noqa: B007 - the message names it
+            looks.append(_look_in(line))
+    except (TypeError, ValueError):
+        remedy = "Restore it, from version control for instance" if is_draw else "Name another file"
+        raise ImproveError(
+            f"{path}, line {at}: this is no record of locked documents. {remedy}."
+        ) from None
+    return LockFile(path, draw.share, draw.seed, draw.looks_allowed, draw.locked_at), looks
 
 
-def _no_lock(path: Path, line: int) -> str:
-    return f"{path}, line {line}: this is no record of locked documents. Name another file."
+def _look_in(line: str) -> dict[str, Any]:
+    """What a line says of a look.
+
+    Raises:
+        TypeError, ValueError: it says nothing of one.
+    """
+    look = json.loads(line)
+    if not isinstance(look, dict) or not isinstance(look.get("question"), str):
+        raise TypeError(line)
+    if "result" in look:
+        look["result"] = _RESULT.validate_python(look["result"])
+    return look
 
 
 def _now() -> str:

@@ -11,6 +11,7 @@ import pytest
 
 import geval
 from geval.improving import improving
+from geval.improving.lock_file import lock_file
 from geval.improving.locked_rule import is_locked
 
 PEOPLE = ["ann", "bob", "cyd"]
@@ -202,6 +203,86 @@ def test_a_file_of_something_else_is_not_written_over(
     with pytest.raises(geval.ImproveError, match="line 1: this is no record of locked documents"):
         improve(table())
     assert (tmp_path / "locked.jsonl").read_text() == text
+
+
+@pytest.mark.parametrize("line", [
+    '{"question": ["a"]}', '{"question": "a", "result": null}',
+    '{"question": "a", "result": {"x": 1}}', '{"question": "a", "res',
+])  # fmt: skip
+def test_a_damaged_line_is_named_and_the_file_is_to_be_restored(
+    improve: Any, tmp_path: Path, line: str
+) -> None:
+    improve(table())
+    with (tmp_path / "locked.jsonl").open("a") as file:
+        file.write(line)
+
+    with pytest.raises(geval.ImproveError, match=r"line 2: .* Restore it, from version control"):
+        improve(table(), prove=True)
+
+
+@pytest.mark.parametrize("change", [
+    {"looks_allowed": 1_000_000}, {"looks_allowed": -1}, {"share": 1.5}, {"seed": None},
+])  # fmt: skip
+def test_a_draw_that_nobody_could_have_made_is_refused(
+    improve: Any, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    improve(table())
+    (drawn,) = lines(tmp_path)
+    (tmp_path / "locked.jsonl").write_text(json.dumps(drawn | change) + "\n")
+
+    with pytest.raises(geval.ImproveError, match=r"line 1: .* Restore it, from version control"):
+        improve(table())
+
+
+def test_a_file_that_an_editor_saved_still_counts_looks(improve: Any, tmp_path: Path) -> None:
+    path = tmp_path / "locked.jsonl"
+    result = improve(table())
+    path.write_text("\ufeff\n" + path.read_text().strip() + "\n\n  \n" + '{"question": "other"}')
+
+    result.prove()
+
+    assert improve(table()).looks_used == 2
+    assert path.read_text().endswith("}\n")
+
+
+def test_names_of_any_characters_are_kept_in_a_line(improve: Any, tmp_path: Path) -> None:
+    improve(table())
+    lock = lock_file(tmp_path, [])
+    given = improve(table()).prove().look
+    for number, name in enumerate(("a\u2028b\u0085c", "\ud800")):
+        lock.look(f"of {number}", {"judge": name}, lambda: given)
+
+    assert [look.get("judge") for look in lock.looks()[1:]] == ["a\u2028b\u0085c", "\ud800"]
+    assert lock.look("of 1", {}, lambda: pytest.fail("asked again")) == given
+
+
+def test_a_draw_is_whole_as_soon_as_it_can_be_read(
+    improve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "locked.jsonl"
+    write = Path.write_text
+
+    def watched(beside: Path, *args: Any, **named: Any) -> int:
+        done = write(beside, *args, **named)
+        assert not path.exists()
+        return done
+
+    monkeypatch.setattr(Path, "write_text", watched)
+    improve(table())
+
+    assert [file.name for file in tmp_path.iterdir()] == ["locked.jsonl"]
+
+
+def test_a_file_system_without_links_gets_a_draw_too(
+    improve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_args: Any) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("geval.improving.lock_file.os.link", refused)
+    improve(table())
+
+    assert [file.name for file in tmp_path.iterdir()] == ["locked.jsonl"]
 
 
 def test_a_look_that_cannot_be_counted_is_not_taken(improve: Any, tmp_path: Path) -> None:
