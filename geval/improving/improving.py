@@ -14,7 +14,7 @@ from geval.measuring.gathering import Criterion, Gathered, ImportedJudge, gather
 from geval.measuring.inputs import InputError, Source
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import rows_and_scales
-from geval.measuring.reading import Ask, Naming, as_names, nobody
+from geval.measuring.reading import ROW_NAME, Ask, Naming, as_names, nobody
 
 EVERYTHING = tuple(FreeChange)
 
@@ -92,6 +92,11 @@ def improve(
             system or "",
         )  # fmt: skip
         parts = gathered(*rows_and_scales(given, naming, scale=scale, sheet=sheet, ask=ask))
+    if not document and all(map(ROW_NAME.fullmatch, parts.data.doc_ids)):
+        raise InputError(
+            "Locked documents need names that stay, whatever the order of rows: pass document=…,"
+            " the column that names what was written about."
+        )
     chosen = _criterion(parts, criterion or "")
     today = _today(parts, judge or (members[0] if len(members) == 1 else ""))
     for name in members:

@@ -2,6 +2,7 @@
 names columns."""
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ LOOKED_AT = 1000
 # The names of columns that are added where rows name no document, or no system; and what stands for
 # the source of outputs that have none.
 ROW, ONLY_SYSTEM, NO_SOURCE = "geval row", "system", "geval: no source"
+# What a row is called as a document that none names.
+ROW_NAME = re.compile(r"row \d+")
 # Answers a question, or gives None.
 Ask = Callable[[UploadQuestion], UploadAnswer | None]
 

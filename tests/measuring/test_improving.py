@@ -303,6 +303,17 @@ def test_what_has_to_be_said_is_an_error(improve: Any, about: dict[str, Any], me
         improve(table(), **about)
 
 
+def test_rows_whose_numbers_would_be_their_names_are_refused(improve: Any, tmp_path: Path) -> None:
+    unnamed = [{name: row[name] for name in (*PEOPLE, *NOISE)} for row in table()]
+    measured = geval.measure(unnamed, human=PEOPLE, judge=list(NOISE))
+
+    with pytest.raises(geval.InputError, match=r"need names that stay.*pass document=…"):
+        improve(unnamed, document=None, system=None)
+    with pytest.raises(geval.InputError, match="need names that stay"):
+        geval.improve(measured, judge="today", locked=tmp_path)
+    assert not (tmp_path / "locked.jsonl").exists()
+
+
 def test_what_was_measured_is_improved_without_naming_columns_again(
     improve: Any, tmp_path: Path
 ) -> None:
