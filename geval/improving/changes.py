@@ -34,6 +34,9 @@ NOTHING_BETTER: dict[str, str] = {
     FreeChange.CALIBRATION: "tried; the scores do not vary, or too few documents have ratings",
 }
 
+# Why there is nothing to choose from.
+NO_OTHER_JUDGE = "there is no other judge with scores of every output that counts"
+
 
 def is_better(training: Mapping[str, Any]) -> bool:
     """Whether a change gains on training documents; a map has to beat the best constant as well.

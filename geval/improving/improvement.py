@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from geval.improving.changes import CHANGE_LABELS, NOTHING_BETTER
+from geval.improving.changes import CHANGE_LABELS, NO_OTHER_JUDGE, NOTHING_BETTER, FreeChange
 from geval.improving.ground import Ground, ImproveError
 from geval.improving.lock_file import LockFile
 from geval.improving.proving import LookResult, proof_of, values_of
@@ -204,7 +204,7 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
         searched,
         power(ground, confidence=confidence_of(lock.looks_allowed, 1)),
         {
-            label: NOTHING_BETTER[change] if change in changes else "it was not asked for"
+            label: _why_none(ground, change) if change in changes else "it was not asked for"
             for change, label in CHANGE_LABELS.items()
             if change not in better
         },
@@ -212,6 +212,13 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
         _ground=ground,
         _lock=lock,
     )
+
+
+def _why_none(ground: Ground, change: str) -> str:
+    """Why a search that was asked for a change proposes none."""
+    if change != FreeChange.CALIBRATION and len(ground.arms) < 2:
+        return NO_OTHER_JUDGE
+    return NOTHING_BETTER[change]
 
 
 def _question(ground: Ground, candidate: FoundChange, own: np.ndarray) -> str:

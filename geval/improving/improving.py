@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from geval.files.cells import cell_of
+from geval.files.rows import RatingRow, Row
 from geval.improving.changes import FreeChange
 from geval.improving.ground import ground_in
 from geval.improving.improvement import Improvement, improvement_of
@@ -49,7 +51,7 @@ def improve(
         human: the columns with people's ratings, or the people who count.
         judge: the judge that is used today; by default the only one, or the one that was evaluated.
         judges: the columns with judges' scores, or the judges that may take its place; by default
-            all that the source has.
+            all that the source has; to be said where `human` names columns.
         criterion: its name; the only one by default.
         document: the column that names what was written about.
         system: the column that names who wrote an output.
@@ -91,7 +93,15 @@ def improve(
             as_names(human), tuple(dict.fromkeys(named)), criterion or "", document or "",
             system or "",
         )  # fmt: skip
-        parts = gathered(*rows_and_scales(given, naming, scale=scale, sheet=sheet, ask=ask))
+        rows, scales = rows_and_scales(
+            given, naming, scale=scale, sheet=sheet, ask=ask, every_judge=not members
+        )
+        if human and not members and any(map(_is_cell, rows)):
+            raise InputError(
+                "Where columns of people are named, those of judges are, too: say judges=[…], with"
+                " all that may take its place."
+            )
+        parts = gathered(rows, scales)
     if not document and all(map(ROW_NAME.fullmatch, parts.data.doc_ids)):
         raise InputError(
             "Locked documents need names that stay, whatever the order of rows: pass document=…,"
@@ -112,6 +122,11 @@ def improve(
     )
     result = improvement_of(ground, list(dict.fromkeys(changes)), lock)
     return result.prove() if prove else result
+
+
+def _is_cell(row: Row) -> bool:
+    """Whether a row is a cell of a table with a column for each person or judge."""
+    return isinstance(row, RatingRow) and cell_of(row.column) is not None
 
 
 def _criterion(parts: Gathered, name: str) -> Criterion:

@@ -1,6 +1,7 @@
 """`geval.measure`: from ratings and scores in a file or a table to what a judge may rate."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from geval.files.rows import JudgeScoreRow, RatingRow, Row, ScoreRow
 from geval.measuring.gathering import Gathered, gathered
@@ -71,12 +72,18 @@ def rows_and_scales(
     scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
     sheet: str = "",
     ask: Ask = nobody,
+    every_judge: bool = False,
 ) -> tuple[list[Row], dict[str, Scale]]:
-    """The rows of a source that count, and the scales that were given, as `measure` takes both."""
+    """The rows of a source that count, and the scales that were given, as `measure` takes both.
+
+    Args:
+        every_judge: also judges that nobody named count, in a table with a row for each score.
+    """
     with input_files(source, sheet=sheet) as files:
         rows = list(rows_of(files, naming, ask))
     given = getattr(source, "scales", None) if scale is None else scale
-    return list(_counting(rows, naming)), _scales(given, rows)
+    counting = replace(naming, judge=()) if every_judge else naming
+    return list(_counting(rows, counting)), _scales(given, rows)
 
 
 def measure_rows(

@@ -183,7 +183,7 @@ def test_where_nothing_is_better_no_look_is_taken(improve: Any) -> None:
     assert result.look is None
     assert result.looks_used == 0
     assert "nothing better was found; no look was taken" in str(result)
-    assert "Without Panel: tried; it takes two judges" in str(result)
+    assert "Without Panel: there is no other judge" in str(result)
     assert "Without Calibration map: it was not asked for" in str(result)
 
 
@@ -295,12 +295,26 @@ def test_a_look_that_cannot_be_counted_is_not_taken(improve: Any, tmp_path: Path
 
 @pytest.mark.parametrize(("about", "message"), [
     ({"judge": None}, "Say which judge is used today: judge=… .*today, second, third"),
+    ({"judges": None}, r"those of judges are, too: say judges=\[…\]"),
     ({"judge": "nobody"}, "no judge and no column 'nobody'"),
     ({"changes": ["wording"]}, "no change 'wording'; choose from choice, panel, calibration"),
 ])  # fmt: skip
 def test_what_has_to_be_said_is_an_error(improve: Any, about: dict[str, Any], message: str) -> None:
     with pytest.raises(geval.InputError, match=message):
         improve(table(), **about)
+
+
+def test_people_who_count_leave_every_judge_in_where_rows_are_ratings(tmp_path: Path) -> None:
+    long = [
+        {"doc_id": row["doc"], "system_id": row["system"], "criterion": "quality", kind: name,
+         "score": row[name]}
+        for kind, names in (("annotator", PEOPLE), ("judge", NOISE))
+        for row in table()
+        for name in names
+    ]  # fmt: skip
+    result = geval.improve(long, human=PEOPLE[:2], judge="today", locked=tmp_path)
+
+    assert {each.change for each in result.candidates} >= {"panel"}
 
 
 def test_rows_whose_numbers_would_be_their_names_are_refused(improve: Any, tmp_path: Path) -> None:
