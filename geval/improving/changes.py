@@ -36,6 +36,11 @@ NOTHING_BETTER: dict[str, str] = {
 
 # Why there is nothing to choose from.
 NO_OTHER_JUDGE = "there is no other judge with scores of every output that counts"
+ONE_OUTPUT_EACH = (
+    "documents have one output each, so nothing can be ranked within them; pass document=…, the"
+    " column whose names several outputs share"
+)
+NO_RANKS = "in no training document do people rate two outputs differently"
 
 
 def is_better(training: Mapping[str, Any]) -> bool:

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from geval.improving.changes import CHANGE_LABELS, NO_OTHER_JUDGE, NOTHING_BETTER, FreeChange
+from geval.improving.changes import (
+    CHANGE_LABELS,
+    NO_OTHER_JUDGE,
+    NO_RANKS,
+    NOTHING_BETTER,
+    ONE_OUTPUT_EACH,
+    FreeChange,
+)
 from geval.improving.ground import Ground, ImproveError
 from geval.improving.lock_file import LockFile
 from geval.improving.proving import LookResult, proof_of, values_of
@@ -196,7 +203,11 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
     Raises:
         ImproveError: too few documents were rated.
     """
-    searched = search(ground, changes)
+    if np.isnan(ground.rho_of_today).all():  # two outputs of a document would have to differ
+        ranked = (FreeChange.CHOICE, FreeChange.PANEL)
+        searched = search(ground, [change for change in changes if change not in ranked])
+    else:
+        searched = search(ground, changes)
     better = {each.change for each in searched.candidates}
     return Improvement(
         ground.judge.label,
@@ -216,8 +227,13 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
 
 def _why_none(ground: Ground, change: str) -> str:
     """Why a search that was asked for a change proposes none."""
-    if change != FreeChange.CALIBRATION and len(ground.arms) < 2:
+    if change == FreeChange.CALIBRATION:
+        return NOTHING_BETTER[change]
+    if len(ground.arms) < 2:
         return NO_OTHER_JUDGE
+    if np.isnan(ground.rho_of_today).all():
+        most = int(ground.outputs.by_document().max(initial=0))
+        return NO_RANKS if most > 1 else ONE_OUTPUT_EACH
     return NOTHING_BETTER[change]
 
 

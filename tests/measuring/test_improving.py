@@ -317,6 +317,21 @@ def test_people_who_count_leave_every_judge_in_where_rows_are_ratings(tmp_path: 
     assert {each.change for each in result.candidates} >= {"panel"}
 
 
+def test_where_nothing_can_be_ranked_no_judge_is_said_to_be_tried(improve: Any) -> None:
+    single = [row | {"doc": f"{row['doc']} of {row['system']}"} for row in table()]
+    alike = [row | dict.fromkeys(PEOPLE, 1 + int(row["doc"][1:]) % 5) for row in table()]
+
+    for rows, reason in (
+        (single, "documents have one output each, so nothing can be ranked within them"),
+        (alike, "in no training document do people rate two outputs differently"),
+    ):
+        result = improve(rows, changes=["choice", "panel"])
+        assert not result.candidates
+        assert f"Without Another judge: {reason}" in str(result)
+        assert f"Without Panel: {reason}" in str(result)
+        Path(result._lock.path).unlink()
+
+
 def test_rows_whose_numbers_would_be_their_names_are_refused(improve: Any, tmp_path: Path) -> None:
     unnamed = [{name: row[name] for name in (*PEOPLE, *NOISE)} for row in table()]
     measured = geval.measure(unnamed, human=PEOPLE, judge=list(NOISE))
