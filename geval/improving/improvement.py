@@ -175,6 +175,11 @@ class Improvement:
             f"{self.searched.training} training documents, {self.searched.locked} locked;"
             f" {used} of {allowed} looks used ({self._lock.path})."
         ]
+        if used > allowed:
+            lines.append(
+                f"More than the {allowed} looks that are allowed were taken, as where two copies of"
+                " the file were merged: together their results are less certain than each says."
+            )
         if self.power is not None:
             lines.append(
                 f"The locked documents prove a gain of rho {self.power.smallest:.2f} in"
@@ -221,7 +226,7 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
         },
         ground.sample,
         _ground=ground,
-        _lock=lock,
+        _lock=lock.kept(),
     )
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -63,8 +63,37 @@ class LockFile:
         looks: dict[str, dict[str, Any]] = {}
         for line in _read(self.path)[1]:
             looks.setdefault(line["question"], {}).update(line)
-        # Those beyond were asked for at the same moment as the last one, and not given.
-        return list(looks.values())[: self.looks_allowed]
+        # Those beyond without a result were asked for at the same moment as the last one, and not
+        # given; those with one were given by another copy of the file.
+        return [
+            look
+            for number, look in enumerate(looks.values())
+            if number < self.looks_allowed or "result" in look
+        ]
+
+    def kept(self) -> "LockFile":
+        """The same, in a file from now on, where it was not yet.
+
+        Raises:
+            ImproveError: the file cannot be written, or another draw came into it meanwhile.
+        """
+        draw = {
+            "share": self.share,
+            "seed": self.seed,
+            "looks_allowed": self.looks_allowed,
+            "locked_at": self.locked_at,
+        }
+        try:
+            if not self.path.exists():
+                _create(self.path, json.dumps(draw) + "\n")
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise ImproveError(f"{self.path} cannot be written ({error.strerror}).") from None
+        lock, _looks = _read(self.path)
+        if replace(lock, locked_at=self.locked_at) != self:
+            raise ImproveError(f"Somebody else just locked documents in {self.path}; try again.")
+        return lock
 
     def look(
         self, question: str, about: dict[str, Any], answer: Callable[[], LookResult]
@@ -110,9 +139,11 @@ class LockFile:
 def lock_file(
     at: Path, units: Sequence[str], *, share: float | None = None, looks: int | None = None
 ) -> LockFile:
-    """The locked documents that a file remembers; where there is none yet, they are drawn.
+    """The locked documents that a file remembers; where there is none yet, they are drawn, and
+    `kept` makes it.
 
-    The draw follows from the documents' names, so that a deleted file does not give another one.
+    The draw follows from all documents' names: while none was added or removed, a deleted file
+    does not give another one.
 
     Args:
         at: the file, or its folder.
@@ -121,26 +152,21 @@ def lock_file(
         looks: that are allowed, 5 by default.
 
     Raises:
-        ImproveError: a number is out of range, the draw has another, or the file cannot be read or
-            written.
+        ImproveError: a number is out of range, the draw has another, or the file cannot be read.
     """
     path = at / NAME if at.is_dir() else at
     if share is not None and not LEAST_SHARE <= share <= MOST_SHARE:
         raise ImproveError(f"Lock a share from {LEAST_SHARE:g} to {MOST_SHARE:g}.")
     if looks is not None and not 1 <= looks <= MOST_LOOKS:
         raise ImproveError(f"Allow 1 to {MOST_LOOKS} looks.")
-    draw = {
-        "share": SHARE if share is None else share,
-        "seed": hashlib.sha256("\0".join(sorted(units)).encode()).hexdigest()[:16],
-        "looks_allowed": LOOKS if looks is None else looks,
-        "locked_at": _now(),
-    }
-    try:
-        _create(path, json.dumps(draw) + "\n")
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise ImproveError(f"{path} cannot be written ({error.strerror}).") from None
+    if not path.exists():
+        return LockFile(
+            path,
+            SHARE if share is None else share,
+            hashlib.sha256("\0".join(sorted(units)).encode()).hexdigest()[:16],
+            LOOKS if looks is None else looks,
+            _now(),
+        )
     lock, _looks = _read(path)
     for given, drawn, name in (
         (share, lock.share, "share"),

@@ -172,9 +172,26 @@ def test_numbers_out_of_range_draw_nothing(
     assert not (tmp_path / "locked.jsonl").exists()
 
 
-def test_too_few_documents_are_refused_with_how_many_are_missing(improve: Any) -> None:
+def test_too_few_documents_are_refused_and_draw_nothing(improve: Any, tmp_path: Path) -> None:
     with pytest.raises(geval.ImproveError, match="of 20 training documents"):
-        improve(table(20))
+        improve(table(20), share=0.2, looks=3)
+    assert not (tmp_path / "locked.jsonl").exists()
+
+
+def test_looks_of_two_copies_that_were_merged_all_count(improve: Any, tmp_path: Path) -> None:
+    path = tmp_path / "locked.jsonl"
+    improve(table(), looks=1)
+    drawn = path.read_text()
+    improve(table(), prove=True)
+    first = path.read_text()
+    path.write_text(drawn)
+    improve(table()).prove("calibration")
+    path.write_text(first + path.read_text().removeprefix(drawn))
+
+    result = improve(table())
+
+    assert result.looks_used == 2
+    assert "More than the 1 looks that are allowed were taken" in str(result)
 
 
 def test_where_nothing_is_better_no_look_is_taken(improve: Any) -> None:
