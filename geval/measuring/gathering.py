@@ -76,12 +76,14 @@ class Gatherer:
         self.scores: dict[tuple[str, int], _Values] = {}
         self.preferences: list[PreferenceRow] = []
         self.unread: Counter[str] = Counter()
+        self.has_sessions = False
 
     def add(self, row: Row) -> None:
         """Take a row; of kinds that no correlation is about only their number is kept."""
         if isinstance(row, OutputRow):
             at = self._output(row.doc_id or row.source, row.system_id)
             self.texts[at] = row.output
+            self.has_sessions |= bool(row.session)
         elif isinstance(row, RatingRow):
             self._add_rating(row)
         elif isinstance(row, JudgeScoreRow):
@@ -148,13 +150,15 @@ class Gatherer:
 @dataclass(frozen=True)
 class Gathered:
     """What files hold, as a report takes it. `texts` are those of outputs, "" where there is
-    none; `compared` are people's comparisons by the criterion's position, None for overall."""
+    none; `compared` are people's comparisons by the criterion's position, None for overall;
+    `has_sessions` if some outputs are turns of a session."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
     judges: tuple[ImportedJudge, ...]
     texts: tuple[str, ...]
     compared: Mapping[int | None, Sequence[Compared]] = field(default_factory=dict)
+    has_sessions: bool = False
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
@@ -197,7 +201,8 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         data.humans[criterion.pk] = _weighing(human, values.stated, place)
     _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
-    return Gathered(data, criteria, judges, texts, _compared(preferred, gatherer, criteria))
+    compared = _compared(preferred, gatherer, criteria)
+    return Gathered(data, criteria, judges, texts, compared, gatherer.has_sessions)
 
 
 def _weighing(human: HumanScores, stated: Mapping[int, float], place: np.ndarray) -> HumanScores:

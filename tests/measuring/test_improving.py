@@ -349,6 +349,24 @@ def test_where_nothing_can_be_ranked_no_judge_is_said_to_be_tried(improve: Any) 
         Path(result._lock.path).unlink()
 
 
+def test_turns_of_a_session_are_refused_as_they_would_be_locked_apart(
+    improve: Any, tmp_path: Path
+) -> None:
+    turns = [
+        row | {"source": "Q?", "output": "A.", "session_id": f"s{int(row['doc'][1:]) // 5}"}
+        for row in table()
+    ]
+    measured = geval.measure(
+        turns, human=PEOPLE, judge=list(NOISE), document="doc", system="system"
+    )
+
+    with pytest.raises(geval.InputError, match="turns of one session"):
+        geval.improve(measured, judge="today", locked=tmp_path)
+    with pytest.raises(geval.InputError, match="turns of one session"):
+        improve(turns)
+    assert not (tmp_path / "locked.jsonl").exists()
+
+
 def test_rows_whose_numbers_would_be_their_names_are_refused(improve: Any, tmp_path: Path) -> None:
     unnamed = [{name: row[name] for name in (*PEOPLE, *NOISE)} for row in table()]
     measured = geval.measure(unnamed, human=PEOPLE, judge=list(NOISE))
