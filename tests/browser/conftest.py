@@ -40,6 +40,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium is installed; `make browser` installs it on Debian")
     # Playwright's loop would make Django refuse database calls in this thread, which are safe here.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    # As long as actions wait; pages of a busy machine take longer than five seconds.
+    expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         switches = [*SWITCHES, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=switches)
