@@ -50,13 +50,19 @@ class Contents:
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         # A conversation has turns for a source; what names the document does as well here.
-        sources = {each["doc_id"]: each["source"] or each["doc_id"] for each in self.documents}
+        sources, sessions = {}, {}
+        for document in self.documents:
+            name = document["doc_id"]
+            sources[name] = document["source"] or name
+            if document["session"]:
+                sessions[name] = {"session_id": document["session"]}
         for output in self.outputs:
             yield {
                 "doc_id": output["doc_id"],
                 "system_id": output["system_id"],
                 "source": sources.get(output["doc_id"], output["doc_id"]),
                 "output": output["output"],
+                **sessions.get(output["doc_id"], {}),
             }
         for rating in self.ratings:
             yield _only(rating, "criterion", "annotator", "score", "probability", "comment")

@@ -19,6 +19,7 @@ from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileDefaults, FileErrors, Row
+from geval.files.score_records import PROBABILITY
 from geval.measuring.inputs import InputError
 
 # What a criterion, a rater and a judge are called that nobody named.
@@ -125,6 +126,13 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
         columns = {name: of for name, of in (preview.guess | dict(answer.columns)).items() if of}
     if columns is None:
         return file
+    if PROBABILITY in names and PROBABILITY not in columns:
+        # With people in columns; weights that are silently left out give other numbers.
+        raise InputError(
+            f"{file.name}: a column “{PROBABILITY}” is read in tables with a row for each rating,"
+            " not in those with a column for each person. Put each rating into a row, or remove"
+            " the column to let all outputs count alike."
+        )
     if problems := [problem for problem in problems_of(columns) if not _is_filled_in(problem)]:
         raise QuestionError(f"{file.name}: {' '.join(problems)} {_how_to_say(preview)}")
     return replace(file, columns=columns)
