@@ -20,6 +20,7 @@ from scipy import stats
 
 from geval.reports.probabilities import (
     SAID_TOGETHER,
+    PairProbabilities,
     beside_guessing,
     can_be_taken,
     fit_of,
@@ -78,7 +79,7 @@ def power_at_margin() -> float:
 
 
 @dataclass(frozen=True)
-class Said:
+class Statements:
     """What a report says of two judges on a criterion: `fits` and `guesses` of each, which is
     `better` (0: undecided), and whether the first judge can be taken as it stands."""
 
@@ -89,7 +90,7 @@ class Said:
 
 
 Judges = Callable[[FloatArray, Rng], tuple[FloatArray, FloatArray]]
-IsWrong = Callable[[Said], bool]
+IsWrong = Callable[[Statements], bool]
 
 
 def as_drawn_and_nothing(quality: FloatArray, _rng: Rng) -> tuple[FloatArray, FloatArray]:
@@ -114,26 +115,28 @@ def twins(quality: FloatArray, rng: Rng) -> tuple[FloatArray, FloatArray]:
 WRONG_FITS = ("overconfident", "too cautious")
 
 
-def errs_on_drawn_or_nothing(said: Said) -> bool:
+def errs_on_drawn_or_nothing(statements: Statements) -> bool:
     return (
-        any(fit in WRONG_FITS for fit in said.fits)
-        or said.guesses[0] == "worse"
-        or said.guesses[1] != "undecided"
-        or said.better == 2
+        any(fit in WRONG_FITS for fit in statements.fits)
+        or statements.guesses[0] == "worse"
+        or statements.guesses[1] != "undecided"
+        or statements.better == 2
     )
 
 
-def errs_at_the_margin(said: Said) -> bool:
+def errs_at_the_margin(statements: Statements) -> bool:
     return (
-        said.fits[0] in ("right", "too cautious")
-        or said.fits[1] in WRONG_FITS
-        or said.guesses[1] != "undecided"
+        statements.fits[0] in ("right", "too cautious")
+        or statements.fits[1] in WRONG_FITS
+        or statements.guesses[1] != "undecided"
     )
 
 
-def errs_on_twins(said: Said) -> bool:
+def errs_on_twins(statements: Statements) -> bool:
     return (
-        said.better != 0 or any(fit in WRONG_FITS for fit in said.fits) or "worse" in said.guesses
+        statements.better != 0
+        or any(fit in WRONG_FITS for fit in statements.fits)
+        or "worse" in statements.guesses
     )
 
 
@@ -144,7 +147,9 @@ KINDS: tuple[tuple[str, Judges, IsWrong], ...] = (
 )
 
 
-def said_of(documents: int, systems: int, judges: Judges, criteria: int, rng: Rng) -> Said:
+def statements_of(
+    documents: int, systems: int, judges: Judges, criteria: int, rng: Rng
+) -> Statements:
     """What a report of so many criteria says on one of them, drawn at random."""
     shape = (documents, systems)
     quality = rng.normal(0, OF_DOCUMENTS, (documents, 1)) + rng.normal(0, OF_OUTPUTS, shape)
@@ -156,24 +161,22 @@ def said_of(documents: int, systems: int, judges: Judges, criteria: int, rng: Rn
     pair = judges(quality.ravel(), rng)
     both = [probability_calibration(outputs, judge, people, joint=joint) for judge in pair]
     difference = brier_difference(outputs, *pair, people, joint=joint)
-    better = 0
-    if difference.joint.leaves_out_zero:
-        better = 1 if difference.value < 0 else 2
-    return Said(
+    pair_of_judges = PairProbabilities(0, "", judges=(both[0], both[1]), difference=difference)
+    return Statements(
         (fit_of(both[0]), fit_of(both[1])),
         (beside_guessing(both[0]), beside_guessing(both[1])),
-        better,
+        pair_of_judges.better,
         can_be_taken(both[0]),
     )
 
 
 def reports(
     documents: int, systems: int, judges: Judges, criteria: int, number: int
-) -> Iterator[list[Said]]:
+) -> Iterator[list[Statements]]:
     """So many reports: on each criterion, what is said."""
     for seed in range(number):
         rng = np.random.default_rng(seed)
-        yield [said_of(documents, systems, judges, criteria, rng) for _ in range(criteria)]
+        yield [statements_of(documents, systems, judges, criteria, rng) for _ in range(criteria)]
 
 
 def print_sentence_errors(data_sets: int) -> bool:
@@ -186,8 +189,8 @@ def print_sentence_errors(data_sets: int) -> bool:
             for criteria in (1, 4):
                 number = max(1, data_sets // criteria)
                 drawn = list(reports(documents, systems, judges, criteria, number))
-                error = sum(any(map(is_wrong, said)) for said in drawn) / number
-                usable = np.mean([said.is_usable for report in drawn for said in report])
+                error = sum(any(map(is_wrong, report)) for report in drawn) / number
+                usable = np.mean([each.is_usable for report in drawn for each in report])
                 allowed = SIGNIFICANCE + 2 * np.sqrt(SIGNIFICANCE * (1 - SIGNIFICANCE) / number)
                 holds = error <= allowed
                 fits &= bool(holds)
