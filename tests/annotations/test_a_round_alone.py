@@ -25,6 +25,7 @@ from geval.reports.options import ReportOptions
 pytestmark = pytest.mark.django_db
 Rate = Callable[[Campaign, User, str], None]
 Rounds = tuple[Campaign, Campaign]
+MARKS = json.dumps([{"start": 0, "end": 2, "category": "Style"}])
 
 
 @pytest.fixture
@@ -189,19 +190,23 @@ def test_numbers_that_are_at_hand_stay_those_of_all_rounds(
         np.testing.assert_array_equal(human.mean, after[pk].mean)
 
 
+def middle_scores(project: Project) -> dict[str, str]:
+    """Fields with a 3 on each criterion."""
+    return {f"score-{pk}": "3" for pk in project.criteria.values_list("pk", flat=True)}
+
+
 def test_marks_are_of_the_round_too(
     make_campaign: Callable[..., Campaign], annotators: list[User], small_project: Project,
     seat_of: Callable[..., Seat],
 ) -> None:  # fmt: skip
     """In the pilot both mark the same words; later the second person marks nothing."""
-    scores = {f"score-{pk}": "3" for pk in small_project.criteria.values_list("pk", flat=True)}
-    marks = json.dumps([{"start": 0, "end": 2, "category": "Style"}])
+    scores = middle_scores(small_project)
     pilot, main = (
         make_campaign(name=name, overlap=2, span_categories=["Style"]) for name in ("Pilot", "Main")
     )
     for campaign, marking in ((pilot, annotators[:2]), (main, annotators[:1])):
         for user in annotators[:2]:
-            spans = {"spans": marks} if user in marking else {}
+            spans = {"spans": MARKS} if user in marking else {}
             answer_all(seat_of(campaign, user), scores | spans)
     data = load_data(small_project, [], list(small_project.criteria.all()))
 
@@ -222,11 +227,10 @@ def test_agreement_on_marks_is_computed_within_the_round(
     make_campaign: Callable[..., Campaign], annotators: list[User], small_project: Project,
     seat_of: Callable[..., Seat],
 ) -> None:  # fmt: skip
-    scores = {f"score-{pk}": "3" for pk in small_project.criteria.values_list("pk", flat=True)}
-    marks = json.dumps([{"start": 0, "end": 2, "category": "Style"}])
+    scores = middle_scores(small_project)
     marked = make_campaign(name="Marked", overlap=1, span_categories=["Style"])
     plain = make_campaign(name="Plain", overlap=1)
-    answer_all(seat_of(marked, annotators[0]), scores | {"spans": marks})
+    answer_all(seat_of(marked, annotators[0]), scores | {"spans": MARKS})
     answer_all(seat_of(plain, annotators[0]), scores)
     data = load_data(small_project, [], list(small_project.criteria.all()))
 
