@@ -49,7 +49,7 @@ def readings(texts: Iterable[tuple[str, str, str]]) -> list[list[Any]]:
     from geval.llm.replies import ReplyChoice
     from geval.llm.thoughts import without_thoughts
     from geval.llm.written_steps import StepsError, read_steps
-    from geval.scales import parsed_scale
+    from geval.statistics.scales import parsed_scale
 
     rows: list[list[Any]] = []
     for text, scale, criterion in texts:

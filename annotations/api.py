@@ -50,7 +50,7 @@ from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
-from geval.project_files.fields import PLAN, CampaignFields
+from geval.pipelines.project_files.fields import PLAN, CampaignFields
 from geval.reports.downloads.json_values import ranked_json
 from geval.statistics.arms import ArmDifference
 

@@ -13,7 +13,7 @@ from assurance.instrument.sensitivity import instructed_judges, sensitivities
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Judge
 from evaluations.models.row_by_row import for_each
-from evaluations.registry import BEAT, MINUTE, Extension, Job, Lane
+from geval_site.extensions import BEAT, MINUTE, Extension, Job, Lane
 
 
 def _wake_for_searches() -> None:

@@ -40,8 +40,8 @@ from geval.statistics.null_judges import (
     shuffled_scores,
 )
 from geval.statistics.proof import Outcome, confidence_of, gain_in_distance, gain_in_rank
+from geval.statistics.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 from geval.statistics.types import FloatArray
-from geval.thresholds import ALT_TEST_ANNOTATORS, ALT_TEST_OUTPUTS
 
 if TYPE_CHECKING:
     from evaluations.models import Criterion, Project

@@ -69,8 +69,8 @@ from geval.statistics.probability_calibration import (
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.results import Estimate
 from geval.statistics.significance import new_systems_test, permutation_test
+from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import FloatArray
-from geval.thresholds import SIGNIFICANCE
 
 VERDICTS = "verdicts at the border"
 SENTENCES = "sentences on probabilities"

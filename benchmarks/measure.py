@@ -36,8 +36,8 @@ from geval.statistics.layout import complete
 from geval.statistics.planning import for_any_time
 from geval.statistics.projection import documents_for
 from geval.statistics.sampling import active_probabilities
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PROMISE, PROMISE_DOCUMENTS
 from geval.statistics.types import FloatArray
-from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE, PROMISE_DOCUMENTS
 
 CAMPAIGNS, QUICK, DOCUMENTS = 100, 20, 200
 MOST_WRONG, MOST_WIDE = 0.05, 2.5

@@ -31,8 +31,8 @@ from geval.statistics.probability_calibration import (
     probability_calibration,
     shares_of_ratings,
 )
+from geval.statistics.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
 from geval.statistics.types import FloatArray
-from geval.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
 
 POINTS = (1.0, 2.0, 3.0, 4.0, 5.0)
 EDGES = np.array([-np.inf, 1.5, 2.5, 3.5, 4.5, np.inf]) - 3

@@ -13,8 +13,8 @@ import numpy as np
 
 from geval.statistics.agreement import judge_minus_a_rater
 from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.thresholds import VERDICT_ERROR, VERDICT_MARGIN
 from geval.statistics.types import FloatArray
-from geval.thresholds import VERDICT_ERROR, VERDICT_MARGIN
 
 RATERS = 3
 # Data sets whose mean is taken for the truth; with 100 documents each, it is known to 0.001.

@@ -24,7 +24,7 @@ OF_DJANGO = {"--deploy", "--tag", "-t", "--list-tags", "--fail-level", "--databa
 def main(arguments: Sequence[str]) -> int:
     """Run one of `COMMANDS`, or one of `ON_A_SITE`, with its options; the exit code."""
     if arguments[0] in ON_A_SITE:
-        on_a_site: int = import_module("geval.project_files.command").run(list(arguments))
+        on_a_site: int = import_module("geval.pipelines.project_files.command").run(list(arguments))
         return on_a_site
     _title, module = COMMANDS[arguments[0]]
     code: int = import_module(module).run(list(arguments[1:]))

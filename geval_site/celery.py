@@ -1,4 +1,5 @@
-"""The Celery application. Tasks live in each app's tasks.py and call one function each."""
+"""The Celery application. Tasks live in `evaluations/management/tasks.py`, and in
+`tasks.py` of optional apps; each calls one function."""
 
 import logging.config
 import os
@@ -28,6 +29,7 @@ IDS_HEADER = "log_ids"
 app = Celery("geval_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(["evaluations.management"])
 
 
 @setup_logging.connect

@@ -9,7 +9,7 @@ from textwrap import shorten
 from django.core.management import get_commands
 
 from geval.command_line import COMMANDS
-from geval.program import command
+from geval.texts.program import command
 
 OWN_APPS = ("evaluations", "annotations", "assurance")
 LINE_LETTERS = 80

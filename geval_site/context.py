@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.http import HttpRequest
 
-from geval.program import PROGRAM
+from geval.texts.program import PROGRAM
 
 
 def about_the_site(_request: HttpRequest) -> dict[str, str]:

@@ -140,6 +140,17 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "geval_site.context.about_the_site",
             ],
+            "libraries": {
+                name: f"evaluations.web.templatetags.{name}"
+                for name in (
+                    "disagreements",
+                    "evaluations",
+                    "formatted",
+                    "languages",
+                    "side_by_side",
+                    "turns",
+                )
+            },
         },
     }
 ]

@@ -41,7 +41,7 @@ IMPORTED = (
     "kombu.transport.virtual", "krippendorff", "markdown_it", "openai.types.chat", "orjson",
     "pgmq", "psycopg_pool", "pydantic.networks", "scipy.stats", "whitenoise.middleware",
 )  # fmt: skip
-OURS = ("geval_site.urls", "geval_site.celery", "evaluations.tasks")
+OURS = ("geval_site.urls", "geval_site.celery", "evaluations.management.tasks")
 WAIT: list[str] = []  # the command of a waiting process itself
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geval.scales import Scale, usual_scale_for
+from geval.statistics.scales import Scale, usual_scale_for
 
 
 def test_points_run_from_end_to_end_in_steps() -> None:

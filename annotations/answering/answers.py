@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotations.errors import AnnotationError
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 COMMENT_LIMIT = 10_000
 MOST_SPANS = 200

@@ -25,7 +25,7 @@ from annotations.models import (
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
 from evaluations.people.languages import with_point
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 from geval.texts.turns import Turn, turns_from
 from geval.texts.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery

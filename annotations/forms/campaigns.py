@@ -13,7 +13,7 @@ from annotations.planning.drafts import LACKING, Draft, free_name, save_goal
 from annotations.planning.gold import GoldError, read_gold
 from evaluations.models import Project, Role
 from evaluations.web.field_groups import FieldGroup, field_groups
-from geval.project_files.fields import PLAN
+from geval.pipelines.project_files.fields import PLAN
 
 User = get_user_model()
 BASICS = ("name", "kind", "criteria", "annotators", "selection", "sample_size", "overlap")

@@ -19,10 +19,10 @@ from annotations.models import (
     ItemKind,
 )
 from annotations.planning.campaigns import close_campaign
+from evaluations.models import AuditEntry
 from evaluations.models.noted_changes import state_of
 from evaluations.models.query_arrays import fetch_numbers
 from evaluations.models.row_by_row import for_each
-from evaluations.people.audit import note_by_site
 from evaluations.reports.data import load_data
 from geval.reports.data import ReportData
 from geval.reports.memo import digest_of
@@ -146,7 +146,7 @@ def _close(goal: CampaignGoal, found: Standing) -> None:
     CampaignGoal.objects.filter(pk=goal.pk).update(
         reached_at=timezone.now(), documents=found.documents, low=found.low, high=found.high
     )
-    note_by_site(goal.campaign.project_id, "campaign_goal", goal.campaign.name)
+    AuditEntry.objects.note_by_site(goal.campaign.project_id, "campaign_goal", goal.campaign.name)
 
 
 def _sequence(goal: CampaignGoal, data: ReportData) -> _Sequence:

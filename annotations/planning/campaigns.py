@@ -31,7 +31,7 @@ from annotations.planning.assignment import release_expired
 from annotations.planning.selection import disagreement, likely_errors, pair_values, project_outputs
 from evaluations.models import Criterion, Project, Webhook, WebhookEvent
 from evaluations.models.row_by_row import for_each
-from evaluations.webhooks.announcing import announce_campaign
+from evaluations.people.webhooks.announcing import announce_campaign
 from geval.statistics import designs, item_plan
 from geval.statistics.designs import Drawn, Units
 from geval.statistics.item_plan import Outputs, PlannedItem

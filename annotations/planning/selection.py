@@ -10,7 +10,7 @@ from evaluations.models.newest_scores import newest_scores
 from geval.statistics.item_plan import FloatArray, Outputs, PlannedItem
 from geval.statistics.preferences import bradley_terry, next_pair_gains
 from geval.statistics.sampling import predicted_errors
-from geval.thresholds import ACTIVE_OUTPUTS
+from geval.statistics.thresholds import ACTIVE_OUTPUTS
 
 # Newest scores on the criteria asked for, as far as they lie on the scale: distances elsewhere mean
 # nothing.

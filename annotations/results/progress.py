@@ -11,7 +11,7 @@ from annotations.models import Campaign, ItemKind
 from annotations.results.comparable_values import COMPARABLE
 from annotations.results.suspects import Suspicion, suspicions
 from evaluations.models.improving import withheld_documents
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     SUSPECT_CHECKS,
     SUSPECT_FAST,
     SUSPECT_FLAT,

@@ -15,7 +15,7 @@ from evaluations.models import Judge, Project
 from evaluations.people.access import EDITORS, project_view
 from evaluations.reports.serving.live import live_data
 from geval.reports.plans import Plan
-from geval.thresholds import PROMISE_DOCUMENTS
+from geval.statistics.thresholds import PROMISE_DOCUMENTS
 
 QUESTIONS = {
     GoalKind.WIDTH: "How well a judge agrees with people",

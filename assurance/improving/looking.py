@@ -21,8 +21,8 @@ from geval.evaluators.formula import CriterionFormula
 from geval.improving.ground import Ground, ImproveError
 from geval.improving.proving import LookResult, all_looks_used, proof_of, values_of
 from geval.improving.search import check_size
+from geval.statistics.thresholds import FAILED_SHARE
 from geval.statistics.types import FloatArray
-from geval.thresholds import FAILED_SHARE
 
 NOT_LOCKED = "No documents are locked; lock some before you search."
 OPENED = "The documents were unlocked on {}, so nothing can be proven on them any more."

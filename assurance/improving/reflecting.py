@@ -22,7 +22,7 @@ from geval.llm.reflection import (
     reflection_prompt,
 )
 from geval.llm.requests import ChatRequest, request_key
-from geval.scales import short
+from geval.statistics.scales import short
 
 REFLECT_SECONDS = 90.0
 

@@ -11,7 +11,7 @@ from evaluations.models import Criterion, Judge, Proposal, ScoringMode
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.wording import MOST_BESIDE, Wording, wordings_in
 from geval.llm.prompts import DEFAULT_INPUTS, fields_used
-from geval.scales import Scale, parsed_scale
+from geval.statistics.scales import Scale, parsed_scale
 
 # Replies per item that are tried, and scales.
 SAMPLES = (5, 10, 20, 40)

@@ -7,7 +7,7 @@ import structlog
 from django.utils import timezone
 
 from evaluations.models import Study, StudyItem, StudyPart, WebhookEvent
-from evaluations.webhooks.announcing import announce
+from evaluations.people.webhooks.announcing import announce
 from geval.statistics.drift import Evidence, drift
 from geval.statistics.types import FloatArray
 

@@ -12,7 +12,7 @@ from assurance.instrument.sensitivity import finding_json, sensitivity_of
 from assurance.instrument.studies import parts_of
 from evaluations.models import Judge, Study, StudyItem, StudyKind, StudyPart
 from evaluations.models.improving import withheld_documents
-from geval.thresholds import SIGNIFICANCE
+from geval.statistics.thresholds import SIGNIFICANCE
 
 SHOWN_ASKINGS = 14
 

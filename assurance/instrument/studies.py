@@ -9,7 +9,7 @@ from evaluations.models import Criterion, Judge, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
-from geval.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
+from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 # What is asked about by default, and how often.
 USUAL = {StudyKind.DRIFT: (40, 5), StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}

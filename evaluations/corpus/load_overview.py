@@ -11,7 +11,7 @@ from geval.files.load_contents import (
     ExampleScore,
     LoadContents,
 )
-from geval.scales import short
+from geval.statistics.scales import short
 
 EXAMPLES = 3
 SHOWN_VALUES = 20

@@ -16,14 +16,13 @@ from evaluations.corpus.results import LoadResult
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
-from evaluations.judging.judges.criteria import use_preset
 from evaluations.models import CandidateOutput
 from evaluations.models.improving import withheld_documents
 from geval.files.mapping import column_of_rating
 from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for
-from geval.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
+from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
 # Scores that differ by less than this share of themselves are the same score.
 SAME = 1e-10
@@ -354,7 +353,7 @@ class Merge:
             criterion.scale_min, criterion.scale_max = scale.lowest, scale.highest
             criterion.scale_step = scale.step
             if name in presets:
-                use_preset(criterion, presets[name])
+                criterion.use_preset(presets[name])
             criterion.save()
 
     def _scale_of(self, name: str, seen: SeenCriterion) -> Scale:

@@ -13,7 +13,7 @@ from geval.llm.released_replies import Read, score_replies
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_to_json
 from geval.llm.scoring import Scored
-from geval.scales import short
+from geval.statistics.scales import short
 
 CHUNK = 500
 

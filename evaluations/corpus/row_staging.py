@@ -30,7 +30,7 @@ from geval.files.rows import (
 )
 from geval.files.seen_values import SeenValues
 from geval.files.unused import Unused
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 DOCUMENT_COLUMNS = ("source", "context", "references", "conversation", "session_id")
 NO_OUTPUT = "no output of system {} for document {}; load the outputs first, or in the same upload"

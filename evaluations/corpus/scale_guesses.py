@@ -7,7 +7,7 @@ from django.db import connection
 
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from geval.files.seen_values import guess_of_values
-from geval.scales import (
+from geval.statistics.scales import (
     ROUNDING,
     Scale,
     ScaleGuess,

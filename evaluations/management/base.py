@@ -12,7 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.executor import MigrationExecutor
 
-from geval.program import command
+from geval.texts.program import command
 
 _LOCK = 0x6D696772  # any constant: a lock for creating tables
 LOOK_SECONDS = 0.1

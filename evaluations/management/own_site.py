@@ -10,7 +10,7 @@ from evaluations.judging.runs.errands import work_on_errand
 from evaluations.models import Project, Role
 from evaluations.web.agents.inner_site import InnerSite, Level
 from geval.client import Client
-from geval.program import command
+from geval.texts.program import command
 
 ENVIRON = {"SERVER_NAME": "localhost", "SERVER_PORT": "80", "wsgi.url_scheme": "http"}
 

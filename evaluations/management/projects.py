@@ -11,7 +11,7 @@ from django.db import transaction
 
 from evaluations.judging.judges.judges import newest_version
 from evaluations.models import Criterion, Endpoint, Judge, Membership, Project, Role
-from geval.program import command
+from geval.texts.program import command
 
 
 def find_project(slug: str) -> Project:

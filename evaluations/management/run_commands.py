@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project
 from evaluations.models import EvaluationRun, ItemState, Project
-from geval.program import command
+from geval.texts.program import command
 
 # Who did it, as the message of a run names them.
 TERMINAL = "a command in the terminal"

@@ -7,8 +7,8 @@ from typing import Any
 from evaluations.judging.runs.trial import estimate_rest, unreadable
 from evaluations.models import EvaluationRun
 from evaluations.pages.runs.trial import TrialItem, trial_items
-from geval.program import command
 from geval.texts.numbers import in_time
+from geval.texts.program import command
 
 # As much of a reply as shows what the model does; the run's page has all of it.
 SHOWN_CHARACTERS = 160

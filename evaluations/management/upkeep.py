@@ -44,10 +44,10 @@ from evaluations.people.waking import (
     wake_for_upload,
     wake_for_webhooks,
 )
+from evaluations.people.webhooks.claiming import can_send_more
 from evaluations.projects.deletion import remove_deleted
-from evaluations.registry import BEAT, HOUR, MINUTE, Job, Lane, extensions
 from evaluations.reports.serving.worker import neglected_reports
-from evaluations.webhooks.claiming import can_send_more
+from geval_site.extensions import BEAT, HOUR, MINUTE, Job, Lane, extensions
 from geval_site.logs import kind_of
 
 # Workers look a little early: who comes a moment before the time would lose a whole interval.

@@ -8,7 +8,7 @@ from evaluations.judging.runs.lifecycle import RunError, resume_run
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.models import Criterion, EvaluationRun, Judge
 from evaluations.people.waking import wake_for_runs
-from geval.program import command
+from geval.texts.program import command
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,15 @@ from django.db.models import F
 from django.db.models.functions import Lower
 
 from evaluations.models.project import Project
-from geval.scales import FARTHEST, MOST_POINTS, Scale, problems_of_scale, usable_scale
+from geval.llm.presets import Preset
+from geval.statistics.scales import (
+    FARTHEST,
+    MOST_POINTS,
+    Scale,
+    problems_of_scale,
+    short,
+    usable_scale,
+)
 
 
 class Criterion(models.Model):
@@ -73,6 +81,13 @@ class Criterion(models.Model):
             return  # reported for the field itself
         if problems := problems_of_scale(*ends, self.scale_labels):
             raise ValidationError(problems)
+
+    def use_preset(self, preset: Preset) -> None:
+        """Take the wording of a preset; nothing is saved."""
+        self.definition = preset.definition
+        self.task_introduction = preset.introduction
+        self.inputs = preset.inputs
+        self.scale_labels = {short(point): label for label, point in preset.labels.items()}
 
     @property
     def scale(self) -> Scale:

@@ -15,7 +15,7 @@ from evaluations.models.errands import Errand, ErrandQuerySet, ErrandState
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 from geval.improving.changes import CHANGE_LABELS, MEASURE_LABELS, is_better
-from geval.improving.locked_rule import (
+from geval.statistics.locked_rule import (
     LEAST_SHARE,
     LOOKS,
     MOST_LOOKS,

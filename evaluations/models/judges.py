@@ -22,7 +22,7 @@ from geval.evaluators.registry import evaluators
 from geval.llm.judge_settings import declared, range_of
 from geval.llm.request_options import options_text, read_options
 from geval.llm.request_settings import Mode, RequestSettings
-from geval.standin import MODEL as STAND_IN
+from geval.texts.stand_in import MODEL as STAND_IN
 from geval_site.key_names import why_not_allowed
 
 if TYPE_CHECKING:

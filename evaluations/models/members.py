@@ -62,11 +62,27 @@ class Invitation(models.Model):
         return f"{self.get_role_display()} of {self.project}"
 
 
+class AuditQuerySet(models.QuerySet["AuditEntry"]):
+    """Entries of the audit log."""
+
+    def note_by_site(self, project_id: int | None, action: str, detail: str) -> AuditEntry:
+        """Record what the site did by itself, as its settings say."""
+        return self.create(
+            project_id=project_id,
+            user_name=AuditEntry.THE_SITE,
+            action=action,
+            path="",
+            detail=detail[:300],
+        )
+
+
 class AuditEntry(models.Model):
     """A change or refused change: who, when, by which page or endpoint, and of what.
 
     Values entered are not stored.
     """
+
+    THE_SITE = "geval_site"
 
     project = models.ForeignKey(
         Project, on_delete=models.CASCADE, null=True, related_name="audit_entries"
@@ -82,6 +98,8 @@ class AuditEntry(models.Model):
     refused = models.BooleanField(default=False, help_text="It was refused and changed nothing.")
     address = models.CharField(max_length=45, blank=True, help_text="Where the request came from.")
     created_at = models.DateTimeField(db_default=Now())
+
+    objects = AuditQuerySet.as_manager()
 
     class Meta:
         ordering = ("-pk",)

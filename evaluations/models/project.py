@@ -142,7 +142,7 @@ class Project(models.Model):
         settings.AUTH_USER_MODEL, through="Membership", related_name="projects"
     )
 
-    # Of those that `corpus.sizes` has counted.
+    # Of those that `evaluations.models.sizes` has counted.
     document_count: int
     system_count: int
     output_count: int

@@ -32,7 +32,7 @@ from evaluations.operations.readiness import (
 )
 from evaluations.operations.waiting import stale_leases
 from geval.llm.addresses import ForbiddenAddressError, check_address
-from geval.program import command
+from geval.texts.program import command
 from geval_site.databases import REPLICA
 from geval_site.datafolder import PRIVATE_FOLDER
 from geval_site.embedded.paths import cluster_dir

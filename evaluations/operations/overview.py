@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 from django.db.models import Count, DecimalField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from evaluations.corpus.sizes import with_sizes
 from evaluations.models import MonthlySpending, Project, Role, WorkerHeartbeat
 from evaluations.models.limits import this_month
 from evaluations.models.runs import ACTIVE_STATES
+from evaluations.models.sizes import with_sizes
 from evaluations.operations.waiting import waiting_jobs
 
 MOST_ROWS = 500

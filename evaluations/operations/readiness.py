@@ -14,7 +14,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from kombu.exceptions import OperationalError
 
 from evaluations.models import UpkeepJob, WorkerHeartbeat
-from geval.program import command
+from geval.texts.program import command
 from geval_site.celery import app
 from geval_site.databases import PGMQ
 from geval_site.embedded.errors import EmbeddedServerError

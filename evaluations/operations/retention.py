@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from evaluations.models import AuditEntry, ModelReply, Project
 from evaluations.models.alone import alone
-from evaluations.people.audit import note_by_site
 
 ACTION = "retention"
 AT_ONCE = 2000
@@ -93,7 +92,7 @@ def _tidy_project(policy: Policy, one: Due) -> Due:
     if one.entries:
         begin = begin_of(policy.audit).date()
         parts.append(f"{entries_in_words(one.entries)} from before {begin}")
-    note_by_site(one.project_id, ACTION, f"removed {' and '.join(parts)}")
+    AuditEntry.objects.note_by_site(one.project_id, ACTION, f"removed {' and '.join(parts)}")
     if one.replies:
         for ids in _chunks(_old_replies(policy).filter(project=one.project_id)):
             old = ModelReply.objects.filter(pk__in=ids)

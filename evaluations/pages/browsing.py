@@ -7,10 +7,10 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.urls import reverse
 
-from evaluations.corpus.sizes import rated_documents
 from evaluations.models import Project
 from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.models.improving import withheld_documents
+from evaluations.models.sizes import rated_documents
 from evaluations.reports.ranking import DocumentFigures
 from evaluations.reports.serving.view import report_view
 from geval.reports.options import ReportOptions

@@ -20,7 +20,7 @@ from evaluations.models import (
 )
 from evaluations.models.newest_scores import newest_scores
 from geval.llm.reply_json import choices_from_json
-from geval.scales import short
+from geval.statistics.scales import short
 
 MOST_CHARACTERS = 2_000
 _NEWEST = newest_scores(

@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from annotations.models import Campaign, Rating
 from annotations.models.campaigns import CampaignState
-from evaluations.corpus.sizes import rating_count, with_sizes
 from evaluations.models import EvaluationRun, Project
+from evaluations.models.sizes import rating_count, with_sizes
 from evaluations.pages.jobs import Jobs
 from geval.reports.at_a_glance import AtAGlance, at_a_glance
 from geval.reports.report import Report

@@ -11,7 +11,7 @@ from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
 from evaluations.models.improving import is_withheld
 from evaluations.models.newest_scores import newest_scores
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 from geval.texts.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 

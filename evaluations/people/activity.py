@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from evaluations.models import AuditEntry, Project
-from evaluations.people.audit import THE_SITE
 
 SHOWN = 6
 # What somebody did, by the name of the page or endpoint; a test holds that none is missing.
@@ -163,7 +162,7 @@ def recent_activity(project: Project) -> list[Activity]:
     """The last things that people did in a project, the newest first; repetitions are one."""
     recent_activity: list[Activity] = []
     for entry in AuditEntry.objects.filter(project=project, refused=False)[: SHOWN * 5]:
-        who = "The site" if entry.user_name == THE_SITE else entry.user_name
+        who = "The site" if entry.user_name == AuditEntry.THE_SITE else entry.user_name
         what, last = in_words(entry.action), recent_activity[-1] if recent_activity else None
         if last and (last.who, last.what) == (who, what):
             recent_activity[-1] = Activity(last.at, who, what, last.times + 1)

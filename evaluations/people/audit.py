@@ -27,7 +27,6 @@ LEFT_OUT = frozenset(
     )
 )
 REFUSED = 400
-THE_SITE = "geval_site"
 log = structlog.stdlib.get_logger(__name__)
 MOST_REFUSED_AN_HOUR = 100
 # Fields that decide which server the site calls, and with which key.
@@ -78,13 +77,6 @@ def note_refusal(request: HttpRequest, error: ValidationError) -> None:
     named = {TELLING[name] for name in getattr(error, "error_dict", {}) if name in TELLING}
     if named:
         request.audit_refused = f"{' and '.join(sorted(named))} refused"  # type: ignore[attr-defined]
-
-
-def note_by_site(project_id: int | None, action: str, detail: str) -> None:
-    """Record what the site did by itself, as its settings say."""
-    AuditEntry.objects.create(
-        project_id=project_id, user_name=THE_SITE, action=action, path="", detail=detail[:300]
-    )
 
 
 @receiver(user_locked_out)

@@ -11,7 +11,7 @@ from django.utils.formats import get_format, number_format
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from evaluations.models import PersonalSettings
-from geval.scales import short
+from geval.statistics.scales import short
 from geval.texts.in_languages import name_in, part_in
 from geval.texts.numbers import thin
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from evaluations.models import Project, RunItem
 from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult
+from geval.statistics.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 from geval.texts.sentences import listed
-from geval.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 
 
 def cautions(result: JudgeResult) -> list[str]:

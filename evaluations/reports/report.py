@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from evaluations.models import Criterion, Judge, Project
-from evaluations.registry import instructed_judges
 from evaluations.reports.comparisons import leaderboards
 from evaluations.reports.data import in_round, load_data
 from evaluations.reports.probes import Sensitivity
@@ -16,6 +15,7 @@ from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, Records, Report, report_of
 from geval.reports.report import criterion_result as result_of
 from geval.reports.verdicts.steps import OnStep, unseen
+from geval_site.extensions import instructed_judges
 
 
 @report_seconds.time()

@@ -19,10 +19,10 @@ from geval.statistics.narrowing import Step, anytime_mean, narrowing
 from geval.statistics.projection import documents_for
 from geval.statistics.resampling import Interval
 from geval.statistics.same_documents import Ranked
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PROMISE
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import freedom_share
 from geval.texts.numbers import in_brackets, in_time, signed, thin, two_decimals
-from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE
 
 GOALS = (0.1, 0.05, 0.02)
 

@@ -11,11 +11,11 @@ from evaluations.reports.serving.live import live_data
 from geval.reports.data import ReportData
 from geval.reports.samples import about_sample
 from geval.reports.seen import marked
-from geval.scales import short
 from geval.statistics.correlation import correlations
 from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.results import Estimate
 from geval.statistics.same_documents import SameDocuments, on_same_documents
+from geval.statistics.scales import short
 from geval.statistics.types import FloatArray
 
 BINS = 9

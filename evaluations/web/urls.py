@@ -4,7 +4,6 @@ from importlib import import_module
 
 from django.urls import path
 
-from evaluations.registry import extensions
 from evaluations.web.views import (
     annotators,
     compare,
@@ -30,6 +29,7 @@ from evaluations.web.views import (
     uploads,
     webhooks,
 )
+from geval_site.extensions import extensions
 
 app_name = "evaluations"
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     import httpx2
 
+    from geval.client.outbox import Outbox
     from geval.client.shapes import RunIn, RunOut
-    from geval.outbox import Outbox
 
 PIECE = 2**16
 

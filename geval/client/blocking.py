@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from geval.client.operations import ProjectOperations, SiteOperations
+from geval.client.outbox import NotNowError, Outbox, RefusedError
 from geval.client.pulling import Contents, Pulled
 from geval.client.replies import (
     REPORT_SECONDS,
@@ -42,7 +43,6 @@ from geval.client.requests import (
     refusal,
     whole_file,
 )
-from geval.outbox import NotNowError, Outbox, RefusedError
 
 if TYPE_CHECKING:
     from typing import Unpack

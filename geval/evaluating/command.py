@@ -12,8 +12,8 @@ from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import declared, option_of
 from geval.measuring.inputs import InputError
 from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
-from geval.program import command
-from geval.scales import Scale, parsed_scale
+from geval.statistics.scales import Scale, parsed_scale
+from geval.texts.program import command
 
 
 def run(arguments: Sequence[str]) -> int:

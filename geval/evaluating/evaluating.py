@@ -32,7 +32,7 @@ from geval.llm.time_limit import TimeLimit
 from geval.measuring.gathering import gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 # Who is asked where nobody says.
 USUAL_BASE_URL = BY_NAME["openai"].base_url

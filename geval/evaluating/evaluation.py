@@ -18,8 +18,8 @@ from geval.llm.advice import advise
 from geval.llm.parsing import Failure, Reason
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure_rows
-from geval.scales import Scale
 from geval.statistics.correlation import Coefficient, Level
+from geval.statistics.scales import Scale
 
 # Columns by which an upload knows what they are.
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "judge", "score")

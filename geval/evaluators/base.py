@@ -19,7 +19,7 @@ from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure, Reason
 from geval.llm.prompts import PromptParts
 from geval.llm.scoring import Scored
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 ENTRY_POINTS = "geval_site.evaluators"
 # The note by which a run's page counts the outputs that were scored so.

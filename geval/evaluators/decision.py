@@ -25,7 +25,7 @@ from geval.llm.prompts import PromptError, PromptParts, compose_inputs
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.llm.turn_messages import messages_of
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 # Messages have no tags to speak of.
 DATA = (

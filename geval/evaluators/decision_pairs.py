@@ -15,7 +15,7 @@ from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptParts
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 # What may be chosen, what it says, and what it counts for the text shown first.
 _CHOICES = (

@@ -13,7 +13,7 @@ from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure, Reason
 from geval.llm.prompts import PromptParts
 from geval.llm.scoring import Scored
-from geval.thresholds import BLEND_OUTPUTS
+from geval.statistics.thresholds import BLEND_OUTPUTS
 
 
 class EnsembleSettings(Settings):

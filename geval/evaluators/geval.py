@@ -27,7 +27,7 @@ from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.llm.scoring import why_not_by_logprobs
 from geval.llm.structured import ReplyForm
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 
 class GEvalSettings(PromptSettings):

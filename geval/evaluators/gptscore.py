@@ -34,7 +34,7 @@ from geval.llm.replies import EchoedToken
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import EchoRequest, Request
 from geval.llm.scoring import Scored
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 # Placeholders of the settings, in small letters: the aspect's definition, and both texts.
 ASPECT, GIVEN, SCORED = "aspect", "given", "scored"

@@ -14,7 +14,7 @@ from geval.llm.parsing import Failure
 from geval.llm.probe import Findings
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 
 class PromptSettings(Settings):

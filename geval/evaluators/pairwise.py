@@ -32,7 +32,7 @@ from geval.llm.prompts import (
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.llm.scoring import Preferred
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 TIE = "C"
 WITH_TIE = Scale(0.0, 1.0, 0.5, labels={"A": 1.0, TIE: 0.5, "B": 0.0})

@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from typing import IO, Any
 
-from geval.child_environment import passed_on
 from geval.evaluators.base import Corpus, EvaluatorError, Item, LocalEvaluator, Outcome
 from geval.evaluators.registry import make_local
+from geval.llm.child_environment import passed_on
 from geval.llm.parsing import Failure, Reason
 
 LENGTH = struct.Struct(">Q")

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from geval.llm.prompts import Beside, PromptParts
-from geval.scales import Scale, parsed_scale
+from geval.statistics.scales import Scale, parsed_scale
 
 LONGEST_PART, LONGEST_EXAMPLES = 20_000, 60_000
 MOST_NEAREST = 20

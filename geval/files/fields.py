@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from geval.files.rows import FileErrors, is_text
-from geval.scales import is_number
+from geval.statistics.scales import is_number
 
 ID_LIMIT = 200
 CRITERION_LIMIT = 100

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from geval.scales import short
+from geval.statistics.scales import short
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from geval.files.rows import FileErrors, PreferenceRow, is_text
+from geval.texts.turns import NAME_SEPARATOR as SEPARATOR
 
 DOCUMENT = ("doc_id", "question", "question_id")
 FIRST = ("system_a", "model_a")
@@ -21,7 +22,6 @@ SECOND = ("system_b", "model_b")
 ANNOTATOR = ("annotator", "judge")
 FIRST_WINS = ("a", "model_a", "system_a", "a wins")
 SECOND_WINS = ("b", "model_b", "system_b", "b wins")
-SEPARATOR = "__"
 LIMIT = 200
 COMMENT_LIMIT = 10_000
 
@@ -95,12 +95,6 @@ def _is_by_judge(record: Mapping[str, Any]) -> bool:
     if _text(record.get("annotator")) or not record.get("judge"):
         return False
     return FIRST[0] in record or isinstance(record["judge"], list)
-
-
-def question_of(doc_id: str) -> str:
-    """The question that a document is a turn of; the document itself where it is none."""
-    question, separator, turn = doc_id.rpartition(SEPARATOR)
-    return question if separator and question and turn.isdecimal() else doc_id
 
 
 def _compared(

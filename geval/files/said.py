@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from geval.files.cells import is_target_with_names
 from geval.files.load_contents import LoadContents
 from geval.files.mapping import TARGETS
-from geval.scales import parsed_scale, usual_scale_for
+from geval.statistics.scales import parsed_scale, usual_scale_for
 
 _TARGET_WITH_NAMES = re.compile(r"=(?:ratings|scores|annotator)\[")
 

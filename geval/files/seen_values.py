@@ -3,7 +3,7 @@ Pure."""
 
 from collections.abc import Mapping
 
-from geval.scales import ScaleGuess, guess_scale, mixed_guess, usual_scale_for
+from geval.statistics.scales import ScaleGuess, guess_scale, mixed_guess, usual_scale_for
 
 # Means and metrics have many different values; beyond these only their range is kept.
 MOST_DIFFERENT = 1000

@@ -23,8 +23,8 @@ from geval.improving.proving import LookResult, proof_of, values_of
 from geval.improving.search import FoundChange, Power, Searched, power, search
 from geval.improving.words import likely_gain, sentence
 from geval.statistics.proof import Outcome, confidence_of
+from geval.statistics.thresholds import POWER
 from geval.texts.numbers import thin
-from geval.thresholds import POWER
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from geval.improving.ground import ImproveError
-from geval.improving.locked_rule import (
+from geval.improving.proving import LookResult, all_looks_used
+from geval.statistics.locked_rule import (
     LEAST_SHARE,
     LOOKS,
     MOST_LOOKS,
@@ -26,7 +27,6 @@ from geval.improving.locked_rule import (
     SHARE,
     which_are_locked,
 )
-from geval.improving.proving import LookResult, all_looks_used
 
 NAME = "locked.jsonl"
 _RESULT = TypeAdapter(LookResult)

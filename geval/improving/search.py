@@ -15,8 +15,8 @@ from geval.statistics.calibration import Isotonic, cross_validated_error, isoton
 from geval.statistics.layout import complete
 from geval.statistics.panel import Arms, Chosen, choose, effective_votes
 from geval.statistics.proof import documents_for, smallest_gain
+from geval.statistics.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 from geval.statistics.types import FloatArray
-from geval.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 # Fixed and stated, so that a search can be repeated.
 SEED = 0

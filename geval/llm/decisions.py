@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 
 Protocol = Literal["decisions", "systemone"]
 # The route of each, behind the base URL.

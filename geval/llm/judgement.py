@@ -20,7 +20,7 @@ from geval.llm.requests import ChatRequest
 from geval.llm.scoring import Scored, score_by_logprobs, score_by_samples, score_directly
 from geval.llm.server_fit import MOST_ALTERNATIVES
 from geval.llm.structured import ReplyForm, read_rating, schema_of
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 READ_ATTEMPTS = 3
 # At temperature 0 most servers repeat themselves: a second reply seldom differs, a third less.

@@ -29,7 +29,7 @@ from functools import lru_cache
 
 from geval.llm import reply_words as words
 from geval.llm.replies import ReplyChoice
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 
 
 class Reason(StrEnum):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 WORDINGS = {"news": "worded for news", "any": "for any text"}
 

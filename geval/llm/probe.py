@@ -27,7 +27,7 @@ from geval.llm.server_fit import (
     ServerFit,
 )
 from geval.llm.structured import read_rating, schema_of
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 QUESTION = "Answer with one digit only. How many sides does a triangle have?"
 CHOICES = (20, 8, 2)

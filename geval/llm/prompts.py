@@ -29,7 +29,7 @@ from geval.llm.prompt_examples import (
     pool_block,
     with_its_examples,
 )
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 from geval.texts.turns import (
     ASSISTANT,
     LAST,

@@ -6,7 +6,7 @@ from geval.llm.parsing import Failure, Rating, parse_rating
 from geval.llm.replies import ReplyChoice
 from geval.llm.scoring import Scored, score_by_samples
 from geval.llm.thoughts import without_thoughts
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 Read = Callable[[ReplyChoice], Rating | Failure]
 

@@ -23,8 +23,8 @@ from geval.llm.parsing import (
 )
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.structured import ReplyForm, read_rating
-from geval.scales import Scale, short
-from geval.thresholds import UNRESOLVED
+from geval.statistics.scales import Scale, short
+from geval.statistics.thresholds import UNRESOLVED
 
 # What may stand around a rating within one token: "4.", " 4", "(4)", "**4".
 _AROUND = " \t\r\n▁Ġ.,;:!?()[]{}*_#'\"`/-–•>"

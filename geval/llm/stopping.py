@@ -7,7 +7,7 @@ from geval.llm.advice import advise
 from geval.llm.parsing import Failure, Reason
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.thresholds import FIRST_ITEMS, FIRST_ITEMS_FAILED
+from geval.statistics.thresholds import FIRST_ITEMS, FIRST_ITEMS_FAILED
 
 
 class FirstItems:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from geval.llm.parsing import Failure, Rating, Reason, no_text, parse_rating, quote, reply_text
 from geval.llm.replies import ReplyChoice
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 
 # As the prompt's form asks, or JSON: with a rating alone, or with a reason before it.
 ReplyForm = Literal["text", "rating", "reason"]

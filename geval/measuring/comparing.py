@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.reports.report import CriterionResult
-from geval.thresholds import SIGNIFICANCE
+from geval.statistics.thresholds import SIGNIFICANCE
 
 
 @dataclass(frozen=True)

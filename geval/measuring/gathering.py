@@ -14,9 +14,9 @@ from geval.reports.data import ReportData
 from geval.reports.human_scores import HumanScores, Rater, human_scores_of
 from geval.reports.leaderboard import Compared
 from geval.reports.weights import Sampled
-from geval.scales import Scale
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs
+from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray, rounded
 
 # Systems whose kind nobody said.

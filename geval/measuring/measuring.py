@@ -11,8 +11,8 @@ from geval.measuring.reading import Ask, Naming, as_names, nobody, rows_of
 from geval.reports.leaderboard import OVERALL, Leaderboard, leaderboard
 from geval.reports.options import ReportOptions
 from geval.reports.report import Records, report_of
-from geval.scales import Scale
 from geval.statistics.correlation import Coefficient, Level
+from geval.statistics.scales import Scale
 
 
 def measure(

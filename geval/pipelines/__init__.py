@@ -1,1 +1,2 @@
-"""Verdicts in a pipeline: what a pull request changes, in one comment that is renewed."""
+"""What a repository says of judges: verdicts in the comment of a pull request, and projects as YAML
+files."""

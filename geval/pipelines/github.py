@@ -23,8 +23,8 @@ from geval.measuring.certifying import Certification, certify, exit_code_of
 from geval.measuring.inputs import InputError
 from geval.measuring.measurement import Measurement
 from geval.measuring.measuring import measure
-from geval.pipelines.verdict_table import MARK, VerdictLine, comment, verdict_lines
 from geval.reports.verdicts.verdict import exit_code_of as exit_code_of_verdicts
+from geval.reports.verdicts.verdict_table import MARK, VerdictLine, comment, verdict_lines
 
 ERROR = 3
 TITLE = "May the judge rate?"

@@ -16,7 +16,6 @@ from geval.reports.memo import remembered
 from geval.reports.options import ReportOptions
 from geval.reports.subjects import CriterionLike
 from geval.reports.verdicts.analysis import Agreement, analyse_agreement
-from geval.scales import short
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.dawid_skene import dawid_skene
 from geval.statistics.latent_classes import (
@@ -27,13 +26,14 @@ from geval.statistics.latent_classes import (
 from geval.statistics.mace import mace
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
+from geval.statistics.scales import short
 from geval.statistics.severity import ManyFacets, RaterSeverity, many_facets
 from geval.statistics.span_agreement import (
     GammaAgreement,
     SpanAgreement,
 )
+from geval.statistics.thresholds import SPLIT
 from geval.texts.numbers import in_brackets, shown, signed
-from geval.thresholds import SPLIT
 
 # Of the outputs on which people are split, so many are listed.
 MOST_SPLIT = 20

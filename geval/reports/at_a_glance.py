@@ -11,8 +11,8 @@ from geval.reports.verdicts.verdict import Evidence, Verdict
 from geval.reports.words import caution, reading, spot_check_size
 from geval.statistics.correlation import Level
 from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 from geval.texts.numbers import in_brackets, shown, thin, two_decimals, whole_percent
-from geval.thresholds import CALIBRATION_GAIN, VERDICT_OUTPUTS
 
 
 @dataclass(frozen=True)

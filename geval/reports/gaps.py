@@ -9,12 +9,12 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.memo import remembered
 from geval.reports.subjects import CriterionLike
-from geval.scales import Scale
 from geval.statistics.calibration import equipercentile
 from geval.statistics.clusters import largest
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.gaps import MeanGap, mean_gap, spreads
 from geval.statistics.layout import Outputs, complete
+from geval.statistics.scales import Scale
 from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 

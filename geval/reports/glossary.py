@@ -6,7 +6,7 @@
 import sys
 from dataclasses import dataclass
 
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     ALT_TEST_ANNOTATORS,
     ALT_TEST_EPSILON,
     ALT_TEST_OUTPUTS,

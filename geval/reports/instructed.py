@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from geval.statistics.sensitivity import Finding
+from geval.statistics.thresholds import PROBED_SHARE
 from geval.texts.numbers import in_brackets, signed
-from geval.thresholds import PROBED_SHARE
 
 
 @dataclass(frozen=True)

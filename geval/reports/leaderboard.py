@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from geval.files.preference_rows import question_of
 from geval.reports.data import ReportData
 from geval.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges
 from geval.reports.seen import marked
@@ -26,6 +25,7 @@ from geval.statistics.layout import positions
 from geval.statistics.preferences import Davidson, davidson_intervals
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
+from geval.texts.turns import question_of
 
 OVERALL = "overall"
 SAME = 1e-10

@@ -20,8 +20,8 @@ from geval.statistics.resampling import (
 )
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.significance import paired_bootstrap_p
+from geval.statistics.thresholds import BOOTSTRAP_DOCUMENTS
 from geval.statistics.types import FloatArray
-from geval.thresholds import BOOTSTRAP_DOCUMENTS
 
 # The strictest first.
 LEVELS = ((0.01, "‡"), (0.05, "†"))

@@ -9,9 +9,9 @@ from geval.reports.data import ReportData
 from geval.reports.memo import remembered
 from geval.reports.pairs import Pair, unit_of
 from geval.reports.score_grids import Grid, Shares, grid_of, shares_of
-from geval.scales import short
 from geval.statistics.correlation import Coefficient
 from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.scales import short
 from geval.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
 from geval.statistics.types import FloatArray, IntArray
 

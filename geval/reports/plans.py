@@ -17,8 +17,8 @@ from geval.statistics.correlation import mean_of_documents
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.planning import Needed, for_any_time, for_power, for_width
 from geval.statistics.same_documents import Ranked
+from geval.statistics.thresholds import POWER
 from geval.statistics.types import FloatArray
-from geval.thresholds import POWER
 
 MOST_RATERS = 6
 SEED = 20_261_123

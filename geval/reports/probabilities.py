@@ -21,10 +21,10 @@ from geval.statistics.probability_calibration import (
     shares_of_ratings,
     why_too_few,
 )
+from geval.statistics.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import in_brackets, two_decimals, whole_percent
 from geval.texts.sentences import listed
-from geval.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
 
 # By criterion and judge: shape (outputs, points), NaN where a judge gave none.
 Probabilities = Mapping[tuple[int, int], FloatArray]

@@ -46,9 +46,9 @@ from geval.statistics.passing import Majority
 from geval.statistics.projection import Projection, document_gains, projections
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import freedom_share, kish
-from geval.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
 
 MOST_NEXT = 5
 _UNKNOWN = "there are no texts of the judge's own family"

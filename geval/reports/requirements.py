@@ -12,7 +12,7 @@ from enum import StrEnum
 from geval.statistics.correlation import COEFFICIENTS, LEVELS
 from geval.statistics.null_judges import is_met
 from geval.statistics.projection import documents_for
-from geval.thresholds import AFFORDABLE_DOCUMENTS
+from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS
 
 _RELATIONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,

@@ -8,7 +8,7 @@ import numpy as np
 
 from geval.reports.drawings.forest import Axis, Span
 from geval.reports.pairs import Pair
-from geval.scales import short
+from geval.statistics.scales import short
 from geval.statistics.two_judges import BOTH, ONLY_FIRST, ONLY_SECOND, REST, score_grid
 
 MOST_POINTS = 11

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 
 class CriterionLike(Protocol):

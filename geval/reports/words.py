@@ -8,12 +8,17 @@ from geval.reports.report import CriterionResult, JudgeResult, Report
 from geval.reports.samples import WEIGHTS, taken_from_the_top
 from geval.reports.seen import marked
 from geval.reports.verdicts.verdict import Evidence, Verdict
-from geval.standin import HONEST_NAME
 from geval.statistics.resampling import Over
 from geval.statistics.same_documents import Ranked
+from geval.statistics.thresholds import (
+    CHECK_WIDTH,
+    INTERVAL_DOCUMENTS,
+    VERDICT_ALPHA,
+    VERDICT_MARGIN,
+)
 from geval.texts.numbers import in_brackets, shown, thin, whole_percent
 from geval.texts.sentences import listed
-from geval.thresholds import CHECK_WIDTH, INTERVAL_DOCUMENTS, VERDICT_ALPHA, VERDICT_MARGIN
+from geval.texts.stand_in import HONEST_NAME
 
 SYMBOLS = {"pearson": "r", "spearman": "rho", "kendall": "tau"}
 

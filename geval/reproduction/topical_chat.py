@@ -13,8 +13,8 @@ from geval.llm.released_replies import Read, score_replies
 from geval.llm.scoring import Scored
 from geval.reproduction.cells import Cell, mean_of, of_tables, places, pooled
 from geval.reproduction.coco import bleu_4, rouge_l
-from geval.scales import Scale
 from geval.statistics.correlation import Coefficient
+from geval.statistics.scales import Scale
 
 CRITERIA = ("naturalness", "coherence", "engagingness", "groundedness")
 SCALES = {name: Scale(0.0, 1.0) if name == "groundedness" else Scale(1.0, 3.0) for name in CRITERIA}

@@ -4,9 +4,9 @@ its preferences as those of choices."""
 import re
 from typing import Any
 
-from geval.standin import MODEL
 from geval.standin.judging import distribution, preference, read_comparison, read_prompt
 from geval.standin.replies import count_tokens
+from geval.texts.stand_in import MODEL
 
 _CRITERION = re.compile(r"(?:Rate the|passes on) ([^\n]{1,200}?)(?: of the text|\.)")
 # What a choice is about, and its names as G-Eval's prompt has them.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from geval.llm.delimiting import NOTE
 from geval.llm.reflection import HEADING
-from geval.standin import HONEST_NAME, features
+from geval.standin import features
 from geval.standin.leanings import leaned
 from geval.standin.wording import (
     NOISE,
@@ -20,6 +20,7 @@ from geval.standin.wording import (
     shift_by,
     wording_in,
 )
+from geval.texts.stand_in import HONEST_NAME
 
 _SCALE = re.compile(r"\(\s*(\d+)\s*(?:-|–|to)\s*(\d+)\s*\)")
 # Names of criteria are in any language and have any marks; without a bullet they are words.

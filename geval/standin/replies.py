@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from geval.llm.server_fit import MOST_ALTERNATIVES
-from geval.standin import HONEST_NAME, MODEL
 from geval.standin.judging import (
     Reading,
     distribution,
@@ -22,6 +21,7 @@ from geval.standin.judging import (
     wants_steps,
 )
 from geval.standin.wording import reflect
+from geval.texts.stand_in import HONEST_NAME, MODEL
 
 REFUSAL = "I'm sorry, but I can't help with rating this."
 UNREADABLE = "Thank you for sharing this text. It touches on several interesting matters."

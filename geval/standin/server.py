@@ -12,7 +12,6 @@ import orjson
 from aiohttp import web
 
 from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
-from geval.standin import HONEST_NAME
 from geval.standin.batches import Batches
 from geval.standin.deciding import decision
 from geval.standin.judging import seeded
@@ -23,6 +22,7 @@ from geval.standin.replies import (
     text_completion,
 )
 from geval.standin.responding import as_chat, problem_of, response_of
+from geval.texts.stand_in import HONEST_NAME
 
 REMEMBERED = 5_000
 BODY_LIMIT = 256 * 2**20

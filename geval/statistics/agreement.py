@@ -26,13 +26,13 @@ from geval.statistics.jackknife import (
 from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
-from geval.statistics.types import FloatArray, IntArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     ALPHA_SKEWNESS,
     EQUAL_VALUES,
     INTERVAL_DOCUMENTS,
     INTERVAL_SYSTEMS,
 )
+from geval.statistics.types import FloatArray, IntArray
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 MANY_VALUES = (

@@ -18,14 +18,14 @@ from geval.statistics.layout import Ratings
 from geval.statistics.once import once
 from geval.statistics.results import Estimate
 from geval.statistics.significance import benjamini_yekutieli
-from geval.statistics.types import FloatArray, IntArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     ALT_TEST_EPSILON,
     ALT_TEST_ERROR,
     ALT_TEST_OUTPUTS,
     ALT_TEST_WINNING_RATE,
     CONFIDENCE,
 )
+from geval.statistics.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import FloatArray, IntArray
-from geval.thresholds import SIGNIFICANCE
 
 # No more than this share of the capital is bet, so that it never ends at 0.
 # A rho lies from -1 to 1, the difference of two from -2 to 2.

@@ -6,8 +6,8 @@ import numpy as np
 
 from geval.statistics.jackknife import no_interval, t_interval
 from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import FloatArray, IntArray
-from geval.thresholds import INTERVAL_DOCUMENTS
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from geval.statistics.thresholds import (
+    CHANCE_ERROR,
+    CHANCE_ITEMS,
+    CHANCE_LEVEL,
+    COPY_ITEMS,
+    COPY_SHARE,
+)
 from geval.statistics.types import FloatArray
-from geval.thresholds import CHANCE_ERROR, CHANCE_ITEMS, CHANCE_LEVEL, COPY_ITEMS, COPY_SHARE
 
 PERMUTATIONS = 999
 

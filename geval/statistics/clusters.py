@@ -13,8 +13,7 @@ from scipy import special
 
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.significance import holm
-from geval.statistics.types import DIGITS, FloatArray, IntArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     GAP_DOCUMENTS,
     GAP_LARGE,
     GAP_MEMBERS,
@@ -25,6 +24,7 @@ from geval.thresholds import (
     GAP_SHARE,
     SIGNIFICANCE,
 )
+from geval.statistics.types import DIGITS, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from geval.statistics.thresholds import TIES_MISLEAD
 from geval.statistics.types import FloatArray
-from geval.thresholds import TIES_MISLEAD
 
 
 @dataclass(frozen=True)

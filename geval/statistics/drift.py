@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import FloatArray
-from geval.thresholds import SIGNIFICANCE
 
 # The chance that capital which sleeps starts to bet at an asking: once a year, if asked daily.
 STARTS = 1 / 365

@@ -30,15 +30,15 @@ from geval.statistics.distributions import normal_ppf, t_ppf, t_tail
 from geval.statistics.layout import EQUAL, Outputs, complete, mean_of, sums
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.same_documents import SameDocuments, ranked_by_document
-from geval.statistics.types import FloatArray, IntArray
-from geval.statistics.weighted import kish
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     CONFIDENCE,
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,
     INTERVAL_SYSTEMS,
     PEARSON_DOCUMENTS,
 )
+from geval.statistics.types import FloatArray, IntArray
+from geval.statistics.weighted import kish
 
 # More documents or systems are left out in this many groups, which costs no precision that matters.
 MOST_GROUPS = 100

@@ -21,8 +21,7 @@ from geval.statistics.jackknife import (
 from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
-from geval.statistics.types import FloatArray, IntArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     COMPETENCE_OUTPUTS,
     COMPETENCE_RATERS,
     COMPETENCE_SHARED,
@@ -30,6 +29,7 @@ from geval.thresholds import (
     RATING_VALUES,
     SPLIT,
 )
+from geval.statistics.types import FloatArray, IntArray
 
 # Documents are left out in so many groups, as each takes the EM algorithm once more.
 GROUPS = 20

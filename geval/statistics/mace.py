@@ -24,8 +24,8 @@ import numpy as np
 
 from geval.statistics.latent_classes import CHANGE, MOST_ROUNDS, Fit, Labels, normalized
 from geval.statistics.layout import sums
+from geval.statistics.thresholds import MACE_OTHERS, MACE_PREVAILS
 from geval.statistics.types import FloatArray
-from geval.thresholds import MACE_OTHERS, MACE_PREVAILS
 
 # So many outputs are added. Their number does not grow with the others, as competence on crowded
 # ratings would be too low however many there are.

@@ -8,8 +8,8 @@ import numpy as np
 from geval.statistics.anytime import Ends, confidence_sequence
 from geval.statistics.correlation import mean_of_documents
 from geval.statistics.jackknife import LeftOut, within
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import FloatArray
-from geval.thresholds import INTERVAL_DOCUMENTS
 
 MOST_STEPS = 30
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
+from geval.statistics.thresholds import NULL_CHANCE
 from geval.statistics.types import FloatArray
-from geval.thresholds import NULL_CHANCE
 
 NullName = Literal["constant", "majority", "shuffled", "length"]
 NULL_NAMES: tuple[NullName, ...] = ("constant", "majority", "shuffled", "length")

@@ -22,8 +22,7 @@ from geval.statistics.anytime import expected_half_width
 from geval.statistics.distributions import chi2_ppf, f_ppf, t_ppf
 from geval.statistics.jackknife import t_quantile
 from geval.statistics.projection import documents_for, least
-from geval.statistics.types import FloatArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     PILOT_DOCUMENTS,
     PLAN_DOCUMENTS,
     POWER,
@@ -31,6 +30,7 @@ from geval.thresholds import (
     PROMISE_AT_ANY_TIME,
     SIGNIFICANCE,
 )
+from geval.statistics.types import FloatArray
 
 TOO_FEW = f"fewer than {PILOT_DOCUMENTS} documents of the pilot have a value; rate more first"
 NO_SPREAD = "the pilot's documents all say the same, so nothing is known of how they vary"

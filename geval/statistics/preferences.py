@@ -7,8 +7,8 @@ import numpy as np
 
 from geval.statistics.jackknife import TOO_FEW, LeftOut, no_interval
 from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.statistics.types import FloatArray
-from geval.thresholds import INTERVAL_DOCUMENTS
 
 STEPS = 1000
 # Steps that are no longer find nothing more.

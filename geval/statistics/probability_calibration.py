@@ -33,8 +33,8 @@ from geval.statistics.jackknife import (
 )
 from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import CALIBRATION_DOCUMENTS, CALIBRATION_OUTPUTS, CONFIDENCE
 from geval.statistics.types import FloatArray, IntArray
-from geval.thresholds import CALIBRATION_DOCUMENTS, CALIBRATION_OUTPUTS, CONFIDENCE
 
 BINS = 10
 # A rating lies on a point if it is as near as this.

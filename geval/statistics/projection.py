@@ -15,8 +15,8 @@ import numpy as np
 from geval.statistics.distributions import f_ppf, t_ppf
 from geval.statistics.layout import Outputs, complete, equal_pairs
 from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import CONFIDENCE, PROMISE
 from geval.statistics.types import FloatArray
-from geval.thresholds import CONFIDENCE, PROMISE
 
 NARROWER = (0.75, 0.5, 0.25)
 

@@ -19,8 +19,8 @@ from geval.statistics.layout import Outputs, complete, mean_of
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
 from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR
 from geval.statistics.types import FloatArray
-from geval.thresholds import LOCKED_DOCUMENTS, POWER, PROOF_ERROR
 
 
 class Outcome(StrEnum):

@@ -22,8 +22,8 @@ from geval.statistics.correlation import (
 from geval.statistics.distributions import normal_cdf, normal_ppf
 from geval.statistics.layout import sums
 from geval.statistics.mixing import drawn_coefficients
+from geval.statistics.thresholds import CONFIDENCE
 from geval.statistics.types import DIGITS, FloatArray, IntArray
-from geval.thresholds import CONFIDENCE
 
 Over = Literal["documents", "systems", "both"]
 RESAMPLES = 1000

@@ -16,13 +16,13 @@ from geval.statistics.jackknife import LeftOut, t_interval
 from geval.statistics.layout import Outputs
 from geval.statistics.resampling import Interval
 from geval.statistics.significance import holm
-from geval.statistics.types import FloatArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     INTERVAL_DOCUMENTS,
     PROBE_RELIABILITY,
     PROBE_SPREAD,
     SIGNIFICANCE,
 )
+from geval.statistics.types import FloatArray
 
 SEVERITY, SPREAD, NOISE, REPEATED = "severity", "spread", "noise", "repeated"
 _CLIP = 1e-9

@@ -27,13 +27,13 @@ from geval.statistics.jackknife import mapped, no_interval, t_interval
 from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
-from geval.statistics.types import FloatArray, IntArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     RATING_VALUES,
     SEVERITY_DOCUMENTS,
     SEVERITY_ERROR,
     SEVERITY_SHARED,
 )
+from geval.statistics.types import FloatArray, IntArray
 
 # A weak normal prior, so that somebody who is stricter wherever others differ has a finite value.
 RIDGE = 0.01

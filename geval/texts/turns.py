@@ -41,6 +41,8 @@ _NUMBER = re.compile(r"\d{1,9}\s{0,9}[.)]")
 # How much of a line a note of what is left out, or the sign of a result, takes.
 _HEAD = 120
 _WORD = re.compile(r"[^\W_]+")
+# In the name of a document that is a turn of a question, as in MT-bench: `question__turn`.
+NAME_SEPARATOR = "__"
 # A window of a conversation, where a prompt does not say another: turns, and characters of a text.
 LAST, LONGEST = 100, 4_000
 
@@ -152,6 +154,12 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def question_of(doc_id: str) -> str:
+    """The question that a document is a turn of; the document itself where it is none."""
+    question, separator, turn = doc_id.rpartition(NAME_SEPARATOR)
+    return question if separator and question and turn.isdecimal() else doc_id
 
 
 def transcript(turns: Iterable[Turn]) -> str:

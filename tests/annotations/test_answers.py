@@ -12,7 +12,7 @@ from annotations.answering.answers import (
 )
 from annotations.errors import AnnotationError
 from annotations.models.answer_pairs import PreferencePair, preference_pairs
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 COHERENCE, FLUENCY = Question(7, "coherence", Scale(1, 5)), Question(8, "fluency", Scale(0, 1, 0.5))
 OVERALL = Question(0, "overall")

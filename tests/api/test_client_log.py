@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from evaluations.models import ApiToken, CandidateOutput, Project
 from evaluations.models.tokens import new_token
 from geval.client import Client
-from geval.outbox import Outbox
+from geval.client.outbox import Outbox
 from tests.conftest import CHECKOUT
 from tests.processes import SiteProcess, free_port
 

@@ -19,7 +19,7 @@ from geval.reports.requirements import (
     overall,
     parse_requirement,
 )
-from geval.thresholds import AFFORDABLE_DOCUMENTS
+from geval.statistics.thresholds import AFFORDABLE_DOCUMENTS
 
 
 @pytest.mark.parametrize(

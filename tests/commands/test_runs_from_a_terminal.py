@@ -244,7 +244,7 @@ def test_a_resumed_run_may_have_a_new_budget(started: EvaluationRun) -> None:
 def test_what_cannot_be_done_is_said(
     started: EvaluationRun, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setattr("geval.program.PROGRAM", "manage.py")
+    monkeypatch.setattr("geval.texts.program.PROGRAM", "manage.py")
 
     with pytest.raises(CommandError, match=message.replace("(", r"\(")):
         call_command(*command)

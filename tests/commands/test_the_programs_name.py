@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from geval.program import command, program
+from geval.texts.program import command, program
 from tests.conftest import CHECKOUT
 
 OURS = ("geval", "geval_site", "evaluations", "annotations", "templates")

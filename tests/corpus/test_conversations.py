@@ -12,7 +12,7 @@ from annotations.models import Rating
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import CandidateOutput, Conversation, Document, Project
 from evaluations.reports.ratings.exported import exported_outputs
-from evaluations.templatetags.turns import turns
+from evaluations.web.templatetags.turns import turns
 from geval.texts.turns import Turn, Window
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from django.test import Client
 from evaluations.corpus.store import LoadError, LoadResult
 from evaluations.models import Project
 from geval.files.said import wider_scales
-from geval.scales import guess_scale, narrower_scale
+from geval.statistics.scales import guess_scale, narrower_scale
 
 OUTPUTS = "\n".join(
     json.dumps({"doc_id": f"d{n}", "system_id": "bot", "source": f"Text {n}.", "output": "x"})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from geval.files.readers import InputFile, read_rows
 from geval.files.rows import FileDefaults, FileErrors, OutputRow, RatingRow
-from geval.scales import FARTHEST
+from geval.statistics.scales import FARTHEST
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=80)
 NAME = TEXT.map(str.strip).filter(bool)

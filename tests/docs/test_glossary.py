@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evaluations.pages.runs.steadiness import rows_of
-from evaluations.templatetags.evaluations import what_is
+from evaluations.web.templatetags.evaluations import what_is
 from geval.reports.glossary import TERMS, Term, markdown
 from tests.conftest import CHECKOUT
 

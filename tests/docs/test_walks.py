@@ -15,8 +15,8 @@ from django.test import Client
 
 from annotations.models import Campaign, Rating, Seat
 from annotations.planning.assignment import queue_of
-from evaluations import tasks
 from evaluations.judging.runs.shift import worker_name
+from evaluations.management import tasks
 from evaluations.management.heartbeat import Offer, beat
 from evaluations.models import EvaluationRun, Judge, Project, Upload
 from geval_site.queues import RUNS

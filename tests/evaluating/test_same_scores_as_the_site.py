@@ -16,7 +16,7 @@ from evaluations.models import Project
 from geval.evaluating.evaluating import FORMS
 from geval.files.readers import InputFile
 from geval.llm.presets import presets_by_key
-from geval.standin import MODEL
+from geval.texts.stand_in import MODEL
 from tests.processes import StandInProcess
 
 PRESET = "summarisation/any/coherence"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import geval
-from geval.standin import MODEL
+from geval.texts.stand_in import MODEL
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess
 

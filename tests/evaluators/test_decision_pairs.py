@@ -21,7 +21,7 @@ from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.replies import ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Preferred
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.decision_server import decision_server
 
 PARTS = PromptParts("clarity", Scale(1, 5), definition="how clear it is")

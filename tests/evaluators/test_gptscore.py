@@ -20,7 +20,7 @@ from geval.llm.replies import EchoedToken, ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import EchoRequest
 from geval.llm.scoring import Scored
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 ASKING = RequestSettings(model="m", mode="direct")
 SCALE = Scale(1, 5)

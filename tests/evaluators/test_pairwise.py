@@ -22,7 +22,7 @@ from geval.llm.replies import ReplyChoice, Token
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import ChatRequest
 from geval.llm.scoring import Preferred
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 PARTS = PromptParts("Coherence", Scale(1, 5), definition="How well it hangs together.")
 PREFERENCES = "doc_id,system_a,system_b,criterion,annotator,winner\n" + "\n".join(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from geval.llm.parsing import Failure, parse_rating
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.wire import MalformedError, read_chat_answer
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.made_up_files import HOSTILE
 
 EXAMPLES = os.environ.get("GEVAL_FUZZ_EXAMPLES")

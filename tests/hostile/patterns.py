@@ -23,7 +23,7 @@ _NAMES = parsing._names_of("coherence")
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 # Values of what patterns are put together from within a function, or in a loop: by module.
 LOCALS: dict[str, dict[str, Any]] = {
-    "geval.scales": {
+    "geval.statistics.scales": {
         "number": _NUMBER,
         "between": r"\s*(?:-|–|to|,)\s*",
         "step": rf"(?:\s+(?:in\s+)?steps?(?:\s+of)?\s+{_NUMBER})?",

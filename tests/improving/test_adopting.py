@@ -16,7 +16,7 @@ from geval.improving.proving import values_of
 from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptError, PromptParts
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 ONE = {"members": [{"judge": "J", "criterion": "a", "weight": 2.0}], "intercept": 1.0}
 

@@ -12,9 +12,9 @@ from evaluations.corpus.locks.locking import lock_documents
 from evaluations.models import Change, Criterion, Document, Judge, LockedDocuments, Project
 from evaluations.reports.report import build_report
 from evaluations.reports.serving.live import live_data
-from geval.improving.locked_rule import is_locked
 from geval.reports.downloads.report_json import as_json
 from geval.reports.downloads.tables import as_text
+from geval.statistics.locked_rule import is_locked
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from assurance.improving.looking import usable_lock
 from evaluations.corpus.locks.locking import lock_documents, unlock_documents
 from evaluations.models import LockedDocuments
 from geval.improving.ground import ImproveError
-from geval.improving.locked_rule import is_locked, which_are_locked
+from geval.statistics.locked_rule import is_locked, which_are_locked
 
 pytestmark = pytest.mark.django_db
 

@@ -17,8 +17,8 @@ from evaluations.models import Candidate, Change, ErrandState, Look, Score, Sear
 from evaluations.models.errands import MOST_ATTEMPTS
 from evaluations.models.improving import FREE_CHANGES
 from geval.improving.ground import ImproveError
-from geval.improving.locked_rule import is_locked
 from geval.improving.words import outcome_in_words
+from geval.statistics.locked_rule import is_locked
 from geval.statistics.shrinking import shrunken
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from geval.evaluators.perturbing import INSTRUCTION, PROBES, perturbed
 from geval.llm.item_texts import Texts
 from geval.llm.prompts import PromptParts, compose_template, render
 from geval.reports.samples import ASKED
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.instrument.conftest import work
 
 OUTPUT = "The morning ferry sails. It carries seventeen passengers across the harbour."

@@ -12,7 +12,7 @@ from geval.llm.replies import ReplyChoice
 from geval.llm.request_settings import Mode, RequestSettings
 from geval.llm.requests import ChatRequest
 from geval.llm.scoring import Scored
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 QUESTION = JudgeQuestion("Rate it.", "coherence", Scale(1, 5))
 

@@ -13,7 +13,7 @@ from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptParts
 from geval.llm.request_settings import RequestSettings
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from geval.texts.turns import ToolCall, Turn, transcript
 
 SETTINGS = RequestSettings("m", "direct")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from geval.llm.parsing import Failure, Rating, parse_rating
 from geval.llm.replies import ReplyChoice
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 PIECES = (
     "Coherence", "Score", "rating", ": ", " - ", "\n", "\n- ", "1", "2", "3", "4", "4.", "4.5",

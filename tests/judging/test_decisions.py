@@ -26,7 +26,7 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 FIVE, PASSES = Scale(1, 5), Scale(0, 1)
 SETTINGS = RequestSettings("m", "direct", min_coverage=0.5)

@@ -16,7 +16,7 @@ from evaluations.judging.judges.judges import EndpointDraft, endpoint_at, save_e
 from evaluations.models import Endpoint, Project
 from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
-from geval.child_environment import passed_on
+from geval.llm.child_environment import passed_on
 from geval.llm.errors import EndpointError, ErrorKind
 from geval_site.key_names import WELL_KNOWN, key_names
 

@@ -7,7 +7,7 @@ import pytest
 from geval.llm.parsing import Failure, Reason, parse_rating
 from geval.llm.replies import ReplyChoice, Token
 from geval.llm.scoring import Scored, score_by_logprobs
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
 

@@ -17,9 +17,9 @@ from geval.llm.parsing import Rating, parse_rating
 from geval.llm.prompts import Beside, PromptParts, compose_template, render, steps_prompt
 from geval.llm.replies import ReplyChoice
 from geval.llm.written_steps import read_steps
-from geval.scales import Scale
 from geval.standin.judging import read_comparison, read_prompt
 from geval.standin.replies import chat_completion
+from geval.statistics.scales import Scale
 from tests.conftest import OUTPUTS
 
 SCALE = Scale(1, 5)

@@ -9,7 +9,7 @@ from geval.llm.item_texts import Texts
 from geval.llm.nearest import by_likeness
 from geval.llm.prompt_examples import example_block, longest_filled, read_examples
 from geval.llm.prompts import PromptParts, compose_template, render
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 POOL = {
     "A ferry left the harbour.": "The ferry left.",

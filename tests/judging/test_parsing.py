@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from geval.evaluators.pairwise import FORM, WITH_TIE
 from geval.llm.parsing import Failure, Rating, Reason, parse_rating
 from geval.llm.replies import ReplyChoice
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
 YES_NO = Scale(0, 1, labels={"Yes": 1.0, "No": 0.0})

@@ -10,7 +10,7 @@ import pytest
 from geval.llm.parsing import parse_rating
 from geval.llm.replies import ReplyChoice
 from geval.llm.written_steps import StepsError, read_steps
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 SCALES = (Scale(1, 5), Scale(0, 1, 0.5, labels={"A": 1.0, "C": 0.5, "B": 0.0}), Scale(-2, 2))
 PIECES = (

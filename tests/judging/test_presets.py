@@ -7,7 +7,7 @@ from geval.llm.item_texts import Texts
 from geval.llm.presets import Preset, presets, presets_for
 from geval.llm.prompts import PromptParts, compose_template, render
 from geval.llm.scoring import why_not_by_logprobs
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from geval.texts.turns import Turn
 
 TASKS = {

@@ -9,7 +9,7 @@ from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.judgement import JudgeQuestion
 from geval.llm.probe import Findings, probe_model
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.processes import StandInProcess, free_port
 
 Start = Callable[..., StandInProcess]

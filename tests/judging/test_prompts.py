@@ -16,7 +16,7 @@ from geval.llm.prompts import (
     render,
     steps_prompt,
 )
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from geval.texts.turns import Turn
 
 PARTS = PromptParts(

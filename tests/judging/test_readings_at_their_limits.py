@@ -14,7 +14,7 @@ from geval.llm.parsing import (
     spelled_number,
 )
 from geval.llm.replies import ReplyChoice, Token
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
 

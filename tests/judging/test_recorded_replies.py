@@ -15,7 +15,7 @@ import pytest
 
 from geval.llm.parsing import Failure, parse_rating
 from geval.llm.replies import ReplyChoice
-from geval.scales import parsed_scale
+from geval.statistics.scales import parsed_scale
 
 FILE = Path(__file__).parents[1] / "data" / "recorded_replies.jsonl.gz"
 LEAST_READ = 0.95

@@ -25,8 +25,8 @@ from geval.llm.requests import ChatRequest, request_key
 from geval.llm.responses import FailedError, responses_body, route_at, without_route
 from geval.llm.scoring import Scored, score_by_logprobs, score_directly
 from geval.llm.structured import schema_of
-from geval.scales import Scale
-from geval.standin import MODEL
+from geval.statistics.scales import Scale
+from geval.texts.stand_in import MODEL
 from tests.decision_server import json_server
 from tests.evaluating.conftest import DEFINITION, table
 from tests.processes import StandInProcess

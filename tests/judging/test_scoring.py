@@ -16,7 +16,7 @@ from geval.llm.scoring import (
     score_directly,
     why_not_by_logprobs,
 )
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 ONE_TO_FIVE = Scale(1, 5)
 ONE_TO_TEN = Scale(1, 10)

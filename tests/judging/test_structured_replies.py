@@ -14,7 +14,7 @@ from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import request_key
 from geval.llm.scoring import Scored, score_by_logprobs
 from geval.llm.structured import ReplyForm, read_rating, schema_of
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 FIVE = Scale(1, 5)
 

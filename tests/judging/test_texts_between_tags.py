@@ -21,8 +21,8 @@ from geval.llm.parsing import Failure, parse_rating
 from geval.llm.prompt_examples import EXAMPLES_HEADING
 from geval.llm.prompts import DEFAULT_INPUTS, PromptParts, compose_template, delimited, render
 from geval.llm.replies import ReplyChoice
-from geval.scales import Scale
 from geval.standin.judging import read_prompt
+from geval.statistics.scales import Scale
 
 PARTS = PromptParts("coherence", Scale(1, 5))
 PLAIN = compose_template(PARTS, steps=None)

@@ -15,7 +15,7 @@ from geval.llm.scoring import Scored, score_by_logprobs
 from geval.llm.thoughts import without_thoughts
 from geval.llm.wire import read_chat_answer
 from geval.llm.written_steps import read_steps
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 SCALE = Scale(1, 5)
 THOUGHT = "At first sight Coherence: 2. But the order is good."

@@ -13,7 +13,7 @@ import geval
 names = [module.name for module in pkgutil.walk_packages(geval.__path__, "geval.")]
 for name in names:
     __import__(name)
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from geval.statistics.correlation import coefficient_of
 import numpy as np
 rated, scored = np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 4])

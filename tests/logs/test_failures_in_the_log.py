@@ -5,18 +5,17 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError
 
-from evaluations import tasks
 from evaluations.corpus.uploads import loading
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.loading import start_check
-from evaluations.management import heartbeat
+from evaluations.management import heartbeat, tasks
 from evaluations.models import Project, Upload, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal
 from evaluations.operations.pulse import Pulse
+from evaluations.people.webhooks.announcing import leave_message
+from evaluations.people.webhooks.sending import RETRY_SECONDS, send_due
+from evaluations.people.webhooks.signing import new_secret
 from evaluations.web.forms import initial_options
-from evaluations.webhooks.announcing import leave_message
-from evaluations.webhooks.sending import RETRY_SECONDS, send_due
-from evaluations.webhooks.signing import new_secret
 from tests.conftest import OUTPUTS
 from tests.consumers import Consumer
 from tests.logs.conftest import Lines

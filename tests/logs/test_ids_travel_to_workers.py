@@ -19,8 +19,8 @@ from evaluations.models import (
     WorkerSlot,
 )
 from evaluations.models.sealing import seal
-from evaluations.webhooks.announcing import leave_message
-from evaluations.webhooks.signing import new_secret
+from evaluations.people.webhooks.announcing import leave_message
+from evaluations.people.webhooks.signing import new_secret
 from tests.conftest import wait_until
 from tests.logs.conftest import json_worker
 

@@ -12,7 +12,7 @@ import pytest
 import geval
 from geval.improving import improving
 from geval.improving.lock_file import lock_file
-from geval.improving.locked_rule import is_locked
+from geval.statistics.locked_rule import is_locked
 
 PEOPLE = ["ann", "bob", "cyd"]
 NOISE = {"today": 1.2, "second": 1.2, "third": 1.2}

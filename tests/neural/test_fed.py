@@ -12,7 +12,7 @@ from geval.llm.item_texts import Texts
 from geval.llm.parsing import Failure
 from geval.llm.prompts import PromptError, PromptParts
 from geval.llm.scoring import Scored
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from geval.texts.turns import Turn
 from tests.neural.conftest import LIMIT, OUTPUTS, torch
 

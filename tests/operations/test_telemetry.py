@@ -195,7 +195,7 @@ def test_no_field_of_an_error_carries_texts() -> None:
     ("name", "source", "sent"),
     [
         ("/p/{slug}/report/", "route", "/p/{slug}/report/"),
-        ("evaluations.tasks.run", "task", "evaluations.tasks.run"),
+        ("evaluations.management.tasks.run", "task", "evaluations.management.tasks.run"),
         (f"/shared/{SECRET}/", "route", "/shared/…"),
         (f"/p/{SECRET}/", "url", None),
         (SECRET, "custom", None),

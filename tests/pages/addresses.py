@@ -24,10 +24,10 @@ from evaluations.models import (
 from evaluations.models.sealing import seal
 from evaluations.models.tokens import digest_of
 from evaluations.people.members import invite
+from evaluations.people.webhooks.announcing import leave_message
+from evaluations.people.webhooks.signing import new_secret
 from evaluations.web.api.app import api
 from evaluations.web.forms import initial_options
-from evaluations.webhooks.announcing import leave_message
-from evaluations.webhooks.signing import new_secret
 
 SHARED = "a-shared-token"
 

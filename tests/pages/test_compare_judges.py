@@ -20,7 +20,7 @@ from evaluations.reports.two_judges.page import two_judges
 from evaluations.reports.two_judges.view import PairView
 from geval.reports.options import ReportOptions
 from geval.reports.pairs import unit_of
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.made_up_files import files_of
 
 pytestmark = pytest.mark.django_db

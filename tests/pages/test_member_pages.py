@@ -10,7 +10,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from evaluations import tasks
+from evaluations.management import tasks
 from evaluations.models import AuditEntry, Invitation, Membership, Project
 from evaluations.people.members import invite
 

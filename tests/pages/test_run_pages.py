@@ -170,7 +170,7 @@ def test_pausing_going_on_and_retrying(client: Client, run: EvaluationRun) -> No
 
 
 def test_a_large_number_is_written_with_thin_spaces_and_no_decimals() -> None:
-    from evaluations.templatetags.evaluations import thin
+    from evaluations.web.templatetags.evaluations import thin
 
     assert thin(1234.56) == "1\u202f235"
 

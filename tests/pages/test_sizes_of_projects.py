@@ -6,10 +6,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from evaluations.corpus import sizes
 from evaluations.corpus.removing import remove_document
-from evaluations.corpus.sizes import rated_documents, rating_count, with_sizes
-from evaluations.models import Project
+from evaluations.models import Project, sizes
+from evaluations.models.sizes import rated_documents, rating_count, with_sizes
 from evaluations.operations.overview import site_at_a_glance
 from tests.conftest import OUTPUTS
 

@@ -6,7 +6,7 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.templatetags.turns import reply, session
+from evaluations.web.templatetags.turns import reply, session
 from geval.texts.turns import ToolCall, Turn, transcript
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)

@@ -18,7 +18,7 @@ from evaluations.models import (
     WebhookDelivery,
     WebhookEvent,
 )
-from evaluations.templatetags.evaluations import ago
+from evaluations.web.templatetags.evaluations import ago
 
 pytestmark = pytest.mark.django_db
 

@@ -145,7 +145,7 @@ def test_nothing_is_half_applied(run: Run, small_project: Project) -> None:
 def test_a_site_needs_a_token(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    from geval.project_files import command
+    from geval.pipelines.project_files import command
 
     monkeypatch.delenv("GEVAL_TOKEN", raising=False)
     code = command.run(["diff", "project.yaml", "--site", "https://geval.example.org"])

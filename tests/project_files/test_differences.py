@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from geval.project_files.file import read_project_file
-from geval.project_files.planning import Current, plan_of
-from geval.project_files.reading import meaning
+from geval.pipelines.project_files.file import read_project_file
+from geval.pipelines.project_files.planning import Current, plan_of
+from geval.pipelines.project_files.reading import meaning
 
 CAMPAIGN: dict[str, Any] = {
     "id": 1, "name": "C", "kind": "rating", "criteria": [7, 8], "annotators": ["Ann", "Ben"],

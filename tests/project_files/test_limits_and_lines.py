@@ -4,10 +4,15 @@ from typing import Any
 
 import pytest
 
-from geval.project_files import reading
-from geval.project_files.file import read_project_file
-from geval.project_files.planning import Current, plan_of
-from geval.project_files.reading import MOST_BYTES, MOST_DEPTH, ProjectFileError, read_document
+from geval.pipelines.project_files import reading
+from geval.pipelines.project_files.file import read_project_file
+from geval.pipelines.project_files.planning import Current, plan_of
+from geval.pipelines.project_files.reading import (
+    MOST_BYTES,
+    MOST_DEPTH,
+    ProjectFileError,
+    read_document,
+)
 
 
 def refusal(text: str | bytes) -> str:

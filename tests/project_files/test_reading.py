@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from evaluations.models import Project
-from geval.project_files.file import read_project_file
-from geval.project_files.reading import ProjectFileError, read_document
+from geval.pipelines.project_files.file import read_project_file
+from geval.pipelines.project_files.reading import ProjectFileError, read_document
 from tests.project_files.conftest import WHOLE, Run
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from evaluations.models import Project
-from geval.thresholds import VERDICT_ERROR
+from geval.statistics.thresholds import VERDICT_ERROR
 
 pytestmark = pytest.mark.django_db
 

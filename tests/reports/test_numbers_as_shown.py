@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluations.templatetags.evaluations import fixed
+from evaluations.web.templatetags.evaluations import fixed
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
 from geval.texts.numbers import in_brackets, shown, signed

@@ -9,7 +9,6 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.judging.judges.criteria import use_preset
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, Judge, ModelReply, Project, RunState
@@ -29,7 +28,7 @@ def said(count: int, what: str) -> list[dict[str, Any]]:
 def criterion(project: Project, name: str) -> Criterion:
     preset = next(preset for preset in presets() if preset.name == name)
     made = Criterion(project=project, name=name)
-    use_preset(made, preset)
+    made.use_preset(preset)
     made.save()
     return made
 

@@ -21,7 +21,7 @@ from evaluations.models import Endpoint, EvaluationRun, Judge, ModelProbe, Model
 from evaluations.pages.runs.steadiness import steadiness
 from geval.evaluators.geval import GEval
 from geval.llm.calls import RetryPolicy
-from geval.standin import MODEL
+from geval.texts.stand_in import MODEL
 from tests.processes import StandInProcess
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
-from evaluations import tasks
+from evaluations.management import tasks
 from geval_site.checks import demo_accounts, proxies_are_counted
 from geval_site.demo_logins import PASSWORDS
 

@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
-from geval_site.senders import sender_of
+from evaluations.people.senders import sender_of
 from geval_site.visitors import address_behind, counted_address
 
 PROXY = "10.0.0.1"

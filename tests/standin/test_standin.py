@@ -13,7 +13,7 @@ import pytest
 
 from geval.llm.item_texts import Texts
 from geval.llm.prompts import PromptParts, compose_template, render, steps_prompt
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.processes import StandInProcess
 
 Start = Callable[..., StandInProcess]

@@ -9,8 +9,8 @@ from geval.statistics.calibration import reliability, reliability_intervals
 from geval.statistics.jackknife import LeftOut
 from geval.statistics.layout import Outputs
 from geval.statistics.projection import documents_for, half_width_with
+from geval.statistics.thresholds import PROMISE
 from geval.statistics.weighted import freedom_share
-from geval.thresholds import PROMISE
 
 RNG = np.random.default_rng(11)
 

@@ -14,7 +14,7 @@ from geval.statistics.clusters import (
     stratified_test,
 )
 from geval.statistics.layout import Outputs
-from geval.thresholds import GAP_OUTPUTS
+from geval.statistics.thresholds import GAP_OUTPUTS
 
 
 def test_one_stratum_is_fishers_exact_test() -> None:

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from geval.statistics.drift import AT_ONCE, SLOPES, SPREADS, STARTS, drift
+from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.types import FloatArray
-from geval.thresholds import SIGNIFICANCE
 
 
 def judge(

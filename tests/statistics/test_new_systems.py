@@ -8,7 +8,7 @@ from benchmarks.coverage import told_apart
 from geval.statistics.layout import Outputs
 from geval.statistics.resampling import Over
 from geval.statistics.significance import new_systems_test
-from geval.thresholds import INTERVAL_SYSTEMS
+from geval.statistics.thresholds import INTERVAL_SYSTEMS
 
 DOCUMENTS, SYSTEMS = 15, 12
 

@@ -11,7 +11,7 @@ from benchmarks.instrument import RECORDED, SCALES, predicted_and_observed, reco
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.repeatability import Repeatability, repeatability
 from geval.statistics.results import Estimate
-from geval.thresholds import REPLIES_ITEMS
+from geval.statistics.thresholds import REPLIES_ITEMS
 
 RNG = np.random.default_rng(4)
 

@@ -9,7 +9,7 @@ from benchmarks.defects import FINDS, found_in
 from geval.statistics.layout import Outputs
 from geval.statistics.sensitivity import Finding, sensitivity
 from geval.statistics.significance import holm
-from geval.thresholds import PROBE_RELIABILITY, PROBE_SPREAD
+from geval.statistics.thresholds import PROBE_RELIABILITY, PROBE_SPREAD
 
 OUTPUTS = Outputs.full(12, 1)
 RNG = np.random.default_rng(1)

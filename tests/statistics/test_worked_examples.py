@@ -12,7 +12,6 @@ import pytest
 
 from geval.llm.parsing import Rating, parse_rating
 from geval.llm.replies import ReplyChoice
-from geval.scales import Scale
 from geval.statistics.bias import partial_correlation, self_preference
 from geval.statistics.calibration import isotonic
 from geval.statistics.coefficients import concordance
@@ -23,6 +22,7 @@ from geval.statistics.ppi import ppi_mean
 from geval.statistics.preferences import bradley_terry, davidson, next_pair_gains
 from geval.statistics.reliability import cohen_kappa
 from geval.statistics.resampling import Draws, bootstrap_samples, percentile_interval
+from geval.statistics.scales import Scale
 from geval.statistics.significance import benjamini_yekutieli, holm, williams_test
 from tests.statistics.plain_definitions import PATH, expected
 from tests.statistics.tables import (

@@ -7,7 +7,7 @@ from geval.llm.replies import ReplyChoice, Token
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored, score_by_logprobs
 from geval.llm.stopping import FirstItems
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.thresholds.three_points import pins
 
 FAILED = Failure(Reason.NO_RATING, "No number.")

@@ -5,10 +5,10 @@ import pytest
 from scipy.optimize import brentq
 
 from geval.reports.verdicts.analysis import Judged, View, analyse_judge
-from geval.scales import Scale
 from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.results import Estimate
+from geval.statistics.scales import Scale
 from geval.statistics.significance import benjamini_yekutieli
 from tests.thresholds.three_points import pins
 

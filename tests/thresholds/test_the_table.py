@@ -9,15 +9,15 @@ import sys
 import pytest
 
 import tests.thresholds as folder
-from geval import thresholds
-from geval.thresholds import TABLE, markdown
+from geval.statistics import thresholds
+from geval.statistics.thresholds import TABLE, markdown
 from tests.conftest import CHECKOUT
 from tests.thresholds.three_points import PINNED, pins
 
 
 def test_the_page_of_the_docs_is_the_table() -> None:
     assert (CHECKOUT / "docs/thresholds.md").read_text() == markdown(), (
-        "write it again: python -m geval.thresholds > docs/thresholds.md"
+        "write it again: python -m geval.statistics.thresholds > docs/thresholds.md"
     )
 
 

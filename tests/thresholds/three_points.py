@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from geval.thresholds import TABLE
+from geval.statistics.thresholds import TABLE
 
 PINNED: set[str] = set()
 

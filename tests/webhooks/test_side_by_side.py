@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from evaluations.models import Project, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal
-from evaluations.webhooks import sending
-from evaluations.webhooks.announcing import leave_message
-from evaluations.webhooks.claiming import can_send_more, claim_deliveries
-from evaluations.webhooks.sending import RETRY_SECONDS, send_due
-from evaluations.webhooks.signing import new_secret
+from evaluations.people.webhooks import sending
+from evaluations.people.webhooks.announcing import leave_message
+from evaluations.people.webhooks.claiming import can_send_more, claim_deliveries
+from evaluations.people.webhooks.sending import RETRY_SECONDS, send_due
+from evaluations.people.webhooks.signing import new_secret
 from tests.silence import silent_server
 from tests.webhooks.test_webhooks import Receiver
 

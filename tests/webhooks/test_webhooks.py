@@ -28,9 +28,9 @@ from annotations.planning.campaigns import (
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import Judge, Project, Webhook, WebhookDelivery, WebhookEvent
 from evaluations.models.sealing import seal, unseal
-from evaluations.webhooks.announcing import leave_message
-from evaluations.webhooks.sending import RETRY_SECONDS, send_due
-from evaluations.webhooks.signing import new_secret, signature
+from evaluations.people.webhooks.announcing import leave_message
+from evaluations.people.webhooks.sending import RETRY_SECONDS, send_due
+from evaluations.people.webhooks.signing import new_secret, signature
 from tests.conftest import wait_until
 from tests.processes import WorkerProcess
 

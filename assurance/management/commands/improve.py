@@ -49,8 +49,8 @@ from evaluations.models import (
 )
 from evaluations.models.improving import FREE_CHANGES
 from geval.improving.ground import ImproveError
-from geval.improving.locked_rule import LOOKS, SHARE
 from geval.improving.words import MAP_CLAIM
+from geval.statistics.locked_rule import LOOKS, SHARE
 from geval.statistics.proof import Outcome
 
 LOCKED = (

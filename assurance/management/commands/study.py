@@ -16,8 +16,8 @@ from evaluations.management.projects import find_criterion, find_judge, find_pro
 from evaluations.models import StudyKind
 from evaluations.pages.runs.steadiness import Row, rows_of, steadiness
 from evaluations.reports.probes import ShownFinding
-from geval.program import command
 from geval.texts.numbers import thin
+from geval.texts.program import command
 
 NOTHING, FOUND, CANNOT_SAY = 0, 1, 2
 

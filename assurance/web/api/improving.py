@@ -29,7 +29,7 @@ from evaluations.models.improving import FREE_CHANGES
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
-from geval.improving.locked_rule import LEAST_SHARE, LOOKS, MOST_LOOKS, MOST_SHARE, SHARE
+from geval.statistics.locked_rule import LEAST_SHARE, LOOKS, MOST_LOOKS, MOST_SHARE, SHARE
 
 router = Router()
 ID = Field(le=2**63 - 1)

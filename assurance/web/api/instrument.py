@@ -14,7 +14,7 @@ from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
-from geval.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
+from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 router = Router()
 ID = Field(le=2**63 - 1)

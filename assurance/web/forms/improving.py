@@ -8,8 +8,8 @@ from django import forms
 from assurance.improving.work import Limits
 from evaluations.models import Change, Criterion, Judge, Project
 from evaluations.models.improving import ASKING_CHANGES, FREE_CHANGES
-from geval.improving.locked_rule import LOOKS, MOST_LOOKS, SHARE
-from geval.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
+from geval.statistics.locked_rule import LOOKS, MOST_LOOKS, SHARE
+from geval.statistics.thresholds import LOCKED_DOCUMENTS, TRAINING_DOCUMENTS
 
 
 class LockForm(forms.Form):

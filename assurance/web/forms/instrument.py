@@ -7,7 +7,7 @@ from django import forms
 from assurance.instrument.studies import USUAL
 from evaluations.models import Criterion, Project, StudyKind
 from evaluations.models.instrument import MOST_HOURS, MOST_REPLIES
-from geval.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
+from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
 _REPLIES = {
     StudyKind.DRIFT: ("Scores to freeze of each", "More find drift sooner."),

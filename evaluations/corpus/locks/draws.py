@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluations.models import LockedDocuments, LockedText, LockEvent, Look, Project
 from evaluations.models.improving import EventKind
 from evaluations.models.noted_changes import note_change
-from geval.thresholds import LOCKED_DOCUMENTS
+from geval.statistics.thresholds import LOCKED_DOCUMENTS
 
 COMMAND_LINE = "the command line"
 # A document by what it says: its source, or where it has none its conversation and outputs.

@@ -20,7 +20,7 @@ from evaluations.corpus.locks.draws import (
 )
 from evaluations.models import LockedDocuments, LockEvent, Project
 from evaluations.models.improving import EventKind
-from geval.improving.locked_rule import LOOKS, SHARE
+from geval.statistics.locked_rule import LOOKS, SHARE
 
 DRAWS_LOCK = 0x64726177  # any constant: one draw at a time
 

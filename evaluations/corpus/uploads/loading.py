@@ -15,11 +15,11 @@ from evaluations.corpus.store import load_files
 from evaluations.corpus.uploads.keeping import choose_sheet, files_of, problems_with, remember
 from evaluations.corpus.uploads.progress import writing_progress
 from evaluations.models import Upload, UploadPart, UploadState
+from evaluations.models.disk import FULL, is_disk_full
 from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.people.waking import wake_for_upload
 from geval.files.packed import Counter
 from geval.files.rows import Columns, LoadError, LoadOptions
-from geval_site.disk import FULL, is_disk_full
 
 # Smaller uploads are checked and loaded while the browser waits, without a worker.
 AT_ONCE_BYTES = 2**20

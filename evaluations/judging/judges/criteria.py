@@ -21,17 +21,8 @@ from geval.llm.prompts import (
 )
 from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import read_steps
-from geval.scales import short
 
 STEPS_SECONDS = 90.0
-
-
-def use_preset(criterion: Criterion, preset: Preset) -> None:
-    """Give a criterion the wording of a preset; it is not saved."""
-    criterion.definition = preset.definition
-    criterion.task_introduction = preset.introduction
-    criterion.inputs = preset.inputs
-    criterion.scale_labels = {short(point): label for label, point in preset.labels.items()}
 
 
 @transaction.atomic
@@ -49,7 +40,7 @@ def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
             scale_min=preset.scale.lowest,
             scale_max=preset.scale.highest,
         )
-        use_preset(criterion, preset)
+        criterion.use_preset(preset)
         criterion.save()
         made.append(criterion)
     return made

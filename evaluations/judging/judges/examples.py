@@ -13,7 +13,7 @@ from geval.evaluators.registry import evaluators
 from geval.evaluators.wording import LONGEST_EXAMPLES, Wording, as_setting, wordings_in
 from geval.llm.prompt_examples import example_block, has_delimiter
 from geval.llm.prompts import has_placeholder
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 
 
 def is_usable_example(output: CandidateOutput) -> bool:

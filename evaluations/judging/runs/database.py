@@ -12,7 +12,7 @@ from typing import TypeVar
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
-from geval_site.disk import is_disk_full
+from evaluations.models.disk import is_disk_full
 
 DATABASE_PATIENCE_SECONDS = 120.0
 

@@ -12,7 +12,7 @@ from geval.llm.errors import EndpointError, ErrorKind
 from geval.llm.judgement import JudgeQuestion
 from geval.llm.requests import ChatRequest
 from geval.llm.scoring import Scored
-from geval.scales import short
+from geval.statistics.scales import short
 
 EXPLANATION_TOKENS = 200
 EXPLAIN_SECONDS = 60.0

@@ -3,7 +3,7 @@
 from evaluations.models import EvaluationRun, ItemState
 from geval.llm.request_settings import RequestSettings
 from geval.llm.stopping import FirstItems
-from geval.thresholds import FIRST_ITEMS
+from geval.statistics.thresholds import FIRST_ITEMS
 
 
 def first_items_of(run: EvaluationRun, settings: RequestSettings) -> FirstItems | None:

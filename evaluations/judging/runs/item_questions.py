@@ -7,7 +7,7 @@ from evaluations.models import EvaluationRun
 from geval.evaluators.base import CriterionPrompt, Item
 from geval.llm.judgement import JudgeQuestion, question_on
 from geval.llm.parsing import Failure
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 
 # What is asked by evaluators whose score counts for every criterion.
 NO_PROMPT = CriterionPrompt("", "", Scale(0.0, 1.0))

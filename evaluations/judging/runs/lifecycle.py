@@ -27,7 +27,7 @@ from evaluations.models import (
 from evaluations.models.table_statistics import refresh_after_commit
 from evaluations.people.limits import LimitError, check_start
 from evaluations.people.waking import wake_for_runs
-from evaluations.webhooks.announcing import announce_run
+from evaluations.people.webhooks.announcing import announce_run
 from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError
 from geval.evaluators.registry import make_evaluator
 from geval.llm.cost import cost, most_tokens

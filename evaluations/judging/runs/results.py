@@ -25,7 +25,7 @@ from geval.llm.metering import Spent
 from geval.llm.parsing import Failure, Reason
 from geval.llm.reply_json import choices_from_json, choices_to_json
 from geval.llm.scoring import Preferred, Scored
-from geval.scales import short
+from geval.statistics.scales import short
 from geval.texts.plain import storable
 
 log = structlog.stdlib.get_logger(__name__)

@@ -23,7 +23,7 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import JudgeSettings, declared, option_of
 from geval.llm.request_options import read_options
-from geval.program import command
+from geval.texts.program import command
 
 
 def settings_from(listed: list[str]) -> dict[str, str]:

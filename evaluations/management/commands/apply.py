@@ -9,7 +9,7 @@ from django.db import transaction
 
 from evaluations.management.base import GateCommand
 from evaluations.management.own_site import own_site
-from geval.project_files.command import (
+from geval.pipelines.project_files.command import (
     ERROR,
     CannotError,
     add_file,

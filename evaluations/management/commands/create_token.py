@@ -10,7 +10,7 @@ from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import ApiToken
 from evaluations.models.tokens import new_token
-from geval.program import command
+from geval.texts.program import command
 
 
 class Command(SiteCommand):

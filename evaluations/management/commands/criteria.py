@@ -11,8 +11,8 @@ from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import Project
 from geval.llm.presets import PresetError, presets, presets_by_key
-from geval.program import command
-from geval.scales import short
+from geval.statistics.scales import short
+from geval.texts.program import command
 
 
 class Command(SiteCommand):

@@ -8,10 +8,10 @@ from django.db import transaction
 
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
-from evaluations.people.audit import THE_SITE
+from evaluations.models import AuditEntry
 from evaluations.projects.archiving import archive
 from evaluations.projects.deletion import DeletionError, delete_project, remove_deleted
-from geval.program import command
+from geval.texts.program import command
 
 
 class Command(SiteCommand):
@@ -36,7 +36,7 @@ class Command(SiteCommand):
             with transaction.atomic():
                 if project.archived_at is None:
                     archive(project)
-                delete_project(project, by=THE_SITE)
+                delete_project(project, by=AuditEntry.THE_SITE)
         except DeletionError as error:
             raise CommandError(str(error)) from None
         rows = sum(gone.rows for gone in remove_deleted())

@@ -28,11 +28,11 @@ from evaluations.management.watching import watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, Project, RunState, WorkerHeartbeat
 from evaluations.reports.report import build_report
 from geval.llm.local_server import BUNDLED_NAME
-from geval.program import command
 from geval.reports.at_a_glance import at_a_glance
 from geval.reports.downloads.tables import as_text
 from geval.reports.report import Report
-from geval.standin import HONEST_NAME, MODEL
+from geval.texts.program import command
+from geval.texts.stand_in import HONEST_NAME, MODEL
 from geval_site.processes import Processes
 from geval_site.queues import RUNS
 

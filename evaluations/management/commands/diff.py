@@ -8,7 +8,14 @@ from django.core.management.base import CommandError
 
 from evaluations.management.base import GateCommand
 from evaluations.management.own_site import own_site
-from geval.project_files.command import ERROR, CannotError, add_file, client_of, diff, wanted_in
+from geval.pipelines.project_files.command import (
+    ERROR,
+    CannotError,
+    add_file,
+    client_of,
+    diff,
+    wanted_in,
+)
 
 
 class Command(GateCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluations.pages.runs.choices import choice_of, needs_of
 from geval.evaluators.base import Evaluator, EvaluatorError, new_default
 from geval.evaluators.registry import broken_evaluators, evaluator_class, evaluators
-from geval.program import command
+from geval.texts.program import command
 
 
 class Command(BaseCommand):

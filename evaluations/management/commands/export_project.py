@@ -17,7 +17,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.reports.ratings.hugging_face import write_folder
-from geval.project_files.command import CannotError, add_site, client_of, export
+from geval.pipelines.project_files.command import CannotError, add_site, client_of, export
 from geval.reports.words import left_out_in_words
 
 ARCHIVE = "archive"

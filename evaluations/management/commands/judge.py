@@ -25,8 +25,8 @@ from evaluations.management.watching import JsonLines, watch_run
 from evaluations.models import Criterion, EvaluationRun, Judge, RunState, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from geval.llm.prompts import PromptError
-from geval.program import command
 from geval.texts.numbers import in_time
+from geval.texts.program import command
 from geval_site.processes import Processes
 
 # The exit code of a program that Ctrl-C ended.

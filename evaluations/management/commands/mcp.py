@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.web.agents.inner_site import InnerSite, Level
 from evaluations.web.agents.server import MISSING, is_installed, make_server
-from geval.program import command
+from geval.texts.program import command
 
 
 class Command(SiteCommand):

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_project
 from evaluations.models import Membership, Role
-from geval.program import command
+from geval.texts.program import command
 
 
 class Command(SiteCommand):

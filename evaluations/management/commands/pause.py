@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 
 from evaluations.judging.runs.lifecycle import pause_by_person
 from evaluations.management.run_commands import TERMINAL, RunCommand, items_scored
-from geval.program import command
+from geval.texts.program import command
 
 
 class Command(RunCommand):

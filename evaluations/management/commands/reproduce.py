@@ -8,9 +8,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from geval.evaluators.references import INSTALL
-from geval.program import command
 from geval.reproduction import DATASETS, MISSING_ROWS, Cell
 from geval.reproduction.sources import SOURCES, ConversionError, convert_source, source_of
+from geval.texts.program import command
 
 GAP = "  "
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from evaluations.judging.runs.lifecycle import RunError, resume_run
 from evaluations.management.run_commands import RunCommand, items_scored
 from evaluations.models import WorkerHeartbeat
-from geval.program import command
+from geval.texts.program import command
 from geval_site.queues import RUNS
 
 

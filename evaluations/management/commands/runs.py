@@ -11,8 +11,8 @@ from evaluations.management.run_commands import runs_of
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.models.runs import ACTIVE_STATES
 from evaluations.pages.runs.progress import RunProgress, run_progress
-from geval.program import command
 from geval.texts.numbers import in_time
+from geval.texts.program import command
 from geval_site.queues import RUNS
 
 LISTED = 20

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from geval.standin import HONEST_NAME, MODEL
 from geval.standin.leanings import LEANINGS
 from geval.standin.server import Switches, serve
+from geval.texts.stand_in import HONEST_NAME, MODEL
 
 HELP = {
     "latency": "seconds before each answer",

@@ -14,7 +14,7 @@ from evaluations.operations.backup.counting import held_by_project, rows_by_tabl
 from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.manifest import Manifest
 from evaluations.operations.backup.programs import dumping, find_programs
-from geval.program import command
+from geval.texts.program import command
 from geval_site.version import __version__
 
 OURS = "evaluations"

@@ -35,9 +35,9 @@ from geval.evaluators.base import EvaluatorError, SettingsError
 from geval.evaluators.formula import CriterionFormula
 from geval.evaluators.registry import make_evaluator
 from geval.files.limits import has_more_names, is_too_deep, too_deep
-from geval.improving.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 from geval.llm.addresses import ForbiddenAddressError, check_address
-from geval.scales import is_number, problems_of_scale
+from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
+from geval.statistics.scales import is_number, problems_of_scale
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)

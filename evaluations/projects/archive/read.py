@@ -20,6 +20,7 @@ from django.db import DatabaseError, connection, transaction
 from annotations.models.named_answers import with_ids
 from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
+from evaluations.models.disk import is_disk_full
 from evaluations.models.noted_changes import note_change
 from evaluations.models.project import free_slug
 from evaluations.models.table_statistics import refresh_statistics
@@ -29,7 +30,6 @@ from evaluations.projects.archive.tables import SHOWN_AS, TABLES, NamedAnswer, R
 from evaluations.projects.archive.write import FORMAT, VERSION
 from geval.files.apart import ReadingError, zip_apart
 from geval.files.packed import UNREADABLE
-from geval_site.disk import is_disk_full
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.
 _END_OF_ZIP = re.compile(re.escape(b"PK\5\6"))

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from evaluations.models.certificate_content import CertificateContent
 from evaluations.models.improving import Change
 from evaluations.models.run_parameters import RunParameters
-from geval.improving.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 from geval.llm.request_options import RequestOptions
+from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 
 
 def _without_nul(text: str) -> str:

@@ -26,7 +26,7 @@ from geval.llm.reply_json import choices_from_json
 from geval.reports.data import ReportData
 from geval.reports.drawings.strip import Strip, strip_of
 from geval.reports.gaps import Gaps
-from geval.scales import short
+from geval.statistics.scales import short
 from geval.texts.numbers import signed
 from geval.texts.word_differences import Piece, taken_from, word_differences
 

@@ -19,8 +19,8 @@ from geval.reports.gaps import (
 )
 from geval.reports.memo import remembered
 from geval.reports.samples import about_sample
-from geval.scales import short
 from geval.statistics.correlation import mean_by_document
+from geval.statistics.scales import short
 
 # Of a large project so many outputs are listed.
 MOST_LISTED = 10_000

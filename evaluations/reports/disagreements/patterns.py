@@ -19,8 +19,8 @@ from geval.statistics.clusters import (
 )
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.gaps import MeanGap, gaps_by_length
+from geval.statistics.thresholds import GAP_LARGE, GAP_OUTPUTS
 from geval.texts.numbers import p_value, signed
-from geval.thresholds import GAP_LARGE, GAP_OUTPUTS
 
 # A mask for each group takes a byte per output.
 MOST_SYSTEMS = 200

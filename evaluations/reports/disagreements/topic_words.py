@@ -9,8 +9,8 @@ from django.db import connection
 from evaluations.models import Project
 from evaluations.models.noted_changes import state_of
 from geval.reports.memo import remembered_as
+from geval.statistics.thresholds import WORD_DOCUMENTS, WORD_SHARE
 from geval.statistics.types import IntArray
-from geval.thresholds import WORD_DOCUMENTS, WORD_SHARE
 
 # Documents without a large gap that are looked at; all with one are. Which of them have a word is
 # compared, so that neither their number nor the choice tilts the test.

@@ -17,7 +17,7 @@ from evaluations.reports.ratings.answers import ANSWERS, DECISIONS
 from evaluations.reports.ratings.exported import exported_outputs, metadata_names
 from evaluations.reports.ratings.exports import records
 from geval.files.folders import NOT_LOADED
-from geval.program import command
+from geval.texts.program import command
 from geval_site.version import __version__
 
 BATCH = 500

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import connection
 
 from evaluations.models import Project
-from geval.program import command
+from geval.texts.program import command
 
 # What a page computes before it is shown; more it fetches once it stands.
 AT_ONCE_NUMBERS = 3000

@@ -26,13 +26,13 @@ from geval.reports.score_grids import Grid, Shares
 from geval.reports.seen import marked
 from geval.reports.verdicts.analysis import Significance
 from geval.reports.words import SYMBOLS, chosen_note, weights_note
-from geval.scales import short
 from geval.statistics.jackknife import no_interval
 from geval.statistics.resampling import Interval
+from geval.statistics.scales import short
+from geval.statistics.thresholds import SIGNIFICANCE
 from geval.statistics.two_judges import ONLY_FIRST
 from geval.texts.numbers import p_value, signed, two_decimals
 from geval.texts.sentences import listed
-from geval.thresholds import SIGNIFICANCE
 
 # Of one kind all are listed, page by page; of both kinds the first few.
 PAGE_SIZE = 50

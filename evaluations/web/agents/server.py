@@ -11,10 +11,10 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 
-from evaluations.registry import extensions
 from evaluations.web.agents.inner_site import InnerSite, Level
 from evaluations.web.agents.tools import CoreTools, Tools
 from geval.client import ApiError
+from geval_site.extensions import extensions
 from geval_site.version import __version__
 
 if TYPE_CHECKING:

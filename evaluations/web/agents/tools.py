@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evaluations.web.agents.inner_site import InnerSite, Level, forbidden, not_found
 from geval.client import ApiError, report_rows
-from geval.pipelines.verdict_table import verdict_lines
+from geval.reports.verdicts.verdict_table import verdict_lines
 
 Answer = dict[str, Any]
 Kind = Literal["outputs", "ratings", "preferences", "scores"]

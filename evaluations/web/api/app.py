@@ -23,7 +23,6 @@ from evaluations.people.audit import note_action, note_refusal
 from evaluations.people.members import MemberError
 from evaluations.people.waking import MessageLostError
 from evaluations.projects.deletion import DeletionError
-from evaluations.registry import extensions
 from evaluations.web.agents.endpoint import router as agents
 from evaluations.web.api.auth import AUTH, ForbiddenError
 from evaluations.web.api.corpus import router as corpus
@@ -38,6 +37,7 @@ from geval.files.rows import LoadError
 from geval.files.said import SaidError, wider_scales, written_columns
 from geval.llm.errors import EndpointError
 from geval.llm.prompts import PromptError
+from geval_site.extensions import extensions
 
 
 class Api(NinjaAPI):

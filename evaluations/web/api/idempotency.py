@@ -17,9 +17,9 @@ from django.urls import resolve
 
 from evaluations.models import IdempotentAnswer
 from evaluations.people.access import SAFE
+from evaluations.people.senders import is_for_api, known_sender
 from evaluations.web.api.auth import ForbiddenError, TokenAuth, check_rights
 from evaluations.web.api.problems import problem
-from geval_site.senders import is_for_api, known_sender
 
 HEADER = "Idempotency-Key"
 LONGEST_KEY = 200

@@ -32,7 +32,7 @@ from evaluations.reports.two_judges.view import PairView
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import In
 from geval.llm.judge_settings import JudgeSettings
-from geval.project_files.fields import EndpointFields
+from geval.pipelines.project_files.fields import EndpointFields
 from geval.reports.options import ReportOptions
 from geval.reports.pair_tests import pair_tests_json
 from geval.reports.probabilities import pair_probabilities_json

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from geval_site.senders import is_for_api
+from evaluations.people.senders import is_for_api
 
 CONTENT_TYPE = "application/problem+json"
 DETAILS = {

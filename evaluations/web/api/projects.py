@@ -9,9 +9,9 @@ from django.core.validators import validate_slug
 from django.http import FileResponse, HttpRequest
 from ninja import Field, Path, Query, Router, Schema, Status
 
-from evaluations.corpus.sizes import with_sizes
 from evaluations.models import ApiToken, Project
 from evaluations.models.project import SLUG_LENGTH
+from evaluations.models.sizes import with_sizes
 from evaluations.people.audit import note_detail
 from evaluations.people.limits import allowances
 from evaluations.projects.archive.write import write_archive
@@ -20,7 +20,7 @@ from evaluations.projects.deletion import confirm, delete_project
 from evaluations.web.api.auth import KEEPS, project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
-from geval.project_files.fields import FormatFields
+from geval.pipelines.project_files.fields import FormatFields
 
 router = Router()
 

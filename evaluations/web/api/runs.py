@@ -33,7 +33,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
-from geval.project_files.fields import CriterionFields
+from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions
 

@@ -14,8 +14,8 @@ from evaluations.models import Upload, UploadFile
 from geval.files.cells import CellColumn, base_of, cell_of, is_target_with_names
 from geval.files.mapping import GROUPS, TARGETS, cell_column
 from geval.files.packed import stem_of
-from geval.program import command
-from geval.scales import parsed_scale, short
+from geval.statistics.scales import parsed_scale, short
+from geval.texts.program import command
 
 CHOICES = [
     ("", "ignored"),

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from evaluations.people.senders import is_for_api, sender_of
 from evaluations.web.api.problems import problem
 from evaluations.web.gate.counting import seconds_to_wait
-from geval_site.senders import is_for_api, sender_of
 from geval_site.visitors import client_address, counted_address
 
 # Checking a password takes the processor a good part of a second, and whoever guesses passwords of

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from evaluations.people.senders import is_for_api
 from evaluations.web.api.problems import problem
-from geval_site.senders import is_for_api
 
 
 def refused(request: HttpRequest, status: int, title: str, said: str) -> HttpResponse:

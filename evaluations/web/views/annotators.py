@@ -12,7 +12,7 @@ from evaluations.reports.serving.parts import ANNOTATORS
 from evaluations.reports.serving.view import page_view
 from evaluations.web.views.reports import waits
 from geval.reports.annotators import of_ratings
-from geval.thresholds import SPLIT
+from geval.statistics.thresholds import SPLIT
 
 
 @project_view(READERS)

@@ -31,7 +31,6 @@ from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
-from evaluations.registry import extensions
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms import EvaluatorForm, PlaygroundForm
 from evaluations.web.polling import STOP_POLLING
@@ -40,6 +39,7 @@ from geval.evaluators.base import Evaluator
 from geval.evaluators.registry import evaluators
 from geval.llm.prompts import PromptError
 from geval.reports.options import ReportOptions
+from geval_site.extensions import extensions
 from geval_site.queues import RUNS
 
 

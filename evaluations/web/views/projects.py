@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from evaluations.corpus.locks.locking import lock_in_words
-from evaluations.corpus.sizes import with_sizes
 from evaluations.models import Project, Role
+from evaluations.models.sizes import with_sizes
 from evaluations.pages.home import (
     Home,
     home_of,

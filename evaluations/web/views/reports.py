@@ -17,7 +17,6 @@ from django.views.decorators.http import require_POST
 from evaluations.models import Criterion, Judge, Project, Study
 from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
-from evaluations.registry import sensitivities
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
 from evaluations.reports.page import ReportPage
@@ -30,6 +29,7 @@ from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
 from geval.texts.hidden_fields import whole_number
+from geval_site.extensions import sensitivities
 
 # How often pages and programs ask again for numbers that are being computed.
 RETRY_SECONDS = 5

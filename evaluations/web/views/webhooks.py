@@ -13,9 +13,9 @@ from evaluations.models.sealing import seal, unseal
 from evaluations.people.access import OWNERS, project_view
 from evaluations.people.audit import note_detail, note_refusal
 from evaluations.people.waking import wake_for_webhooks
+from evaluations.people.webhooks.announcing import leave_message
+from evaluations.people.webhooks.signing import new_secret
 from evaluations.web.forms import WebhookForm
-from evaluations.webhooks.announcing import leave_message
-from evaluations.webhooks.signing import new_secret
 
 SHOWN = 50
 # The session key of a secret, encrypted, for the one page that shows it.

@@ -14,7 +14,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from geval.child_environment import passed_on
 from geval.files.apart.messages import (
     LENGTH,
     Ended,
@@ -33,6 +32,7 @@ from geval.files.rater_names import KnownNames
 from geval.files.readers import InputFile
 from geval.files.rows import FileDefaults, FileErrors, Row
 from geval.files.zipped_records import ZippedRecords
+from geval.llm.child_environment import passed_on
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PREVIEW_SECONDS = 20

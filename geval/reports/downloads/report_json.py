@@ -30,7 +30,7 @@ from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.passing import PassFail
 from geval.statistics.ppi import PpiTable
 from geval.statistics.resampling import RESAMPLES
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     BOOTSTRAP_DOCUMENTS,
     INTERVAL_DOCUMENTS,
     INTERVAL_OUTPUTS,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from geval.program import command
 from geval.reports.downloads.board_tables import (
     AGREEMENT,
     NOTE,
@@ -16,6 +15,7 @@ from geval.reports.words import SYMBOLS, in_a_sentence, notes_of, read_nothing
 from geval.statistics.correlation import COEFFICIENTS, Level
 from geval.statistics.resampling import Interval
 from geval.texts.numbers import shown, two_decimals
+from geval.texts.program import command
 from geval.texts.spreadsheets import csv_line
 
 CSV_COLUMNS = (

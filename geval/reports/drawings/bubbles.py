@@ -22,7 +22,7 @@ from geval.reports.drawings.shapes import (
     Shape,
     Words,
 )
-from geval.scales import short
+from geval.statistics.scales import short
 from geval.texts.numbers import counted, signed, thin
 
 # Around the square: ticks and titles to the left and below, tallies above and to the right.

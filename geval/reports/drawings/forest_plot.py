@@ -17,8 +17,8 @@ from geval.reports.drawings.shapes import (
     Words,
 )
 from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import VERDICT_MARGIN
 from geval.texts.numbers import counted, in_brackets, thin, two_decimals
-from geval.thresholds import VERDICT_MARGIN
 
 HEAD, ROW, LINE, FOOT = 32.0, 17.0, 12.0, 42.0
 GAP = 10.0

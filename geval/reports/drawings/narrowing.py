@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from geval.reports.drawings.shapes import Box, Dot, Drawing, Line, Shape, Words
 from geval.statistics.narrowing import Step
 from geval.statistics.resampling import Interval
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS
 from geval.texts.numbers import counted, in_brackets, thin
-from geval.thresholds import INTERVAL_DOCUMENTS
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 34.0, 262.0, 12.0, 112.0, 132.0
 BAND = 0.2

@@ -10,8 +10,8 @@ from geval.reports.drawings.letters import fitting, width_of
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers
 from geval.reports.drawings.shapes import JUDGE, WIDTH, Dot, Drawing, Line, Shape, Words
 from geval.statistics.projection import documents_for, half_width_with
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PROMISE
 from geval.texts.numbers import counted, thin
-from geval.thresholds import INTERVAL_DOCUMENTS, PROMISE
 
 LEFT, TOP, LEAST_HIGH, FOOT = 36.0, 26.0, 152.0, 32.0
 # A name at the end of a line, and what of the width names may take.

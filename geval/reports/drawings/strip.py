@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from geval.reports.drawings.forest import Axis
-from geval.scales import Scale, short
+from geval.statistics.scales import Scale, short
 
 MOST_TICKS = 11
 # Names at a dot have to fit beside those of the next point.

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geval.reports.verdicts.null_judges import NullJudge, NullView, null_judges, p_nearer
-from geval.scales import Scale
 from geval.statistics.agreement import (
     MEASUREMENTS,
     BehindARater,
@@ -83,6 +82,7 @@ from geval.statistics.same_documents import (
     on_same_documents,
     ties_as_0,
 )
+from geval.statistics.scales import Scale
 from geval.statistics.significance import (
     PairTest,
     holm,
@@ -91,8 +91,7 @@ from geval.statistics.significance import (
     permutation_tests,
     williams_test,
 )
-from geval.statistics.types import FloatArray
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     ALT_TEST_ANNOTATORS,
     ALT_TEST_EPSILON,
     ALT_TEST_OUTPUTS,
@@ -103,6 +102,7 @@ from geval.thresholds import (
     SIGNIFICANCE,
     WILLIAMS_SYSTEMS,
 )
+from geval.statistics.types import FloatArray
 
 # Fixed and stated, so that published intervals can be reproduced.
 SEED = 0

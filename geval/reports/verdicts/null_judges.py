@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geval.scales import Scale
 from geval.statistics.agreement import judge_as_a_rater
 from geval.statistics.alt_test import AltTest, alt_test, nearest_constant, p_of_nearer
 from geval.statistics.correlation import Coefficient, Level, correlation_at
@@ -21,6 +20,7 @@ from geval.statistics.null_judges import (
 from geval.statistics.passing import majority_of
 from geval.statistics.resampling import Interval, Over
 from geval.statistics.results import Estimate
+from geval.statistics.scales import Scale
 from geval.statistics.types import FloatArray
 
 # How each is called in tables and sentences.

@@ -22,7 +22,7 @@ from geval.reports.verdicts.null_judges import NullJudge
 from geval.statistics.agreement import BehindARater
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
-from geval.thresholds import (
+from geval.statistics.thresholds import (
     VERDICT_ALPHA,
     VERDICT_ERROR,
     VERDICT_MARGIN,

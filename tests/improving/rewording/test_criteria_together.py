@@ -22,7 +22,7 @@ from geval.llm.prompts import JOINT_INTRODUCTION, PromptParts
 from geval.llm.replies import ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.scales import Scale
+from geval.statistics.scales import Scale
 from tests.improving.rewording.doing import reworded
 
 FLUENCY = BesideWording(criterion="fluency", scale="1-3", definition="grammar", steps="Read.")

@@ -22,10 +22,10 @@ from evaluations.models import (
 )
 from geval.evaluators.geval import GEval
 from geval.evaluators.wording import Wording, as_setting
-from geval.improving.locked_rule import is_locked
 from geval.llm.item_texts import Texts
 from geval.llm.prompt_examples import example_block
 from geval.llm.prompts import render
+from geval.statistics.locked_rule import is_locked
 from tests.improving.rewording.doing import reworded
 
 LIMITS = Limits(most_calls=400)

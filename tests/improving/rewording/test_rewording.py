@@ -37,8 +37,8 @@ from evaluations.models import (
 from evaluations.reports.data import load_data
 from geval.evaluators.wording import wordings_in
 from geval.improving.ground import ImproveError
-from geval.improving.locked_rule import is_locked
 from geval.standin.planted import BEST, VAGUE
+from geval.statistics.locked_rule import is_locked
 from tests.improving.rewording.doing import LIMITS, forget, reworded, work_on_look
 from tests.processes import free_port
 

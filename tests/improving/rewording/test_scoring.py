@@ -36,8 +36,8 @@ from geval.llm.prompts import PromptParts
 from geval.llm.replies import ReplyChoice
 from geval.llm.request_settings import RequestSettings
 from geval.llm.scoring import Scored
-from geval.scales import Scale
 from geval.standin.planted import BEST
+from geval.statistics.scales import Scale
 from tests.improving.rewording.doing import reworded, work_on_look
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -1,7 +1,7 @@
 """Every threshold that decides what a report, a page or a command says: with what it decides and
 why it is where it is.
 
-Code and the words of pages read the numbers here. `python -m geval.thresholds >
+Code and the words of pages read the numbers here. `python -m geval.statistics.thresholds >
 docs/thresholds.md` writes the page of the docs, and `tests/thresholds` holds each of them just
 below, at and just above. Guards against rounding (1e-12) and limits of size (rows of a page) are no
 thresholds and stay where they are used.
@@ -576,8 +576,8 @@ def markdown() -> str:
         "# Thresholds",
         "",
         "Every threshold that decides what a report, a page or a command says stands in one table,"
-        " `geval/thresholds.py`; this page is written from it. Tests hold each of them just"
-        " below, at and just above. Formulas and sources are in [the method](method.md).",
+        " `geval/statistics/thresholds.py`; this page is written from it. Tests hold each of them"
+        " just below, at and just above. Formulas and sources are in [the method](method.md).",
     ]
     for topic in dict.fromkeys(threshold.topic for threshold in TABLE.values()):
         lines += [

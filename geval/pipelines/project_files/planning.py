@@ -11,8 +11,8 @@ from geval.evaluators.registry import evaluators, make_evaluator
 from geval.llm.judge_settings import JudgeSettings, default_of
 from geval.llm.probe import TOKENS_WITH_THOUGHT
 from geval.llm.prompts import PromptError, check_template
-from geval.project_files.fields import PLAN, EndpointFields
-from geval.project_files.file import (
+from geval.pipelines.project_files.fields import PLAN, EndpointFields
+from geval.pipelines.project_files.file import (
     CampaignPart,
     CriterionPart,
     EndpointPart,
@@ -21,11 +21,11 @@ from geval.project_files.file import (
     ProjectFile,
     RequirementPart,
 )
-from geval.project_files.reading import Place
+from geval.pipelines.project_files.reading import Place
 from geval.reports.options import MEAN
 from geval.reports.requirements import RequirementError, parse_requirement
-from geval.scales import problems_of_scale
 from geval.statistics.consensus import HumanScore
+from geval.statistics.scales import problems_of_scale
 
 Record = Mapping[str, Any]
 WORDS = {

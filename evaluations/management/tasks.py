@@ -14,9 +14,9 @@ from evaluations.management.heartbeat import leaving
 from evaluations.people.mails import send_invitation_mail
 from evaluations.people.passwords import send_reset_mails
 from evaluations.people.waking import wake_for_webhooks
+from evaluations.people.webhooks.claiming import can_send_more
+from evaluations.people.webhooks.sending import send_due
 from evaluations.reports.serving.worker import work_on_report
-from evaluations.webhooks.claiming import can_send_more
-from evaluations.webhooks.sending import send_due
 from geval_site.queues import (
     COMPUTE_REPORT,
     JUDGE_RUNS,

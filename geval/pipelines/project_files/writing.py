@@ -8,21 +8,21 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from geval.llm.judge_settings import JudgeSettings
-from geval.project_files.file import (
+from geval.pipelines.project_files.file import (
     CampaignPart,
     CriterionPart,
     EndpointPart,
     FormatsPart,
     RequirementPart,
 )
-from geval.project_files.planning import (
+from geval.pipelines.project_files.planning import (
     IMPORTED,
     Current,
     Record,
     campaign_by_names,
     certified,
 )
-from geval.project_files.reading import meaning
+from geval.pipelines.project_files.reading import meaning
 from geval.reports.options import MEAN
 
 HEAD = "# yaml-language-server: $schema=project.schema.json\n"

@@ -7,7 +7,7 @@ started, such as a web server's or a worker's, says what its installation has.
 import sys
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 CHECKED_OUT, INSTALLED = "manage.py", "geval-site"
 

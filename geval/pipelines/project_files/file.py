@@ -12,13 +12,13 @@ import orjson
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from geval.llm.judge_settings import JudgeSettings
-from geval.project_files.fields import (
+from geval.pipelines.project_files.fields import (
     CampaignFields,
     CriterionFields,
     EndpointFields,
     FormatFields,
 )
-from geval.project_files.reading import (
+from geval.pipelines.project_files.reading import (
     Document,
     Place,
     Problem,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from geval.client import ApiError, Client, Project
-from geval.project_files.fields import given
-from geval.project_files.file import CampaignPart, JudgePart, ProjectFile, RequirementPart
-from geval.project_files.planning import (
+from geval.pipelines.project_files.fields import given
+from geval.pipelines.project_files.file import CampaignPart, JudgePart, ProjectFile, RequirementPart
+from geval.pipelines.project_files.planning import (
     Change,
     Current,
     Plan,

@@ -18,8 +18,8 @@ from django.utils import timezone
 from evaluations.models import CountedEvent, WebhookDelivery
 from evaluations.models.sealing import SealError, unseal
 from evaluations.people.counting import count_events
-from evaluations.webhooks.claiming import claim_deliveries
-from evaluations.webhooks.signing import signature
+from evaluations.people.webhooks.claiming import claim_deliveries
+from evaluations.people.webhooks.signing import signature
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.network import checked_session
 

@@ -10,12 +10,12 @@ from typing import Any, TextIO
 
 from geval.client import ApiError, Client
 from geval.client.requests import TOKEN_VARIABLE, no_token
-from geval.program import command
-from geval.project_files.applying import ApplyError, apply_plan, read_current
-from geval.project_files.file import ProjectFile, read_project_file
-from geval.project_files.planning import Plan, plan_of, problems_of
-from geval.project_files.reading import MOST_BYTES, Document, Problem, ProjectFileError
-from geval.project_files.writing import written_project
+from geval.pipelines.project_files.applying import ApplyError, apply_plan, read_current
+from geval.pipelines.project_files.file import ProjectFile, read_project_file
+from geval.pipelines.project_files.planning import Plan, plan_of, problems_of
+from geval.pipelines.project_files.reading import MOST_BYTES, Document, Problem, ProjectFileError
+from geval.pipelines.project_files.writing import written_project
+from geval.texts.program import command
 
 NOTHING, CHANGES, ERROR = 0, 1, 2
 SUMMARIES = {

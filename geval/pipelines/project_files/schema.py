@@ -1,8 +1,9 @@
-"""`python -m geval.project_files.schema > docs/project.schema.json`: the schema for editors."""
+"""The schema of project files, for editors:
+`python -m geval.pipelines.project_files.schema > docs/project.schema.json`."""
 
 import json
 
-from geval.project_files.file import schema
+from geval.pipelines.project_files.file import schema
 
 
 def written_schema() -> str:
