@@ -142,9 +142,7 @@ def _write_rows(
     named = [column.field for column in table.columns.values() if isinstance(column, NamedAnswer)]
     count = 0
     with connection.chunked_cursor() as cursor:
-        cursor.execute(
-            f"SELECT row_to_json(r)::text FROM ({table.select} ORDER BY t.id) AS r", about
-        )
+        cursor.execute(f"SELECT row_to_json(r)::text FROM ({table.select}) AS r", about)
         while rows := cursor.fetchmany(FETCHED_ROWS):
             count += len(rows)
             if named:
