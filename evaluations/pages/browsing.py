@@ -11,8 +11,8 @@ from evaluations.models import Project
 from evaluations.models.corpus import DocumentQuerySet, ListedDocument
 from evaluations.models.improving import withheld_documents
 from evaluations.models.sizes import rated_documents
-from evaluations.reports.ranking import DocumentFigures
 from evaluations.reports.serving.view import report_view
+from geval.reports.document_figures import DocumentFigures
 from geval.reports.options import ReportOptions
 from geval.statistics.types import IntArray
 from geval_site.replica import from_replica

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from evaluations.models import Project
-from evaluations.reports.cautions import LowCoverage, all_cautions, low_coverage, many_ties
+from evaluations.reports.low_coverage import LowCoverage, low_coverage
 from evaluations.reports.running import RunInProgress, runs_in_progress
 from evaluations.reports.serving.limits import is_large
 from evaluations.reports.serving.live import DataVersion, data_version
 from geval.reports.at_a_glance import AtAGlance, at_a_glance
+from geval.reports.cautions import all_cautions, many_ties
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.reports.paper_table import PaperTable, paper_table

@@ -10,7 +10,9 @@ from typing import Any
 from geval.measuring.gathering import Gathered, ImportedJudge
 from geval.measuring.inputs import InputError
 from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
+from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
+from geval.reports.gap_patterns import Patterns, patterns_of
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
@@ -44,6 +46,15 @@ class Disagreement:
     def output(self) -> str:
         """Which output it is, in words."""
         return self.document if self.is_only_system else f"{self.system} on {self.document}"
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What a reader must know about a judge's numbers, or about raters'; `about` names them."""
+
+    criterion: str
+    about: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,31 @@ class Measurement:
             raise InputError(f"There is no judge {name!r} (there are: {', '.join(judges)}).")
         return judges[name]
 
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What a reader must know about numbers that seem to contradict each other or to promise
+        too much, of all judges."""
+        return tuple(
+            Caution(result.criterion, about, text)
+            for result in self.report.criteria
+            for about, text in all_cautions(result)
+        )
+
+    def patterns(self, criterion: str | None = None, *, judge: str | None = None) -> Patterns:
+        """What the outputs on which a judge and people differ most have in common: a system, a
+        rater, their length. `found` is empty where nothing is, or `why_not` says why not.
+
+        Args:
+            criterion: by default the one with the strongest verdict.
+            judge: by default the best one of the criterion.
+
+        Raises:
+            InputError: there is no such criterion.
+        """
+        name = self.criteria_named(criterion or "")[0].criterion
+        row = next(row for row in self._glance.rows if row.criterion == name)
+        return patterns_of(self.gathered.data, self._gaps(row, judge), row.pk)
+
     def disagreements(
         self, most: int = WORST, *, criterion: str | None = None, judge: str | None = None
     ) -> list[Disagreement]:
@@ -143,10 +179,14 @@ class Measurement:
         self, row: VerdictRow, judge: str | None, most: int
     ) -> list[Disagreement]:
         named = judge or (row.judge.name if row.judge else "")
+        gaps = self._gaps(row, judge)
+        return [self._disagreement(row, named, gaps, at) for at in gaps.order[:most].tolist()]
+
+    def _gaps(self, row: VerdictRow, judge: str | None) -> Gaps:
+        named = judge or (row.judge.name if row.judge else "")
         pk = next((each.pk for each in self.gathered.judges if each.name == named), 0)
         criterion = next(each for each in self.gathered.criteria if each.pk == row.pk)
-        gaps = gaps_of(self.gathered.data, criterion, pk, by="gap")
-        return [self._disagreement(row, named, gaps, at) for at in gaps.order[:most].tolist()]
+        return gaps_of(self.gathered.data, criterion, pk, by="gap")
 
     def _disagreement(self, row: VerdictRow, judge: str, gaps: Gaps, at: int) -> Disagreement:
         place = int(gaps.at[at])
@@ -223,6 +263,12 @@ class Measurement:
         parts = [self.headline, ""]
         for row, measure in zip(self._glance.rows, self.criteria, strict=True):
             parts += _lines_of(row, measure)
+            parts += [
+                f"  Caution: {caution.text}"
+                for caution in self.cautions
+                if row.judge
+                and (caution.criterion, caution.about) == (row.criterion, row.judge.name)
+            ]
         if not any(self.gathered.texts):
             parts += ["", NO_TEXTS]
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"]

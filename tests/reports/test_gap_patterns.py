@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from evaluations.models import Criterion, Judge, Project
-from evaluations.reports.disagreements.patterns import Patterns, length_drawing, patterns_of
-from evaluations.reports.disagreements.topic_words import documents_read, topic_words
+from evaluations.reports.disagreements.numbers import project_patterns
+from evaluations.reports.disagreements.topic_words import topic_words
 from evaluations.reports.serving.live import live_data
+from geval.reports.gap_patterns import Patterns, documents_read, length_drawing
 from geval.reports.gaps import Gaps, gaps_of
 from geval.statistics.clusters import Cluster
 from geval.statistics.layout import Outputs
@@ -47,7 +48,7 @@ def said(project: Project, *, by: str = "gap") -> Patterns:
     criterion, judge = Criterion.objects.get(), Judge.objects.get()
     data = live_data(project)
     gaps = gaps_of(data, criterion, judge.pk, by=by)
-    return patterns_of(project, data, gaps, criterion.pk)
+    return project_patterns(project, data, gaps, criterion.pk)
 
 
 def test_a_system_is_named_with_its_gap_and_that_of_the_others(
@@ -98,7 +99,7 @@ def test_few_outputs_say_why_nothing_is_looked_for(small_project: Project, load:
     data = live_data(small_project)
     gaps = gaps_of(data, criterion, Judge.objects.get().pk, by="gap")
 
-    found = patterns_of(small_project, data, gaps, criterion.pk)
+    found = project_patterns(small_project, data, gaps, criterion.pk)
 
     assert found.why_not == (
         "Patterns are looked for from 40 outputs with ratings and scores; there are 1."

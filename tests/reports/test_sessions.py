@@ -15,10 +15,10 @@ from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
-from evaluations.reports.ranking import figures_from
 from evaluations.reports.report import build_report
 from evaluations.reports.run_precision import KnownSoFar, known_of_complete
 from evaluations.reports.serving.live import live_data
+from evaluations.reports.serving.parts import figures_of_documents
 from evaluations.reports.so_far import so_far
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
@@ -224,7 +224,7 @@ def test_a_turn_that_came_late_has_its_own_figures_in_the_list_of_documents(
             "scores.csv": "doc_id,system_id,criterion,judge,score\nlate,bot,quality,j,1\n",
         },
     )
-    figures = figures_from(sessions, live_data(sessions))
+    figures = figures_of_documents(sessions, live_data(sessions))
 
     late = sessions.documents.get(doc_id="late").pk
     assert figures.distance(late) == 3.0

@@ -3,21 +3,24 @@ common."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from evaluations.models import EvaluationRun, Project
+from evaluations.models.noted_changes import state_of
 from evaluations.reports.data import fill_judges
-from evaluations.reports.disagreements.patterns import Patterns, patterns_of
+from evaluations.reports.disagreements.topic_words import topic_words
 from evaluations.reports.disagreements.view import GapView, first_of
 from geval.reports.data import ReportData
+from geval.reports.gap_patterns import Patterns, patterns_of
 from geval.reports.gaps import (
     Gaps,
     gaps_of,
     judges_on,
     strongest,
 )
-from geval.reports.memo import remembered
+from geval.reports.memo import remembered, remembered_as
 from geval.reports.samples import about_sample
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.scales import short
@@ -101,9 +104,25 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
         outputs=len(gaps.at),
         large=int(gaps.large.sum()),
         shift=_shift(gaps),
-        patterns=patterns_of(project, data, gaps, chosen),
+        patterns=project_patterns(project, data, gaps, chosen),
         sample=about_sample(data.humans[chosen]),
         rho=_rho(data, chosen, judge),
+    )
+
+
+def project_patterns(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
+    """What the large gaps of a judge on a criterion have in common; found once for the same
+    numbers, as every case's page says it."""
+    human = data.humans[criterion]
+    names = hash((data.system_names, human.annotators))
+    parts = (
+        *(project.pk, state_of(project.pk).get((None, None)), names, data.document_ids),
+        *(gaps.outputs, gaps.at, gaps.gap, gaps.strength, gaps.scores, human.ratings, data.words),
+    )
+    return remembered_as(
+        "gap patterns",
+        parts,
+        lambda: patterns_of(data, gaps, criterion, partial(topic_words, project)),
     )
 
 

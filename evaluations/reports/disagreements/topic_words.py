@@ -3,18 +3,13 @@ there are."""
 
 from collections.abc import Collection
 
-import numpy as np
 from django.db import connection
 
 from evaluations.models import Project
 from evaluations.models.noted_changes import state_of
 from geval.reports.memo import remembered_as
 from geval.statistics.thresholds import WORD_DOCUMENTS, WORD_SHARE
-from geval.statistics.types import IntArray
 
-# Documents without a large gap that are looked at; all with one are. Which of them have a word is
-# compared, so that neither their number nor the choice tilts the test.
-MOST_OTHERS = 300
 MOST_WORDS = 40
 READ_CHARACTERS = 30_000
 # Words of four letters on that PostgreSQL's English dictionary does not leave out; the most common
@@ -29,13 +24,6 @@ _WORDS = """
         GROUP BY word HAVING count(*) BETWEEN %(least)s AND %(most)s)
     SELECT word, ids FROM found WHERE length(to_tsvector('english', word)) > 0
     ORDER BY cardinality(ids) DESC, word LIMIT %(words)s"""
-
-
-def documents_read(large: IntArray, others: IntArray) -> IntArray:
-    """The ids of the documents whose words are compared: those with a large gap, and some others,
-    evenly spaced."""
-    step = max(1, -(-len(others) // MOST_OTHERS))
-    return np.sort(np.concatenate([large, others[::step]]))
 
 
 def topic_words(project: Project, documents: Collection[int]) -> dict[str, frozenset[int]]:

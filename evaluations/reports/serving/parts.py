@@ -19,7 +19,6 @@ from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers, l
 from evaluations.reports.disagreements.view import GapView, read_gap_view
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
-from evaluations.reports.ranking import DISAGREEMENT, DocumentFigures, figures_from, measure_of
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
@@ -33,6 +32,12 @@ from evaluations.reports.two_judges.tests import tests_of_view
 from evaluations.reports.two_judges.view import PairView, read_pair_view
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
+from geval.reports.document_figures import (
+    DISAGREEMENT,
+    DocumentFigures,
+    document_figures,
+    measure_of,
+)
 from geval.reports.downloads.formats import BY_ENDING
 from geval.reports.drawings.numbers import CriterionNumbers
 from geval.reports.drilldown import DocumentsBehind, documents_behind
@@ -49,6 +54,12 @@ Value = TypeVar("Value")
 AnyView = ReportOptions | GapView | PairView
 # By figures: what probes have found.
 NOT_SHOWN: Sequence[Sensitivity] = ()
+
+
+def figures_of_documents(project: Project, data: ReportData) -> DocumentFigures:
+    """The figures of a project's documents, from its numbers."""
+    on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}
+    return document_figures(data, project.criteria.all(), on_scale)
 
 
 @dataclass
@@ -173,7 +184,7 @@ class ComputedReport(ReportView):
 
     @cached_property
     def documents(self) -> DocumentFigures:
-        return figures_from(self.project, self.everything)
+        return figures_of_documents(self.project, self.everything)
 
     def drawn(self, pk: int, draw: Callable[[Subject], Value]) -> Value | None:
         """What is drawn of a criterion; None where it has no judges."""

@@ -1,11 +1,6 @@
 """Cautions in words, shown next to statistics that seem to contradict each other or to promise too
 much."""
 
-from collections import Counter
-from dataclasses import dataclass
-
-from evaluations.models import Project, RunItem
-from geval.reports.options import ReportOptions
 from geval.reports.report import CriterionResult, JudgeResult
 from geval.statistics.thresholds import LOW_RHO, MODAL_SHARE, USED_DOCUMENTS
 from geval.texts.sentences import listed
@@ -72,35 +67,6 @@ def _careless(criterion: CriterionResult) -> list[tuple[str, str]]:
             " you trust means that contain them.",
         )
     ]
-
-
-@dataclass(frozen=True)
-class LowCoverage:
-    """How many items of a judge have no score because they lie below its minimum coverage."""
-
-    judge: str
-    items: int
-    minimum: float
-
-
-def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage, ...]:
-    """The judges of a view with items below their minimum coverage, most of them first."""
-    counting = RunItem.objects.filter(run__project=project, run__search=None, run__purpose="")
-    items = counting.below_coverage()
-    if options.judges:
-        items = items.filter(run__judge__in=options.judges)
-    if options.criteria:
-        items = items.filter(criterion__in=options.criteria)
-    if options.systems:
-        items = items.filter(output__system__in=options.systems)
-    if options.documents:
-        items = items.filter(output__document__doc_id__icontains=options.documents)
-    # An item that failed in several runs counts once.
-    failed = set(items.values_list("run__judge", "output", "criterion"))
-    counts = Counter(judge for judge, _output, _criterion in failed)
-    judges = project.judges.in_bulk(list(counts))
-    found = [LowCoverage(judges[pk].label, n, judges[pk].min_coverage) for pk, n in counts.items()]
-    return tuple(sorted(found, key=lambda one: -one.items))
 
 
 def many_ties(criterion: CriterionResult) -> list[tuple[str, float]]:

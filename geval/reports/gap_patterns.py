@@ -1,17 +1,14 @@
 """What large gaps have in common, in words: systems, raters, words of the sources, lengths."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluations.models import Project
-from evaluations.models.noted_changes import state_of
-from evaluations.reports.disagreements.topic_words import documents_read, topic_words
 from geval.reports.data import ReportData
 from geval.reports.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.reports.gaps import Gaps
-from geval.reports.memo import remembered, remembered_as
+from geval.reports.memo import remembered
 from geval.statistics.clusters import (
     Cluster,
     Group,
@@ -20,11 +17,15 @@ from geval.statistics.clusters import (
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.gaps import MeanGap, gaps_by_length
 from geval.statistics.thresholds import GAP_LARGE, GAP_OUTPUTS
+from geval.statistics.types import IntArray
 from geval.texts.numbers import p_value, signed
 
 # A mask for each group takes a byte per output.
 MOST_SYSTEMS = 200
 MOST_RATERS = 50
+# Documents without a large gap that are looked at; all with one are. Which of them have a word is
+# compared, so that neither their number nor the choice tilts the test.
+MOST_OTHERS = 300
 NO_TREND = "The gap by length"
 
 
@@ -79,26 +80,27 @@ class Patterns:
     by_length: LengthDrawing | None
 
 
-def patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
-    """What the large gaps of a judge on a criterion have in common; found once for the same
-    numbers, as every case's page says it."""
-    human = data.humans[criterion]
-    names = hash((data.system_names, human.annotators))
-    parts = (
-        *(project.pk, state_of(project.pk).get((None, None)), names, data.document_ids),
-        *(gaps.outputs, gaps.at, gaps.gap, gaps.strength, gaps.scores, human.ratings, data.words),
-    )
-    return remembered_as(
-        "gap patterns", parts, lambda: _patterns_of(project, data, gaps, criterion)
-    )
+# The documents that have each word, of those with these ids; of the words that are looked at.
+TopicWords = Callable[[Collection[int]], Mapping[str, Collection[int]]]
 
 
-def _patterns_of(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
+def no_words(_documents: Collection[int]) -> Mapping[str, Collection[int]]:
+    """Look at no words of sources."""
+    return {}
+
+
+def patterns_of(
+    data: ReportData, gaps: Gaps, criterion: int, topic_words: TopicWords = no_words
+) -> Patterns:
+    """What the large gaps of a judge on a criterion have in common."""
     large = int(gaps.large.sum())
     words = data.words[gaps.at]
+    with_lengths = not np.isnan(words).any()
+    # Without texts, all outputs are of one length, which no gap goes with.
+    words = words if with_lengths else np.zeros(len(words))
     clusters: tuple[Cluster, ...] = ()
     if large:
-        groups = list(_groups(project, data, gaps, criterion))
+        groups = list(_groups(data, gaps, criterion, topic_words))
         clusters = find_clusters(gaps.outputs, gaps.large, groups, words)
     patterns = tuple(_pattern(cluster, data, gaps) for cluster in clusters)
     return Patterns(large, patterns, _why_not(gaps), length_drawing(gaps, words, clusters))
@@ -118,7 +120,16 @@ def _why_not(gaps: Gaps) -> str:
     return ""
 
 
-def _groups(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Iterator[Group]:
+def documents_read(large: IntArray, others: IntArray) -> IntArray:
+    """The ids of the documents whose words are compared: those with a large gap, and some others,
+    evenly spaced."""
+    step = max(1, -(-len(others) // MOST_OTHERS))
+    return np.sort(np.concatenate([large, others[::step]]))
+
+
+def _groups(
+    data: ReportData, gaps: Gaps, criterion: int, topic_words: TopicWords
+) -> Iterator[Group]:
     outputs = gaps.outputs
     counts = np.bincount(outputs.system, minlength=outputs.systems)
     for system in np.argsort(-counts, kind="stable")[:MOST_SYSTEMS].tolist():
@@ -134,7 +145,7 @@ def _groups(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> I
     ids = data.document_ids
     read = documents_read(ids[with_large], ids[rest])
     known = np.isin(ids, read)[outputs.document]
-    for word, having in topic_words(project, read.tolist()).items():
+    for word, having in topic_words(read.tolist()).items():
         has = np.isin(ids, np.fromiter(having, dtype=np.int64))
         yield Group("word", word, has[outputs.document], known)
 

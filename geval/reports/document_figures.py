@@ -1,12 +1,13 @@
 """Sort documents by people's and judges' scores, and by the distance between them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.models import Project
 from geval.reports.data import ReportData
 from geval.reports.memo import remembered_as
+from geval.reports.subjects import CriterionLike
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
 
@@ -78,11 +79,18 @@ def measure_of(sort: str) -> str:
     return DISAGREEMENT if kind == DISAGREEMENT else judge or PEOPLE
 
 
-def figures_from(project: Project, data: ReportData) -> DocumentFigures:
-    """The figures of all documents, from the numbers of a project."""
-    criteria = {criterion.pk: criterion.scale for criterion in project.criteria.all()}
-    scales = {pk: (scale.lowest, scale.highest) for pk, scale in criteria.items()}
-    on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}
+def document_figures(
+    data: ReportData, criteria: Iterable[CriterionLike], on_scale: set[int]
+) -> DocumentFigures:
+    """The figures of all documents, computed once for the same numbers.
+
+    Args:
+        on_scale: the judges on the criteria's scales, whose scores can be compared with human
+            means.
+    """
+    scales = {
+        criterion.pk: (criterion.scale.lowest, criterion.scale.highest) for criterion in criteria
+    }
     humans = {pk: human.mean for pk, human in data.humans.items() if pk in scales}
     # All that it is computed from; arrays count by their contents.
     parts = [
