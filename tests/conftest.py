@@ -23,14 +23,29 @@ from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.errands import neglected_errands, work_on_errand
 from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run
 from evaluations.judging.runs.starting import start_run
-from evaluations.models import EvaluationRun, Judge, Membership, Project, Role, ScoringMode
+from evaluations.models import (
+    ApiToken,
+    EvaluationRun,
+    Judge,
+    Membership,
+    Project,
+    Role,
+    ScoringMode,
+)
+from evaluations.models.tokens import new_token
 from geval.files.readers import InputFile
 from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from geval_site.celery import app as celery_app
 from geval_site.databases import queue_conninfo
 from tests import database
-from tests.processes import StandInProcess, WorkerProcess, free_port, run_to_its_end
+from tests.processes import (
+    SiteProcess,
+    StandInProcess,
+    WorkerProcess,
+    free_port,
+    run_to_its_end,
+)
 
 # How long an example takes is the machine's affair.
 hypothesis.settings.register_profile("whatever the machine", deadline=None)
@@ -222,6 +237,17 @@ def start_standin(
     yield start
     for process in running.values():
         process.stop()
+
+
+@pytest.fixture
+def site_address(database_url: str, owner: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a served site; the owner's token is in the variable GEVAL_TOKEN."""
+    token, digest = new_token()
+    ApiToken.objects.create(user=owner, name="t", digest=digest)
+    monkeypatch.setenv("GEVAL_TOKEN", token)
+    served = SiteProcess(database_url, GEVAL_MODE="local")
+    yield served.address
+    served.stop()
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import asyncio
 import http.client
 import io
 import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,26 +13,20 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 import pytest
-from django.contrib.auth.models import User
 
 import geval
-from evaluations.models import ApiToken, Project
-from evaluations.models.tokens import new_token
+from evaluations.models import Project
 from geval.client import ApiError, AsyncClient, Client, Run, requests
 from tests.conftest import CHECKOUT
-from tests.processes import SiteProcess, StandInProcess
+from tests.processes import StandInProcess
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 
 
 @pytest.fixture
-def site(database_url: str, owner: User) -> Iterator[Client]:
+def site(site_address: str) -> Client:
     """A client of a served site; the owner's token."""
-    token, digest = new_token()
-    ApiToken.objects.create(user=owner, name="t", digest=digest)
-    served = SiteProcess(database_url, GEVAL_MODE="local")
-    yield Client(served.address, token=token)
-    served.stop()
+    return Client(site_address, token=os.environ["GEVAL_TOKEN"])
 
 
 def test_from_files_to_a_frame(site: Client, small_project: Project, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,14 +11,12 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 
-from evaluations.models import ApiToken, CandidateOutput, Project
-from evaluations.models.tokens import new_token
+from evaluations.models import CandidateOutput, Project
 from geval.client import Client
 from geval.client.outbox import Outbox
 from tests.conftest import CHECKOUT
-from tests.processes import SiteProcess, free_port
+from tests.processes import free_port
 
 TWO_LINES = """
 from geval.client import Client
@@ -162,23 +161,15 @@ def test_nobody_waits_for_a_site_that_is_gone(caplog: pytest.LogCaptureFixture) 
 @pytest.mark.slow
 @pytest.mark.processes
 @pytest.mark.django_db(transaction=True)
-def test_two_lines_log_to_a_site_when_the_program_ends(
-    database_url: str, owner: User, project: Project
-) -> None:
-    token, digest = new_token()
-    ApiToken.objects.create(user=owner, name="t", digest=digest)
-    served = SiteProcess(database_url, GEVAL_MODE="local")
-    try:
-        program = TWO_LINES.format(address=served.address, token=token)
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=CHECKOUT,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
-    finally:
-        served.stop()
+def test_two_lines_log_to_a_site_when_the_program_ends(site_address: str, project: Project) -> None:
+    program = TWO_LINES.format(address=site_address, token=os.environ["GEVAL_TOKEN"])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=CHECKOUT,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
 
     assert (done.returncode, done.stderr) == (0, b"")
     [output] = CandidateOutput.objects.of_project(project).select_related("document", "system")

@@ -1,16 +1,14 @@
 """`apply`, `diff` and `export_project` with `--site`, over the network to a served site."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 
 from annotations.models import Campaign
-from evaluations.models import ApiToken, AuditEntry, Project
-from evaluations.models.tokens import new_token
+from evaluations.models import AuditEntry, Project
 from geval.command_line import main
-from tests.processes import SiteProcess
 from tests.project_files.conftest import WHOLE
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
@@ -18,22 +16,11 @@ Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def site(database_url: str, owner: User, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of a served site; the owner's token is in the environment."""
-    token, digest = new_token()
-    ApiToken.objects.create(user=owner, name="t", digest=digest)
-    monkeypatch.setenv("GEVAL_TOKEN", token)
-    served = SiteProcess(database_url, GEVAL_MODE="local")
-    yield served.address
-    served.stop()
-
-
-@pytest.fixture
-def command(site: str, capsys: pytest.CaptureFixture[str]) -> Command:
+def command(site_address: str, capsys: pytest.CaptureFixture[str]) -> Command:
     """`command("apply", path)`: the exit code, and what is printed and written as an error."""
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        code = main([*arguments, "--site", site])
+        code = main([*arguments, "--site", site_address])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
