@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from evaluations.models.query_arrays import (
 )
 from evaluations.reports.ratings.human_scores import human_scores
 from evaluations.reports.ratings.weights import with_weights
-from geval.reports.data import ReportData
+from geval.reports.data import ReportData, in_sessions
 from geval.reports.options import NO_ROUNDS, ReportOptions, read_options
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs, positions
@@ -65,9 +65,7 @@ def without_withheld(data: ReportData, project: Project) -> ReportData:
 
 
 def _frame(project: Project) -> ReportData:
-    documents = _in_sessions(
-        project.documents.order_by("pk").values_list("pk", "doc_id", "session")
-    )
+    documents = in_sessions(project.documents.order_by("pk").values_list("pk", "doc_id", "session"))
     systems = list(
         System.objects.filter(project=project)
         .order_by("pk")
@@ -100,14 +98,6 @@ def _frame(project: Project) -> ReportData:
         output_ids=rows[:, 0].astype(np.int64),
         words=rows[:, 3].copy(),
     )
-
-
-def _in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
-    """Documents by their ids, those of a session where its first one is."""
-    together: dict[str, list[tuple[int, str, str]]] = {}
-    for document in documents:
-        together.setdefault(document[2] or document[1], []).append(document)
-    return list(itertools.chain.from_iterable(together.values()))
 
 
 @from_replica

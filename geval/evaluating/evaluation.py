@@ -179,6 +179,7 @@ class Evaluation:
                     "source": row.source,
                     "output": row.output,
                     **({"context": row.context} if row.context else {}),
+                    **({"session_id": row.session} if row.session else {}),
                     **({"references": list(row.references)} if row.references else {}),
                 }
                 for row in outputs

@@ -97,7 +97,8 @@ class ConversationRow:
 class ScoreRow:
     """An annotator's rating or a judge's score; an empty `criterion` means every criterion.
 
-    `source` identifies the document if the file has no `doc_id`.
+    `source` identifies the document if the file has no `doc_id`. `session` is what the row says
+    that the document is a turn of, for files without outputs.
     """
 
     line: int
@@ -108,6 +109,7 @@ class ScoreRow:
     score: float
     column: str = "score"
     source: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True)

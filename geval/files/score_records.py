@@ -16,7 +16,15 @@ from geval.files.fields import (
     shown,
     written_number,
 )
-from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row, is_text
+from geval.files.rows import (
+    FileDefaults,
+    FileErrors,
+    JudgeScoreRow,
+    RatingRow,
+    Row,
+    is_text,
+)
+from geval.files.unused import peek
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")
 WIDE = "ratings."
@@ -27,13 +35,15 @@ COMMENT = "comment"
 # What a rating may say besides its score.
 BESIDE = (PROBABILITY, COMMENT)
 COMMENT_LIMIT = 10_000
+SESSION = "session_id"
 # No campaign draws one of more outputs than this; squares of weights stay numbers.
 LEAST_PROBABILITY = 1e-9
 DIFFER = (
     "the probability {:g} contradicts {:g} of another rating of the same output on this criterion;"
     " state one for all of them"
 )
-Read = Callable[[Sequence[str], int], Iterator[Row]]
+Scored = RatingRow | JudgeScoreRow
+Read = Callable[[Sequence[str], int], Iterator[Scored]]
 
 
 def is_wide(columns: Mapping[str, Any] | Sequence[str]) -> bool:
@@ -50,7 +60,17 @@ def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
     header = [*SCORE_COLUMNS, rater, *(column for column in BESIDE if column in record)]
     values = ["" if record.get(column) is None else str(record[column]) for column in header]
+    if session := _session_of(record):
+        header, values = [*header, SESSION], [*values, session]
     yield from score_reader(header, rater, place.file, place.errors)(values, place.line)
+
+
+def _session_of(record: Mapping[str, Any]) -> str:
+    """What a record without an output says that its document is a turn of. It is not noted as
+    read: where outputs are loaded, they alone say it."""
+    session = peek(record, SESSION)
+    is_name = isinstance(session, str | int) and not isinstance(session, bool)
+    return str(session).strip() if is_name else ""
 
 
 def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
@@ -58,7 +78,12 @@ def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -
     fields = Fields(record, place)
     doc_id, system = fields.identifier("doc_id"), fields.identifier("system_id")
     if place.sound:
-        yield from wide_scores(record, place, defaults, doc_id=doc_id, system=system, source="")
+        rows = wide_scores(record, place, defaults, doc_id=doc_id, system=system, source="")
+        yield from _in_session(rows, _session_of(record))
+
+
+def _in_session(rows: Iterator[Scored], session: str) -> Iterator[Scored]:
+    return (replace(row, session=session) for row in rows) if session else rows
 
 
 def wide_scores(
@@ -69,7 +94,7 @@ def wide_scores(
     doc_id: str | None,
     system: str,
     source: str,
-) -> Iterator[Row]:
+) -> Iterator[Scored]:
     """The numbers in `ratings` or in columns `ratings.CRITERION`: a judge's if one is named.
 
     Otherwise they are an annotator's. A missing value is no rating.
@@ -157,7 +182,7 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
     others = [index for index in range(len(header)) if index not in at.values()]
     read = score_reader([header[index] for index in others], "annotator", name, errors)
 
-    def with_more(values: Sequence[str], line: int) -> Iterator[Row]:
+    def with_more(values: Sequence[str], line: int) -> Iterator[Scored]:
         written, comment = (
             values[at[column]].strip() if column in at else "" for column in (PROBABILITY, COMMENT)
         )
@@ -182,13 +207,19 @@ def _with_more(header: Sequence[str], name: str, errors: FileErrors) -> Read:
 
 def score_reader(header: Sequence[str], rater: str, name: str, errors: FileErrors) -> Read:
     """A reader of a table's lines; these tables are the longest, so columns are looked up once."""
+    if SESSION in header:
+        own = header.index(SESSION)
+        bare = score_reader([*header[:own], *header[own + 1 :]], rater, name, errors)
+        return lambda values, line: _in_session(
+            bare([*values[:own], *values[own + 1 :]], line), values[own].strip()
+        )
     at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
     is_rating = rater == "annotator"
     if is_rating and not set(BESIDE).isdisjoint(header):
         return _with_more(header, name, errors)
     make: type[RatingRow] | type[JudgeScoreRow] = RatingRow if is_rating else JudgeScoreRow
 
-    def read(values: Sequence[str], line: int) -> Iterator[Row]:
+    def read(values: Sequence[str], line: int) -> Iterator[Scored]:
         doc_id, system, criterion, who, written = (values[index].strip() for index in at)
         score = written_number(written)
         if score is None and is_missing(written):

@@ -47,6 +47,7 @@ class Ground:
     `left_out` says of judges why they are no arms. `weight` has shape (outputs,), for how many
     outputs each rated one stands, None where all stand for as many: a proof speaks of all that
     could be drawn, while a search learns from what was rated. `sample` says so in sentences.
+    `unit_names` are names of `outputs.documents`, and `unit_of` says of each document which it is.
     """
 
     judge: JudgeLike
@@ -62,6 +63,7 @@ class Ground:
     sample: tuple[str, ...] = ()
     output_ids: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     unit_names: tuple[str, ...] = ()
+    unit_of: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def rho_of_today(self) -> FloatArray:
@@ -143,6 +145,7 @@ def ground_in(
         sample=about_proof(data.humans[criterion.pk]),
         output_ids=data.output_ids,
         unit_names=data.names_of_units,
+        unit_of=dict(zip(data.doc_ids, data.unit_names, strict=True)),
     )
 
 

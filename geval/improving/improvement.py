@@ -61,9 +61,9 @@ class Improvement:
     @property
     def open_documents(self) -> tuple[str, ...]:
         """The names of documents that are not locked: those by which a judge may be tuned."""
-        names = self._ground.unit_names
-        hidden = self._lock.among(names)
-        return tuple(name for name, is_hidden in zip(names, hidden, strict=True) if not is_hidden)
+        unit_of = self._ground.unit_of
+        hidden = self._lock.among(list(unit_of.values()))
+        return tuple(name for name, is_hidden in zip(unit_of, hidden, strict=True) if not is_hidden)
 
     @property
     def is_proven(self) -> bool:

@@ -102,11 +102,6 @@ def improve(
                 " all that may take its place."
             )
         parts = gathered(rows, scales)
-    if parts.has_sessions:
-        raise InputError(
-            "Some documents are turns of one session, which would have to be locked together, as a"
-            " site does. Improve the judge on a site, or leave the column session_id out."
-        )
     if not document and all(map(ROW_NAME.fullmatch, parts.data.doc_ids)):
         raise InputError(
             "Locked documents need names that stay, whatever the order of rows: pass document=…,"

@@ -10,9 +10,8 @@ from geval.measuring.inputs import InputError
 from geval.measuring.measuring import measure
 from geval.measuring.pictures import card_of, page_of
 from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
+from geval.statistics.correlation import LEVELS
 from geval.texts.program import command
-
-LEVELS = ("summary", "system", "dataset")
 
 
 def run(arguments: Sequence[str]) -> int:

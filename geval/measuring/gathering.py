@@ -10,7 +10,7 @@ from geval.files.rows import JudgeScoreRow, OutputRow, PreferenceRow, RatingRow,
 from geval.files.score_records import DIFFER
 from geval.files.seen_values import SeenValues, guess_of_values
 from geval.measuring.inputs import InputError
-from geval.reports.data import ReportData
+from geval.reports.data import ReportData, in_sessions
 from geval.reports.human_scores import HumanScores, Rater, human_scores_of
 from geval.reports.leaderboard import Compared
 from geval.reports.weights import Sampled
@@ -76,14 +76,16 @@ class Gatherer:
         self.scores: dict[tuple[str, int], _Values] = {}
         self.preferences: list[PreferenceRow] = []
         self.unread: Counter[str] = Counter()
-        self.has_sessions = False
+        # Of documents by their position: what their outputs say, and what rows beside them say.
+        self.sessions: dict[int, str] = {}
+        self.sessions_beside: dict[int, str] = {}
 
     def add(self, row: Row) -> None:
         """Take a row; of kinds that no correlation is about only their number is kept."""
         if isinstance(row, OutputRow):
-            at = self._output(row.doc_id or row.source, row.system_id)
+            at = self._of(row)
             self.texts[at] = row.output
-            self.has_sessions |= bool(row.session)
+            self._add_session(self.sessions, row)
         elif isinstance(row, RatingRow):
             self._add_rating(row)
         elif isinstance(row, JudgeScoreRow):
@@ -104,8 +106,24 @@ class Gatherer:
         )
         return self.outputs.setdefault(at, len(self.outputs))
 
-    def _of(self, row: ScoreRow) -> int:
+    def _of(self, row: OutputRow | ScoreRow) -> int:
         return self._output(row.doc_id or row.source, row.system_id)
+
+    def _add_session(self, sessions: dict[int, str], row: OutputRow | ScoreRow) -> None:
+        document = self.documents[row.doc_id or row.source]
+        earlier = sessions.get(document)
+        if earlier and row.session and earlier != row.session:
+            raise InputError(
+                f"Line {row.line}: document {row.doc_id or row.source} is a turn of"
+                f" {row.session}, and of {earlier} before; a document has only one session_id."
+            )
+        sessions[document] = row.session or earlier or ""
+
+    def documents_in_sessions(self) -> list[tuple[int, str, str]]:
+        """The position, name and session of documents, in the order in which a report has them.
+        Only where a document has no output in any file its ratings and scores say the session."""
+        sessions = self.sessions_beside | self.sessions
+        return in_sessions((at, name, sessions.get(at, "")) for name, at in self.documents.items())
 
     def _criterion(self, name: str) -> str:
         self.criteria.setdefault(name.lower(), name)
@@ -129,6 +147,8 @@ class Gatherer:
         rater = self._rater(row.rater, is_mean=row.is_mean)
         values = self.ratings.setdefault(self._criterion(row.criterion), _Values())
         at = self._of(row)
+        if row.session:
+            self._add_session(self.sessions_beside, row)
         if row.probability is not None:
             stated = values.stated.setdefault(at, row.probability)
             if stated != row.probability:
@@ -143,6 +163,8 @@ class Gatherer:
         about = self._criterion(row.criterion) if row.criterion else ""
         values = self.scores.setdefault((about, judge), _Values())
         values.output.append(self._of(row))
+        if row.session:
+            self._add_session(self.sessions_beside, row)
         values.value.append(row.score)
         values.seen.add(row.score)
 
@@ -150,15 +172,13 @@ class Gatherer:
 @dataclass(frozen=True)
 class Gathered:
     """What files hold, as a report takes it. `texts` are those of outputs, "" where there is
-    none; `compared` are people's comparisons by the criterion's position, None for overall;
-    `has_sessions` if some outputs are turns of a session."""
+    none; `compared` are people's comparisons by the criterion's position, None for overall."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
     judges: tuple[ImportedJudge, ...]
     texts: tuple[str, ...]
     compared: Mapping[int | None, Sequence[Compared]] = field(default_factory=dict)
-    has_sessions: bool = False
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
@@ -171,16 +191,18 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     for row in rows:
         gatherer.add(row)
     preferred = [(row, *gatherer.pairs_of(row)) for row in gatherer.preferences]
-    order, outputs = _in_order(gatherer)
+    documents = gatherer.documents_in_sessions()
+    order, outputs = _in_order(gatherer, [at for at, _name, _session in documents])
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
     texts = tuple(gatherer.texts.get(at, "") for at in order.tolist())
     systems = tuple(gatherer.systems)
     data = ReportData(
-        document_ids=np.arange(1, len(gatherer.documents) + 1),
+        document_ids=np.array([at + 1 for at, _name, _session in documents], dtype=np.int64),
         system_ids=np.arange(1, len(systems) + 1),
-        doc_ids=tuple(gatherer.documents),
+        doc_ids=tuple(name for _at, name, _session in documents),
+        sessions=tuple(session for _at, _name, session in documents),
         system_names=systems,
         system_kinds=(OTHER,) * len(systems),
         system_families=tuple(Family.of("", name) for name in systems),
@@ -202,7 +224,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
     compared = _compared(preferred, gatherer, criteria)
-    return Gathered(data, criteria, judges, texts, compared, gatherer.has_sessions)
+    return Gathered(data, criteria, judges, texts, compared)
 
 
 def _weighing(human: HumanScores, stated: Mapping[int, float], place: np.ndarray) -> HumanScores:
@@ -253,9 +275,12 @@ def _words(texts: Sequence[str]) -> FloatArray:
     return np.array([len(text.split()) for text in texts], dtype=float)
 
 
-def _in_order(gatherer: Gatherer) -> tuple[np.ndarray, Outputs]:
+def _in_order(gatherer: Gatherer, documents: Sequence[int]) -> tuple[np.ndarray, Outputs]:
     """Outputs by document, then by system, as a report has them."""
+    place = np.empty(len(documents), dtype=np.int64)
+    place[list(documents)] = np.arange(len(documents))
     keys = np.array(list(gatherer.outputs), dtype=np.int64).reshape(-1, 2)
+    keys[:, 0] = place[keys[:, 0]]
     order = np.lexsort((keys[:, 1], keys[:, 0]))
     document, system = keys[order].T
     return order, Outputs(document, system, len(gatherer.documents), len(gatherer.systems))

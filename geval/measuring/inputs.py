@@ -14,6 +14,8 @@ from geval.files.readers import InputFile
 # What `measure` and its kin take: paths, data frames of pandas or polars, Arrow tables, records.
 Source = Any
 TABLE_NAME = "table"
+# Above, a float is no longer one whole number.
+LARGEST_WHOLE = 2**53
 
 
 class InputError(ValueError):
@@ -78,7 +80,14 @@ def records_of_table(source: Source) -> Iterable[Mapping[str, Any]]:
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record of JSON's types; what is missing is left out."""
-    return {str(name): value for name, value in record.items() if not _is_missing(value)}
+    return {str(name): _whole(value) for name, value in record.items() if not _is_missing(value)}
+
+
+def _whole(value: Any) -> Any:
+    """A number without a fraction as it is written: in a column of whole numbers pandas has 3.0 for
+    3 where another cell is missing, and names may be numbers."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE
+    return int(value) if is_whole else value
 
 
 def _is_missing(value: Any) -> bool:

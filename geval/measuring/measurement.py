@@ -16,7 +16,7 @@ from geval.reports.gap_patterns import Patterns, patterns_of
 from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
-from geval.reports.words import headline
+from geval.reports.words import headline, sessions_note
 from geval.texts.numbers import signed
 
 WORST = 3
@@ -271,6 +271,8 @@ class Measurement:
             ]
         if not any(self.gathered.texts):
             parts += ["", NO_TEXTS]
+        if self.report.sessions:
+            parts += ["", sessions_note(self.report)]
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"]
         parts += [
             f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"

@@ -180,6 +180,6 @@ def _scale_of(ends: tuple[float, ...]) -> Scale:
 
 
 def _usual_level(parts: Gathered) -> Level:
-    """Documents with one output each have no ranks of their own."""
-    most = int(parts.data.outputs.by_document().max(initial=0))
+    """Documents, or sessions, with one output each have no ranks of their own."""
+    most = int(parts.data.units.by_document().max(initial=0))
     return "summary" if most > 1 else "dataset"

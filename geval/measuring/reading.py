@@ -12,14 +12,14 @@ from typing import Any
 
 from geval.files.cells import CellColumn
 from geval.files.limits import file_limits
-from geval.files.mapping import TARGETS, is_native, problems_of
+from geval.files.mapping import TARGETS, is_native, plain_names, problems_of
 from geval.files.opening import open_packed
 from geval.files.preview import Preview, preview_file
 from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileDefaults, FileErrors, Row
-from geval.files.score_records import PROBABILITY
+from geval.files.score_records import PROBABILITY, SESSION
 from geval.measuring.inputs import InputError
 
 # What a criterion, a rater and a judge are called that nobody named.
@@ -123,7 +123,7 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
             raise QuestionError(_as_an_error(preview))
         if answer.sheet:
             return _with_columns(replace(file, sheet=answer.sheet), naming, ask)
-        columns = {name: of for name, of in (preview.guess | dict(answer.columns)).items() if of}
+        columns = {name: of for name, of in (_guess(preview) | dict(answer.columns)).items() if of}
     if columns is None:
         return file
     if PROBABILITY in names and PROBABILITY not in columns:
@@ -182,23 +182,34 @@ def _records(file: InputFile) -> Iterator[Mapping[str, Any]]:
             yield from (record for _line, record in records.lines)
 
 
+def _guess(preview: Preview) -> dict[str, str]:
+    """What columns seem to be. Also beside ratings and scores a column says of which session a
+    document is a turn, which on a site its output says."""
+    guess = preview.guess
+    if guess and SESSION not in guess.values():
+        columns = plain_names([column.name for column in preview.columns])
+        guess |= {name: SESSION for name, plain in columns.items() if plain == SESSION}
+    return guess
+
+
 def _columns(preview: Preview, names: frozenset[str], naming: Naming) -> Mapping[str, str] | None:
     """The meaning of columns; None where readers recognise the file as it is, or a question is
     open."""
     cells = _cells(names, naming)
     said = cells | naming.columns
+    guessed = _guess(preview)
     if naming.criterion in names:
         said[naming.criterion] = "criterion"
     if unknown := [name for name in naming.columns if name not in names]:
         raise InputError(f"There is no column {unknown[0]!r}. {_columns_are(names)}")
     if not said:
-        is_whole = is_native(preview.guess) and not _lacking(preview.guess)
+        is_whole = is_native(guessed) and not _lacking(guessed)
         if preview.questions or preview.structure or is_whole:
             return None
-        return preview.guess
+        return guessed
     guess = {
         name: target
-        for name, target in preview.guess.items()
+        for name, target in guessed.items()
         # Other columns of numbers are not what was asked for.
         if not cells or not target.startswith(("ratings", "scores", "score", "annotator", "judge"))
     }

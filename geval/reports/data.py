@@ -1,6 +1,7 @@
 """Human and judge scores as arrays over the same outputs, and parts of them."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,6 +14,19 @@ from geval.statistics.bias import Family
 from geval.statistics.consensus import HumanScore, consensus
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.types import FloatArray, IntArray
+
+
+def in_sessions(documents: Iterable[tuple[int, str, str]]) -> list[tuple[int, str, str]]:
+    """Documents as reports have them: those of a session where its first one is.
+
+    Args:
+        documents: the number, name and session of each, "" for none, in the order in which they
+            came.
+    """
+    together: dict[str, list[tuple[int, str, str]]] = {}
+    for document in documents:
+        together.setdefault(document[2] or document[1], []).append(document)
+    return list(itertools.chain.from_iterable(together.values()))
 
 
 @dataclass

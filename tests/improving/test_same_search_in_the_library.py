@@ -1,6 +1,7 @@
 """`geval.improve` finds and proves what a site does, to the last digit, from the same files."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,27 @@ import geval
 from assurance.improving.certificate import candidate_json, search_json, sentence_of
 from assurance.improving.looking import look
 from assurance.improving.work import request_search, work_on_search
-from evaluations.models import Criterion, Judge, LockedDocuments
+from evaluations.corpus.store import LoadResult
+from evaluations.models import Criterion, Judge, LockedDocuments, Project
 from evaluations.models.improving import FREE_CHANGES
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=[False, True], ids=["documents", "turns of sessions"])
+def rated_project(
+    request: pytest.FixtureRequest, rated_project: Project, load: Callable[..., LoadResult],
+    tmp_path: Path,
+) -> Project:  # fmt: skip
+    """Also with documents that are turns of sessions, which are locked together."""
+    if not request.param:
+        return rated_project
+    header, *lines = (tmp_path / "outputs.csv").read_text().splitlines()
+    files = {name: (tmp_path / name).read_text() for name in ("ratings.csv", "scores.csv")}
+    turns = [f"{line},t{int(line[1 : line.index(',')]) % 45}" for line in lines]
+    sessions = Project.objects.create(slug="sessions", name="Sessions")
+    load(sessions, {"outputs.csv": "\n".join([f"{header},session_id", *turns]), **files})
+    return sessions
 
 
 @pytest.mark.parametrize("name", ["today", "noise"])

@@ -349,22 +349,24 @@ def test_where_nothing_can_be_ranked_no_judge_is_said_to_be_tried(improve: Any) 
         Path(result._lock.path).unlink()
 
 
-def test_turns_of_a_session_are_refused_as_they_would_be_locked_apart(
+def test_turns_of_a_session_are_locked_together_and_open_documents_are_turns(
     improve: Any, tmp_path: Path
 ) -> None:
-    turns = [
-        row | {"source": "Q?", "output": "A.", "session_id": f"s{int(row['doc'][1:]) // 5}"}
-        for row in table()
-    ]
+    turns = [row | {"session_id": f"t{int(row['doc'][1:]) % 45}"} for row in table()]
+
+    result = improve(turns)
+
+    units = {row["doc"]: row["session_id"] for row in turns}
+    drawn = lock_file(tmp_path, list(dict.fromkeys(units.values())))
+    hidden = {name for name, unit in units.items() if drawn.among([unit])[0]}
+    assert {*result.open_documents} == {*units} - hidden
+    assert result.searched.locked == len({units[name] for name in hidden})
+    assert result.searched.training + result.searched.locked == 45
     measured = geval.measure(
         turns, human=PEOPLE, judge=list(NOISE), document="doc", system="system"
     )
-
-    with pytest.raises(geval.InputError, match="turns of one session"):
-        geval.improve(measured, judge="today", locked=tmp_path)
-    with pytest.raises(geval.InputError, match="turns of one session"):
-        improve(turns)
-    assert not (tmp_path / "locked.jsonl").exists()
+    again = geval.improve(measured, judge="today", locked=tmp_path)
+    assert again.to_dict() == result.to_dict()
 
 
 def test_rows_whose_numbers_would_be_their_names_are_refused(improve: Any, tmp_path: Path) -> None:

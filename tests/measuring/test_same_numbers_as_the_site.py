@@ -1,6 +1,7 @@
 """`geval.measure` gives the numbers of the site, to the last digit, from the same files."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -88,14 +89,57 @@ def test_probabilities_that_contradict_each_other_are_an_error(tmp_path: Path) -
         geval.measure(path)
 
 
-def preferences(seed: int) -> str:
+def in_sessions(content: dict[str, str], session_of: Callable[[int], str]) -> dict[str, str]:
+    """Files whose documents are turns of sessions, which are split over the file."""
+    header, *lines = content["outputs.csv"].splitlines()
+    turns = [f"{line},{session_of(int(line[1 : line.index(',')]))}" for line in lines]
+    return content | {"outputs.csv": "\n".join([f"{header},session_id", *turns])}
+
+
+SESSIONS: dict[str, Callable[[int], str]] = {
+    "split over the file": lambda document: f"t{document % 9}",
+    "named as another document": lambda document: f"d{document % 9}",
+    "named as a document in none": lambda document: f"d{document % 9}" if document > 20 else "",
+    "one document in none": lambda document: f"t{document % 9}" if document else "",
+    "one turn in a session": lambda document: "" if document else "t",
+    "all in one": lambda document: "t",
+    "two": lambda document: f"t{document % 2}",
+}
+
+
+@pytest.mark.parametrize(
+    ("sessions", "systems", "level"),
+    [
+        *((sessions, 3, "summary") for sessions in SESSIONS),
+        ("split over the file", 1, "session"),
+        ("all in one", 1, "session"),
+        ("one document in none", 2, "dataset"),
+    ],
+)
+def test_turns_of_sessions_are_taken_together_as_on_a_site(
+    project: Project, tmp_path: Path, sessions: str, systems: int, level: str
+) -> None:
+    content = made_up(9, documents=36, systems=systems)
+    if systems == 3:
+        content |= {"preferences.csv": preferences(9, documents=36, systems=3)}
+    files = written(tmp_path, in_sessions(content, SESSIONS[sessions]))
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = json.loads(as_json(build_report(project, options=ReportOptions(level=level))))  # type: ignore[arg-type]
+
+    measured = geval.measure(files, level=level).to_dict()  # type: ignore[arg-type]
+
+    assert measured | {"project": project.slug} == site
+    assert measured["sessions"]["turns"] > 0
+
+
+def preferences(seed: int, *, documents: int = 30, systems: int = 4) -> str:
     """Comparisons by three people, overall and on a criterion, some twice or the other way
     round."""
     rng = np.random.default_rng(seed)
     lines = ["doc_id,system_a,system_b,criterion,annotator,winner,shown_first"]
-    for document in range(30):
+    for document in range(documents):
         for person in ("ann", "dan", "eve"):
-            first, second = rng.permutation(4)[:2]
+            first, second = rng.permutation(systems)[:2]
             for criterion in ("", "coherence"):
                 winner, shown = rng.choice(["a", "b", "tie"]), rng.choice(["a", "b", ""])
                 lines.append(

@@ -1,7 +1,5 @@
-"""Rows pulled from a site say of which session a document is a turn, and improving refuses to lock
-turns apart."""
+"""Rows pulled from a site say of which session a document is a turn, and with which weights."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,16 +35,11 @@ def contents(session: str) -> Contents:
 
 
 @pytest.mark.parametrize("session", ["", "talk"])
-def test_turns_of_a_session_are_not_locked_apart(session: str, tmp_path: Path) -> None:
-    rows = contents(session).pulled()
-    message = ""
-    try:
-        geval.improve(rows, judge="J", locked=tmp_path / "locked.jsonl")
-    except geval.InputError as error:
-        message = str(error)
+def test_pulled_turns_of_a_session_are_taken_together(session: str) -> None:
+    measured = geval.measure(contents(session).pulled())
 
-    assert ("session_id" in rows[0]) == bool(session)
-    assert ("turns of one session" in message) == bool(session)
+    assert (measured.report.sessions, measured.report.turns) == ((1, 40) if session else (0, 0))
+    assert measured.criteria[0].outputs == 80
 
 
 def test_weights_beside_columns_of_people_are_refused_and_not_left_out() -> None:

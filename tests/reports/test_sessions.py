@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 SESSIONS, TURNS = 14, 6
 
 
-def _sessions(rng: np.random.Generator) -> dict[str, str]:
+def conversations(rng: np.random.Generator) -> dict[str, str]:
     """Files of sessions whose turns are alike, rated by one person and scored by one judge."""
     said = []
     ratings = ["doc_id,system_id,criterion,annotator,score"]
@@ -56,7 +56,7 @@ def _sessions(rng: np.random.Generator) -> dict[str, str]:
 
 @pytest.fixture
 def sessions(project: Project, load: Callable[..., LoadResult]) -> Project:
-    load(project, _sessions(np.random.default_rng(1)))
+    load(project, conversations(np.random.default_rng(1)))
     return project
 
 
