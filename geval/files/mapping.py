@@ -123,7 +123,10 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
     plain = plain_names(names)
     has = set(plain.values())
     if has & set(PREFERENCES["winner"]) and has & set(PREFERENCES["system_a"]):
-        return _named(plain, PREFERENCES)
+        guess = _named(plain, PREFERENCES)
+        # In our columns; MT-bench names people there.
+        by_judge = "system_a" in has and "annotator" not in has
+        return guess | {name: "judge" for name in guess if by_judge and plain[name] == "judge"}
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
         return _named(plain, SCORES)
     found = _named(plain, {**NAMES, "session_id": ("session_id",)})
@@ -244,8 +247,9 @@ def problems_of(columns: Columns) -> list[str]:
                 " otherwise."
             ),
         ]
+    rater = "judge" if "judge" in targets else "annotator"
     needed = {
-        "preferences": ("doc_id", "system_a", "system_b", "annotator"),
+        "preferences": ("doc_id", "system_a", "system_b", rater),
         "ratings": ("doc_id", "system_id", "criterion", "annotator"),
         "scores of judges": ("doc_id", "system_id", "criterion", "judge"),
         "outputs": ("source",),

@@ -92,9 +92,10 @@ def read_preference(
 
 
 def _is_by_judge(record: Mapping[str, Any]) -> bool:
-    if _text(record.get("annotator")) or not record.get("judge"):
-        return False
-    return FIRST[0] in record or isinstance(record["judge"], list)
+    annotator, judge = record.get("annotator"), record.get("judge")
+    if isinstance(annotator or judge, list):
+        return True
+    return bool(judge) and not _text(annotator) and FIRST[0] in record
 
 
 def _compared(

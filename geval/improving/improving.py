@@ -149,10 +149,12 @@ def _criterion(parts: Gathered, name: str) -> Criterion:
 def _today(parts: Gathered, name: str) -> ImportedJudge:
     if name:
         return _judge_named(parts.judges, name)
-    if len(parts.judges) != 1:
-        names = ", ".join(each.name for each in parts.judges) or "none"
+    with_scores = {pk for _criterion, pk in parts.data.judges}
+    judges = [each for each in parts.judges if each.pk in with_scores]
+    if len(judges) != 1:
+        names = ", ".join(each.name for each in judges) or "none"
         raise InputError(f"Say which judge is used today: judge=… (there are: {names}).")
-    return parts.judges[0]
+    return judges[0]
 
 
 def _judge_named(judges: Sequence[ImportedJudge], name: str) -> ImportedJudge:

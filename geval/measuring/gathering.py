@@ -1,18 +1,26 @@
 """Rows of files become the arrays that a report is computed from."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from geval.files.rows import JudgeScoreRow, OutputRow, PreferenceRow, RatingRow, Row, ScoreRow
+from geval.files.rows import (
+    JudgeScoreRow,
+    OutputRow,
+    PreferenceRow,
+    RatingRow,
+    RepliesRow,
+    Row,
+    ScoreRow,
+)
 from geval.files.score_records import DIFFER
 from geval.files.seen_values import SeenValues, guess_of_values
 from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData, in_sessions
 from geval.reports.human_scores import HumanScores, Rater, human_scores_of
 from geval.reports.leaderboard import Compared
+from geval.reports.pairwise import Verdict
 from geval.reports.weights import Sampled
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs
@@ -75,13 +83,13 @@ class Gatherer:
         self.ratings: dict[str, _Values] = {}
         self.scores: dict[tuple[str, int], _Values] = {}
         self.preferences: list[PreferenceRow] = []
-        self.unread: Counter[str] = Counter()
+        self.replies: list[RepliesRow] = []
         # Of documents by their position: what their outputs say, and what rows beside them say.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
 
     def add(self, row: Row) -> None:
-        """Take a row; of kinds that no correlation is about only their number is kept."""
+        """Take a row; turns of conversations, which no number is about, are left."""
         if isinstance(row, OutputRow):
             at = self._of(row)
             self.texts[at] = row.output
@@ -90,14 +98,21 @@ class Gatherer:
             self._add_rating(row)
         elif isinstance(row, JudgeScoreRow):
             self._add_score(row)
-        elif isinstance(row, PreferenceRow) and not row.by_judge:
+        elif isinstance(row, PreferenceRow):
             # Outputs may still come, by whose names its turn is recognised.
             self.preferences.append(row)
-            self._rater(row.annotator)
+            if row.by_judge:
+                self._judge(row.annotator)
+            else:
+                self._rater(row.annotator)
             if row.criterion:
                 self._criterion(row.criterion)
-        else:
-            self.unread[type(row).__name__] += 1
+        elif isinstance(row, RepliesRow):
+            # Read when the criterion's scale is known.
+            self.replies.append(row)
+            self._of(row)
+            self._judge(row.judge)
+            self._criterion(row.criterion)
 
     def _output(self, document: str, system: str) -> int:
         at = (
@@ -106,7 +121,7 @@ class Gatherer:
         )
         return self.outputs.setdefault(at, len(self.outputs))
 
-    def _of(self, row: OutputRow | ScoreRow) -> int:
+    def _of(self, row: OutputRow | ScoreRow | RepliesRow) -> int:
         return self._output(row.doc_id or row.source, row.system_id)
 
     def _add_session(self, sessions: dict[int, str], row: OutputRow | ScoreRow) -> None:
@@ -131,6 +146,9 @@ class Gatherer:
 
     def _rater(self, name: str, *, is_mean: bool = False) -> Rater:
         return self.raters.setdefault(name, Rater(len(self.raters) + 1, name, is_mean=is_mean))
+
+    def _judge(self, name: str) -> int:
+        return self.judges.setdefault(name, len(self.judges) + 1)
 
     def pairs_of(self, row: PreferenceRow) -> tuple[int, int]:
         """The outputs of a comparison. A first turn may have the name of its question."""
@@ -159,7 +177,7 @@ class Gatherer:
         values.seen.add(row.score)
 
     def _add_score(self, row: JudgeScoreRow) -> None:
-        judge = self.judges.setdefault(row.rater, len(self.judges) + 1)
+        judge = self._judge(row.rater)
         about = self._criterion(row.criterion) if row.criterion else ""
         values = self.scores.setdefault((about, judge), _Values())
         values.output.append(self._of(row))
@@ -168,17 +186,38 @@ class Gatherer:
         values.value.append(row.score)
         values.seen.add(row.score)
 
+    def read_replies(self, criteria: Sequence[Criterion]) -> None:
+        """Take the scores in judges' raw replies; those without a rating have none, as on a
+        site."""
+        if not self.replies:
+            return
+        from geval.llm.released_replies import score_replies  # noqa: PLC0415 - rarely needed
+        from geval.llm.scoring import Scored  # noqa: PLC0415
+
+        scales = {criterion.name.lower(): criterion.scale for criterion in criteria}
+        for row in self.replies:
+            about = row.criterion.lower()
+            outcome, _unread = score_replies(
+                row.replies, scale=scales[about], criterion=row.criterion
+            )
+            if isinstance(outcome, Scored):
+                values = self.scores.setdefault((about, self._judge(row.judge)), _Values())
+                values.output.append(self._of(row))
+                values.value.append(outcome.value)
+
 
 @dataclass(frozen=True)
 class Gathered:
     """What files hold, as a report takes it. `texts` are those of outputs, "" where there is
-    none; `compared` are people's comparisons by the criterion's position, None for overall."""
+    none; `compared` are people's comparisons by the criterion's position, None for overall, and
+    `verdicts` those of judges, by the judge's position."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
     judges: tuple[ImportedJudge, ...]
     texts: tuple[str, ...]
     compared: Mapping[int | None, Sequence[Compared]] = field(default_factory=dict)
+    verdicts: Mapping[int | None, Mapping[int, Sequence[Verdict]]] = field(default_factory=dict)
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
@@ -196,6 +235,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
+    gatherer.read_replies(criteria)
     texts = tuple(gatherer.texts.get(at, "") for at in order.tolist())
     systems = tuple(gatherer.systems)
     data = ReportData(
@@ -223,8 +263,16 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         data.humans[criterion.pk] = _weighing(human, values.stated, place)
     _fill_judges(data, gatherer, criteria, place)
     judges = tuple(ImportedJudge(pk, name) for name, pk in gatherer.judges.items())
-    compared = _compared(preferred, gatherer, criteria)
-    return Gathered(data, criteria, judges, texts, compared)
+    by_people = [each for each in preferred if not each[0].by_judge]
+    by_judges = [each for each in preferred if each[0].by_judge]
+    return Gathered(
+        data,
+        criteria,
+        judges,
+        texts,
+        _compared(by_people, gatherer, criteria),
+        _verdicts(by_judges, gatherer, criteria),
+    )
 
 
 def _weighing(human: HumanScores, stated: Mapping[int, float], place: np.ndarray) -> HumanScores:
@@ -266,6 +314,51 @@ def _compared(
             rater,
         )
     return {pk: [*rows.values()] for pk, rows in kept.items()}
+
+
+def _verdicts(
+    preferred: Iterable[tuple[PreferenceRow, int, int]],
+    gatherer: Gatherer,
+    criteria: Sequence[Criterion],
+) -> dict[int | None, dict[int, list[Verdict]]]:
+    """Judges' choices by criterion and judge, as a site stores them: a pair that was shown in both
+    orders has the mean of both, and how much of it went to the output shown first."""
+    numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
+    outputs = list(gatherer.outputs)
+    # The share that the first output got, by whether it was shown first.
+    shares: dict[tuple[int | None, int, int, int], dict[bool, float]] = {}
+    for row, *pair in preferred:
+        share = 0.5 if not row.value else float(row.value > 0)
+        is_turned = pair[0] > pair[1]
+        is_first_shown = row.first_was_left in (True, None)
+        first, second = sorted(pair)
+        about = numbers.get(row.criterion.lower()), gatherer.judges[row.annotator], first, second
+        own = 1 - share if is_turned else share
+        if shares.setdefault(about, {}).setdefault(is_first_shown != is_turned, own) != own:
+            raise InputError(
+                f"Line {row.line}: the winner contradicts another row of {row.annotator} about"
+                " these two outputs in this order."
+            )
+    verdicts: dict[int | None, dict[int, list[Verdict]]] = {}
+    for (criterion, judge, first, second), by_order in sorted(
+        shares.items(), key=lambda item: item[0][1:]
+    ):
+        (document, one_system), (_, other_system) = outputs[first], outputs[second]
+        won = list(by_order.values())
+        by_first_shown = [
+            share if was_shown_first else 1 - share for was_shown_first, share in by_order.items()
+        ]
+        verdicts.setdefault(criterion, {}).setdefault(judge, []).append(
+            Verdict(
+                document + 1,
+                one_system + 1,
+                other_system + 1,
+                sum(won) / len(won),
+                won.count(0.5) / len(won),
+                sum(by_first_shown) / 2 if len(won) > 1 else None,
+            )
+        )
+    return verdicts
 
 
 def _words(texts: Sequence[str]) -> FloatArray:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from geval.files.rows import JudgeScoreRow, RatingRow, Row, ScoreRow
+from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow, Row, ScoreRow
 from geval.measuring.gathering import Gathered, gathered
 from geval.measuring.inputs import InputError, Source, input_files
 from geval.measuring.measurement import Measurement
@@ -13,6 +13,8 @@ from geval.reports.options import ReportOptions
 from geval.reports.report import Records, report_of
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.scales import Scale
+
+PERSON, JUDGE = "person", "judge"
 
 
 def measure(
@@ -102,7 +104,7 @@ def measure_rows(
         InputError: there are no ratings and no scores.
     """
     parts = gathered(rows, scales)
-    if not parts.data.humans and not parts.data.judges and not parts.compared:
+    if not (parts.data.humans or parts.data.judges or parts.compared or parts.verdicts):
         raise InputError(
             "There are no ratings and no scores in this. Pass human=[…] and judge=[…]."
         )
@@ -123,31 +125,44 @@ def measure_rows(
 
 
 def _boards(parts: Gathered) -> tuple[tuple[str, Leaderboard], ...]:
-    """What people's comparisons say of systems, overall and by criterion."""
+    """What comparisons by people and judges say of systems, overall and by criterion."""
     names = {criterion.pk: criterion.name for criterion in parts.criteria}
     return tuple(
         (
             OVERALL if pk is None else names[pk],
-            leaderboard(parts.data, parts.judges, pk, parts.compared[pk], {}),
+            leaderboard(
+                parts.data,
+                parts.judges,
+                pk,
+                parts.compared.get(pk, ()),
+                parts.verdicts.get(pk, {}),
+            ),
         )
-        for pk in sorted(parts.compared, key=lambda pk: pk or 0)
+        for pk in sorted({*parts.compared, *parts.verdicts}, key=lambda pk: pk or 0)
     )
 
 
 def _counting(rows: Sequence[Row], naming: Naming) -> Iterator[Row]:
     """The rows by people and judges that count, where somebody named some of them."""
-    people = _named(naming.human, _raters_of(rows, RatingRow), "person")
-    judges = _named(naming.judge, _raters_of(rows, JudgeScoreRow), "judge")
-    for row in rows:
-        if isinstance(row, RatingRow) and people and row.rater not in people:
-            continue
-        if isinstance(row, JudgeScoreRow) and judges and row.rater not in judges:
-            continue
-        yield row
+    raters = [_rater_of(row) for row in rows]
+    wanted = {
+        kind: _named(names, {name for own, name in raters if own == kind}, kind)
+        for kind, names in ((PERSON, naming.human), (JUDGE, naming.judge))
+    }
+    for row, (kind, name) in zip(rows, raters, strict=True):
+        if not wanted.get(kind) or name in wanted[kind]:
+            yield row
 
 
-def _raters_of(rows: Sequence[Row], kind: type[ScoreRow]) -> set[str]:
-    return {row.rater for row in rows if isinstance(row, kind)}
+def _rater_of(row: Row) -> tuple[str, str]:
+    """Whether a person or a judge gave what a row holds, and its name; "" for an output."""
+    if isinstance(row, PreferenceRow):
+        return (JUDGE if row.by_judge else PERSON), row.annotator
+    if isinstance(row, RepliesRow):
+        return JUDGE, row.judge
+    if isinstance(row, ScoreRow):
+        return (PERSON if isinstance(row, RatingRow) else JUDGE), row.rater
+    return "", ""
 
 
 def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:

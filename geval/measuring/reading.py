@@ -91,7 +91,7 @@ def rows_of(files: Sequence[InputFile], naming: Naming, ask: Ask = nobody) -> It
     errors = FileErrors(most=SHOWN_ERRORS, field_limit=file_limits().field_bytes)
     defaults = FileDefaults(
         judge=naming.judge[0] if len(naming.judge) == 1 else UNNAMED_JUDGE,
-        criterion=naming.criterion or UNNAMED_CRITERION,
+        criterion=naming.criterion,
         annotator=UNNAMED_RATER,
     )
     paths = [file.path.resolve() for file in files]
@@ -149,7 +149,7 @@ def _is_filled_in(problem: str) -> bool:
 def _lacking(columns: Mapping[str, str]) -> set[str]:
     """What rows with such columns lack: who wrote the output, what about, and its name."""
     targets = {*columns.values()}
-    lacking = {"system_id"} - targets
+    lacking = set() if "winner" in targets else {"system_id"} - targets
     if not {"doc_id", "source"} & targets:
         lacking.add("doc_id")
     if "output" in targets and "source" not in targets:
@@ -163,7 +163,10 @@ def _with_names(file: InputFile, path: Path) -> InputFile:
     if not lacking:
         return file
     with path.open("w", encoding="utf-8") as lines:
-        for number, record in enumerate(_records(file), start=1):
+        filled = 0
+        for number, (line, record) in enumerate(_records(file), start=1):
+            lines.write("\n" * (line - filled - 1))  # so that errors name the file's own lines
+            filled = line
             names = {ROW: f"row {number}", ONLY_SYSTEM: ONLY_SYSTEM, NO_SOURCE: NO_SOURCE}
             lines.write(json.dumps(dict(record) | names, ensure_ascii=False, default=str) + "\n")
     named = {ROW: "doc_id", ONLY_SYSTEM: "system_id", NO_SOURCE: "source"}
@@ -171,15 +174,16 @@ def _with_names(file: InputFile, path: Path) -> InputFile:
     return replace(file, path=path, columns=dict(file.columns) | columns)
 
 
-def _records(file: InputFile) -> Iterator[Mapping[str, Any]]:
+def _records(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The records of a file, each with its line."""
     errors = FileErrors(most=1)
     with open_packed(file.path) as raw:
         records = records_of(raw, file.name, errors, file.sheet)
         if isinstance(records, Table):
-            for _line, values in records.lines:
-                yield dict(zip(records.header, values, strict=True))
+            for line, values in records.lines:
+                yield line, dict(zip(records.header, values, strict=True))
         elif isinstance(records, Objects):
-            yield from (record for _line, record in records.lines)
+            yield from records.lines
 
 
 def _guess(preview: Preview) -> dict[str, str]:
@@ -242,7 +246,8 @@ def _column_names(file: InputFile) -> frozenset[str]:
         records = records_of(raw, file.name, FileErrors(most=1), file.sheet)
         if isinstance(records, Table):
             return frozenset(records.header)
-    return frozenset(name for record in islice(_records(file), LOOKED_AT) for name in record)
+    first = islice(_records(file), LOOKED_AT)
+    return frozenset(name for _line, record in first for name in record)
 
 
 def _as_an_error(preview: Preview) -> str:

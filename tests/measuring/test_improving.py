@@ -397,3 +397,27 @@ def test_the_example_of_its_docstring_holds() -> None:
     result = doctest.testmod(improving)
 
     assert (result.failed, result.attempted > 0) == (0, True)
+
+
+def test_a_judge_that_only_chose_between_outputs_is_not_the_one_that_is_used_today(
+    tmp_path: Path,
+) -> None:
+    names = [{"doc_id": row["doc"], "system_id": row["system"]} for row in table()]
+    ratings = [
+        name | {"criterion": "quality", "annotator": "ann", "score": row["ann"]}
+        for name, row in zip(names, table(), strict=True)
+    ]
+    scores = [
+        name | {"criterion": "quality", "judge": "today", "score": row["today"]}
+        for name, row in zip(names, table(), strict=True)
+    ]
+    chosen = [
+        {"doc_id": f"d{at}", "system_a": "s0", "system_b": "s1", "judge": "pairs", "winner": "a"}
+        for at in range(20)
+    ]
+    measured = geval.measure([*ratings, *scores, *chosen])
+
+    result = geval.improve(measured, locked=tmp_path)
+
+    assert result.judge == "today"
+    assert result.to_dict()["left_out"] == {"pairs": "no scores"}

@@ -219,3 +219,15 @@ def test_a_name_that_nobody_has_is_an_error_and_not_everybody(
 
     assert message in str(caught.value)
     assert "There are: " in str(caught.value)
+
+
+def test_errors_name_the_lines_of_the_file_also_where_rows_are_numbered(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text('doc,ann,gpt\na,1,2\n"b\nc",x,2\nd,y,3\n')
+
+    with pytest.raises(geval.InputError) as refused:
+        geval.measure(path, human="ann", judge="gpt", document="doc")
+
+    assert [line.split(": ")[0] for line in str(refused.value).splitlines()] == [
+        "ratings.csv:3", "ratings.csv:5",
+    ]  # fmt: skip

@@ -160,6 +160,70 @@ def test_comparisons_of_people_are_the_same(project: Project, tmp_path: Path) ->
     assert measured["comparisons"]["overall"]["leaderboard"]
 
 
+def choices_of_judges(seed: int) -> str:
+    """Choices of two judges, one of them asked in both orders, which do not always agree, and one
+    of them once more with the same answer."""
+    rng = np.random.default_rng(seed)
+    lines = ["doc_id,system_a,system_b,criterion,judge,winner,shown_first"]
+    for document in range(30):
+        first, second = rng.permutation(4)[:2]
+        for criterion in ("", "coherence"):
+            for shown in "ab":
+                winner = rng.choice(["a", "b", "tie"])
+                lines.append(f"d{document},s{first},s{second},{criterion},both,{winner},{shown}")
+            lines += [f"d{document},s{second},s{first},{criterion},once,{winner},"] * 2
+            if document % 3 == 0:
+                lines.append(f"d{document},s{first},s{second},{criterion},once,{winner},a")
+    return "\n".join(lines)
+
+
+def test_choices_of_judges_are_the_same(project: Project, tmp_path: Path) -> None:
+    content = made_up(8) | {"preferences.csv": preferences(8), "judges.csv": choices_of_judges(9)}
+    files = written(tmp_path, content)
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = json.loads(as_json(build_report(project)))
+
+    measured = geval.measure(files).to_dict()
+
+    assert measured | {"project": project.slug} == site
+    pairwise = measured["comparisons"]["overall"]["pairwise_judges"]
+    assert {*pairwise} == {"both", "once"}
+    named = geval.measure(files, judge=["near", "once"], human=["ann", "dan"]).to_dict()
+    assert {*named["comparisons"]["overall"]["pairwise_judges"]} == {"once"}
+    assert named["comparisons"]["overall"]["comparisons"] < 90
+
+
+def test_choices_of_a_judge_that_contradict_each_other_are_an_error(tmp_path: Path) -> None:
+    files = written(tmp_path, made_up(8) | {
+        "judges.csv": "doc_id,system_a,system_b,judge,winner,shown_first\n"
+        "d0,s0,s1,once,a,a\nd0,s1,s0,once,a,b\n"
+    })  # fmt: skip
+
+    with pytest.raises(geval.InputError, match="Line 3: the winner contradicts another row of"):
+        geval.measure(files)
+
+
+def test_raw_replies_of_a_judge_are_read_as_on_a_site(project: Project, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    replies = [
+        {"doc_id": f"d{document}", "system_id": f"s{system}", "judge": "raw",
+         "criterion": "fluency",
+         "all_responses": [str(rng.integers(1, 6)), f"Rating: {rng.integers(1, 6)}", "Hm."]}
+        for document in range(30)
+        for system in range(4)
+    ]  # fmt: skip
+    replies[3]["all_responses"] = ["Hm."]
+    content = made_up(8) | {"replies.jsonl": "\n".join(map(json.dumps, replies))}
+    files = written(tmp_path, content)
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = json.loads(as_json(build_report(project)))
+
+    measured = geval.measure(files).to_dict()
+
+    assert measured | {"project": project.slug} == site
+    assert "raw" in measured["criteria"]["fluency"]["judges"]
+
+
 def test_on_summeval_both_are_the_same(project: Project, benchmarks: Path) -> None:
     files = [benchmarks / "summeval" / f"{name}.gz"
              for name in ("outputs.jsonl", "human_ratings.csv", "llm_scores.csv")]  # fmt: skip
