@@ -161,16 +161,16 @@ def get_campaign(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     """One campaign, how far it is, and where it stands towards its goal."""
     campaign = _campaign(request, slug, pk)
     items, complete = campaign.item_counts()
-    found = campaign_json(campaign) | {"items": items, "complete": complete}
+    content = campaign_json(campaign) | {"items": items, "complete": complete}
     if (seen := seen_scores(campaign)) is not None:
-        found["seen_scores"] = {
+        content["seen_scores"] = {
             "distance": _arms_json(seen.distance),
             "height": _arms_json(seen.height),
         }
     goal = _goal(campaign)
     if goal is not None and items and goal.reached_at is None:
-        found["standing"] = _standing_json(standing(goal, live_data(campaign.project)))
-    return found
+        content["standing"] = _standing_json(standing(goal, live_data(campaign.project)))
+    return content
 
 
 @router.post("/campaigns/{int:pk}/open", response=CampaignProgressOut, exclude_unset=True)
@@ -237,20 +237,20 @@ def get_plan(request: HttpRequest, slug: Path[str], data: Query[PlanIn]) -> Any:
     form = PlanForm(asked, project=project)
     if not form.is_valid():
         raise ValidationError(form.errors.as_data())
-    found = plan(
+    planned = plan(
         form.aim,
         live_data(project),
         difference=form.difference_that_matters,
         price=form.price_of_a_rating,
     )
     return {
-        "documents": found.documents,
-        "counting": found.counting,
-        "outputs_per_document": found.outputs_per_document,
-        "seconds_per_item": found.seconds,
-        "difference": found.difference,
-        "power": None if found.difference is None else found.power,
-        "cheapest": found.cheapest,
+        "documents": planned.documents,
+        "counting": planned.counting,
+        "outputs_per_document": planned.outputs_per_document,
+        "seconds_per_item": planned.seconds,
+        "difference": planned.difference,
+        "power": None if planned.difference is None else planned.power,
+        "cheapest": planned.cheapest,
         "by_raters": [
             {
                 "raters": row.raters,
@@ -264,9 +264,9 @@ def get_plan(request: HttpRequest, slug: Path[str], data: Query[PlanIn]) -> Any:
                 "hours": row.hours,
                 "money": row.money,
             }
-            for row in found.rows
+            for row in planned.rows
         ],
-        **({"what_numbers_speak_of": list(found.sample)} if found.sample else {}),
+        **({"what_numbers_speak_of": list(planned.sample)} if planned.sample else {}),
     }
 
 

@@ -18,12 +18,12 @@ def demo_accounts(**_kwargs: Any) -> list[CheckMessage]:
         users = list(get_user_model().objects.filter(username__in=PASSWORDS))
     except DatabaseError:
         return []
-    found = [
+    accounts = [
         user.get_username() for user in users if user.check_password(PASSWORDS[user.get_username()])
     ]
-    if not found:
+    if not accounts:
         return []
-    names = ", ".join(sorted(found))
+    names = ", ".join(sorted(accounts))
     return [
         Warning(
             f"Accounts of the demo are in this database: {names}. Their passwords are in the"

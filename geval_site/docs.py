@@ -46,10 +46,10 @@ def plain(request: HttpRequest, page: str) -> HttpResponseBase:
     folder = settings.DOCS_PAGES
     if "." in page.rpartition("/")[2]:
         return serve(request, page, document_root=str(folder))
-    found = plain_page(folder, page)
-    if found is None:
+    plain_text = plain_page(folder, page)
+    if plain_text is None:
         raise Http404(f"The docs have no page {page}, or only where they were built.")
-    context = {"page": found, "address": page, "titles": [] if page else plain_titles(folder)}
+    context = {"page": plain_text, "address": page, "titles": [] if page else plain_titles(folder)}
     return render(request, "docs_plain.html", context)
 
 

@@ -42,8 +42,8 @@ class JoinedQuery:
             return [self._records(row) for row in cursor.fetchall()]
 
     def first(self, parameters: Sequence[Any] | Mapping[str, Any]) -> list[Any] | None:
-        found = self.all(parameters)
-        return found[0] if found else None
+        rows = self.all(parameters)
+        return rows[0] if rows else None
 
     def _records(self, row: tuple[Any, ...]) -> list[Any]:
         records: list[Any] = []

@@ -129,12 +129,12 @@ def kind_of(error: BaseException) -> str:
     """An exception for the log: its type, and its message only if it cannot quote a text."""
     name, state = type(error).__name__, getattr(error, "sqlstate", None)
     if isinstance(error, DESCRIBE_CODE + DESCRIBE_SERVERS):
-        said = str(error).partition("\n")[0]
+        details = str(error).partition("\n")[0]
     elif isinstance(error, OSError) and error.errno is not None:
-        said = error.strerror or ""
+        details = error.strerror or ""
     else:
-        said = f"SQL state {state}" if state else ""
-    return f"{name}: {clean(said)}" if said else name
+        details = f"SQL state {state}" if state else ""
+    return f"{name}: {clean(details)}" if details else name
 
 
 def without_texts_and_secrets(
@@ -176,8 +176,8 @@ def _render_exception(_logger: WrappedLogger, _method: str, event: EventDict) ->
 def _exception_of(info: Any) -> BaseException | None:
     if info is True:
         info = sys.exc_info()
-    found = info[1] if isinstance(info, tuple) and len(info) == 3 else info
-    return found if isinstance(found, BaseException) else None
+    exception = info[1] if isinstance(info, tuple) and len(info) == 3 else info
+    return exception if isinstance(exception, BaseException) else None
 
 
 def _before(error: BaseException) -> BaseException | None:
@@ -219,9 +219,9 @@ def _describe_foreign(_logger: WrappedLogger, _method: str, event: EventDict) ->
         event.update(event="task failed", task=task.get("name"), task_id=task.get("id"))
     error = _exception_of(event.get("exc_info"))
     while error is not None:
-        said = str(error)
-        if len(said) > 3:
-            event["event"] = event["event"].replace(said, type(error).__name__)
+        message = str(error)
+        if len(message) > 3:
+            event["event"] = event["event"].replace(message, type(error).__name__)
         error = _before(error)
     request = getattr(record, "request", None)
     path = getattr(request, "path", "")
@@ -276,7 +276,7 @@ def _plain(value: Any) -> Any:
 def clean(text: str) -> str:
     """Shortened, masked, and on one line."""
     shown = _masked(text[: 4 * MOST_CHARACTERS])[:MOST_CHARACTERS]
-    shown = CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), shown)
+    shown = CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode(), shown)
     cut = len(text) > 4 * MOST_CHARACTERS or len(_masked(text)) > MOST_CHARACTERS
     return f"{shown}… ({len(text)} characters)" if cut else shown
 

@@ -132,9 +132,9 @@ def _look_at(goal: CampaignGoal) -> None:
         return
     judges = [judge for judge in (goal.judge, goal.rival) if judge is not None]
     data = load_data(project, judges, [goal.criterion])
-    found = standing(goal, data)
-    if found.is_reached:
-        _close(goal, found)
+    state = standing(goal, data)
+    if state.is_reached:
+        _close(goal, state)
     # Last: whoever is stopped before closes it with the next look.
     CampaignGoal.objects.filter(pk=goal.pk).update(seen=seen)
 

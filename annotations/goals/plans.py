@@ -54,16 +54,16 @@ def _seconds_per_rating(project_id: int) -> float | None:
                WHERE c.project_id = %s AND a.state = 'submitted' AND a.seconds IS NOT NULL""",
             [project_id],
         )
-        found = cursor.fetchone()[0]
-        return None if found is None else float(found)
+        seconds = cursor.fetchone()[0]
+        return None if seconds is None else float(seconds)
 
 
 def _money_per_output(aim: CampaignGoal) -> Decimal | None:
     """What the judges' calls for one output cost, by their runs so far; None where nothing is
     known."""
     judges: list[Judge] = [side for side in aim.sides if isinstance(side, Judge)]
-    known = [cost_of(judge).money for judge in judges]
-    costs = [money for money in known if money is not None]
+    prices = [cost_of(judge).money for judge in judges]
+    costs = [money for money in prices if money is not None]
     return sum(costs, Decimal(0)) / PER if costs else None
 
 

@@ -150,7 +150,7 @@ def _gold_of(
 ) -> list[dict[str, Any]]:
     by_name = {criterion.name.lower(): criterion for criterion in criteria}
     outputs = _outputs(project)
-    found: dict[tuple[int, ...], _Gold] = {}
+    gold_by_outputs: dict[tuple[int, ...], _Gold] = {}
     groups: dict[str, _Gold] = {}
     errors = []
     for place, raw in rows:
@@ -159,20 +159,20 @@ def _gold_of(
             if kind in (CampaignKind.BEST_WORST, CampaignKind.RANKING):
                 _take_of_group(row, kind, by_name, outputs, groups)
             else:
-                _take(row, kind, by_name, outputs, found)
+                _take(row, kind, by_name, outputs, gold_by_outputs)
         except GoldError as error:
             errors.append(f"{place}: {error}")
     for doc_id, gold in groups.items():
         if problem := _problem_of_group(gold, kind):
             errors.append(f"Document {doc_id}: {problem}")
-        found[tuple(gold.outputs)] = gold
+        gold_by_outputs[tuple(gold.outputs)] = gold
     if errors:
         raise GoldError(
             " ".join(errors[:10]) + (f" … and {len(errors) - 10} more." if len(errors) > 10 else "")
         )
     return [
         {"document": gold.document, "outputs": gold.outputs, "expected": gold.expected}
-        for gold in found.values()
+        for gold in gold_by_outputs.values()
     ]
 
 
@@ -203,10 +203,10 @@ def _take(
         pks.append(pk)
     criterion = criteria.get(row.get("criterion", "").lower())
     if criterion is None and (criteria or kind == CampaignKind.RATING):
-        known = ", ".join(criteria)
+        names = ", ".join(criteria)
         raise GoldError(
             f"{row.get('criterion') or 'no criterion'} is not a criterion of the campaign"
-            f" ({known})."
+            f" ({names})."
         )
     gold = found.setdefault(tuple(pks), _Gold(document, pks))
     if kind == CampaignKind.RATING:

@@ -125,8 +125,8 @@ def _values(query: str, campaign: Campaign, outputs: Outputs) -> FloatArray:
     criteria = list(campaign.criteria.values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(query, {"project": campaign.project_id, "criteria": criteria})
-        found = np.array(cursor.fetchall(), dtype=float).reshape(-1, 2)
+        rows = np.array(cursor.fetchall(), dtype=float).reshape(-1, 2)
     values = np.full(len(outputs), np.nan)
-    known = np.isin(found[:, 0].astype(np.int64), outputs.ids)
-    values[np.searchsorted(outputs.ids, found[known, 0].astype(np.int64))] = found[known, 1]
+    of_outputs = np.isin(rows[:, 0].astype(np.int64), outputs.ids)
+    values[np.searchsorted(outputs.ids, rows[of_outputs, 0].astype(np.int64))] = rows[of_outputs, 1]
     return values

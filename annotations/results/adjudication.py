@@ -57,9 +57,9 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
         .select_related("document")
         .prefetch_related("decisions")
     )
-    found = [Disputed(item, float(spreads[item.pk]), bool(item.decisions.all())) for item in items]
+    rows = [Disputed(item, float(spreads[item.pk]), bool(item.decisions.all())) for item in items]
     return sorted(
-        found, key=lambda disputed: (disputed.decided, -disputed.spread, disputed.item.position)
+        rows, key=lambda disputed: (disputed.decided, -disputed.spread, disputed.item.position)
     )
 
 

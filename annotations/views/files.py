@@ -12,7 +12,7 @@ def export(request: HttpRequest, project: Project, name: str) -> HttpResponse:  
     """One of `DOWNLOADS`, by its name."""
     if name not in DOWNLOADS:
         raise Http404(f"There is no export {name}.")
-    found = DOWNLOADS[name]
-    response = StreamingHttpResponse(found.write(project), content_type=found.content_type)
+    download = DOWNLOADS[name]
+    response = StreamingHttpResponse(download.write(project), content_type=download.content_type)
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}"'
     return response  # type: ignore[return-value]

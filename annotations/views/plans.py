@@ -40,14 +40,14 @@ def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
         "lacks_judge": not pilot.judges.exists(),
     }
     if form.is_valid():
-        found = plan(
+        planned = plan(
             form.aim,
             live_data(pilot),
             difference=form.difference_that_matters,
             price=form.price_of_a_rating,
         )
-        context |= {"plan": found, "aim": form.aim} | _advice(found, form, project)
-        context["is_enough"] = found.has_enough and pilot == project
+        context |= {"plan": planned, "aim": form.aim} | _advice(planned, form, project)
+        context["is_enough"] = planned.has_enough and pilot == project
     return render(request, "annotations/campaign_plan.html", context)
 
 
@@ -81,11 +81,13 @@ def _goal(aim: CampaignGoal, project: Project) -> dict[str, Any]:
     """The fields of a new campaign's form in a project that ask for the same, as far as it has
     what the plan names."""
     goal = {name: getattr(aim, name.removeprefix("goal_")) for name in GOAL}
-    found = {
+    fields = {
         name: _here(value, project) if isinstance(value, Model) else value
         for name, value in goal.items()
     }
-    return {name: getattr(value, "pk", value) for name, value in found.items() if value is not None}
+    return {
+        name: getattr(value, "pk", value) for name, value in fields.items() if value is not None
+    }
 
 
 def _here(record: Any, project: Project) -> Model | None:
@@ -96,5 +98,5 @@ def _here(record: Any, project: Project) -> Model | None:
     namesakes = type(record)._default_manager.filter(project=project, name=record.name)
     if isinstance(record, Judge):
         namesakes = namesakes.filter(retired_at=None)
-    found: Model | None = namesakes.order_by("pk").last()
-    return found
+    namesake: Model | None = namesakes.order_by("pk").last()
+    return namesake

@@ -230,10 +230,10 @@ def _queue(request: HttpRequest, seat: Seat) -> list[int]:
 
 
 def _own(seat: Seat, pk: int) -> Assignment:
-    found = own_assignment(seat, pk)
-    if found is None:
+    assignment = own_assignment(seat, pk)
+    if assignment is None:
         raise Http404("This item is not assigned to you.")
-    return found
+    return assignment
 
 
 def _context(

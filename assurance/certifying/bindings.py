@@ -85,12 +85,12 @@ def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:
         before, now = bound.get(name), today.get(name)
         if before == now:
             continue
-        said = f"{what[0].upper()}{what[1:]} changed"
+        sentence = f"{what[0].upper()}{what[1:]} changed"
         if isinstance(now, dict) and isinstance(before, dict):
-            said += f": {before.get('count')} then, {now['count']} now"
+            sentence += f": {before.get('count')} then, {now['count']} now"
         elif name in ("model", "answered_by"):
-            said += f": {_named(before)} then, {_named(now)} now"
-        differences.append(f"{said}.")
+            sentence += f": {_named(before)} then, {_named(now)} now"
+        differences.append(f"{sentence}.")
     return differences
 
 
@@ -249,5 +249,5 @@ def _scores(judge: Judge, criterion: Criterion, data: ReportData) -> dict[str, A
     scores = data.judges.get((criterion.pk, judge.pk))
     if scores is None:
         return _counted([])
-    known = np.flatnonzero(~np.isnan(scores))
-    return _counted([(*data.name_of(output), float(scores[output])) for output in known.tolist()])
+    scored = np.flatnonzero(~np.isnan(scores))
+    return _counted([(*data.name_of(output), float(scores[output])) for output in scored.tolist()])

@@ -214,11 +214,11 @@ def _checked_json(checked: Checked, per_document: float) -> dict[str, Any]:
 
 def in_words(entry: dict[str, Any]) -> str:
     """A checked requirement in a sentence."""
-    said = f"{entry['requirement']}: {entry['outcome']}"
+    sentence = f"{entry['requirement']}: {entry['outcome']}"
     if entry["reason"]:
-        said += f"; {entry['reason']}"
+        sentence += f"; {entry['reason']}"
     if entry["more_documents"]:
-        said += f"; about {entry['more_documents']:,} more rated documents are needed"
+        sentence += f"; about {entry['more_documents']:,} more rated documents are needed"
         if entry["more_ratings"]:
-            said += f" ({entry['more_ratings']:,} ratings)"
-    return f"{said}."
+            sentence += f" ({entry['more_ratings']:,} ratings)"
+    return f"{sentence}."

@@ -72,15 +72,15 @@ def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> 
             ),
         )
     slug = project or content["project"]
-    found = _found(slug, content["judge"], content["criterion"])
-    if isinstance(found, str):
-        return Verified(UNKNOWN, ("Genuine.", f"Cannot say whether it still fits: {found}"))
-    changed = differences(content["bound_to"], bindings_now(*found, content))
+    subject = _found(slug, content["judge"], content["criterion"])
+    if isinstance(subject, str):
+        return Verified(UNKNOWN, ("Genuine.", f"Cannot say whether it still fits: {subject}"))
+    changed = differences(content["bound_to"], bindings_now(*subject, content))
     if changed:
         return Verified(REFUSED, ("Refused: it no longer fits.", *changed))
-    said = f"{content['judge']} on {content['criterion']}: {content['outcome']}."
+    sentence = f"{content['judge']} on {content['criterion']}: {content['outcome']}."
     met = content["outcome"] == Outcome.MET
-    return Verified(VALID if met else REFUSED, ("Genuine, and it still fits.", said))
+    return Verified(VALID if met else REFUSED, ("Genuine, and it still fits.", sentence))
 
 
 def _found(slug: str, label: str, name: str) -> tuple[Judge, Criterion] | str:

@@ -64,8 +64,8 @@ def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatAr
     centred = own.copy()
     for one in np.unique(document):
         mine = document == one
-        known = own[mine][~np.isnan(own[mine])]
-        centred[mine] -= known.mean() if len(known) else 0.0
+        defined = own[mine][~np.isnan(own[mine])]
+        centred[mine] -= defined.mean() if len(defined) else 0.0
     spread = np.nanstd(centred) if not np.isnan(centred).all() else 0.0
     return np.asarray(centred / (spread or 1.0))
 

@@ -40,7 +40,7 @@ def not_tried(search: Search) -> tuple[tuple[str, str], ...]:
     """What a search left out or found nothing with, and why: changes, then judges."""
     if search.state != ErrandState.DONE:
         return ()
-    found = set(search.candidates.values_list("change", flat=True))
+    tried = set(search.candidates.values_list("change", flat=True))
     changes = [
         (
             change.label,
@@ -49,7 +49,7 @@ def not_tried(search: Search) -> tuple[tuple[str, str], ...]:
             else "it was not asked for" + (", as it makes calls" * (change in ASKING_CHANGES)),
         )
         for change in Change
-        if change not in found
+        if change not in tried
     ]
     return (*changes, *search.found.get("left_out", {}).items())
 
@@ -123,8 +123,8 @@ def look_json(look: Look) -> dict[str, Any]:
 
 def _speaks_of(search: Search) -> dict[str, Any]:
     """Of what outputs the numbers speak, where people rated a sample that says more than that."""
-    said = search.found.get("what_numbers_speak_of")
-    return {"what_numbers_speak_of": said} if said else {}
+    subject = search.found.get("what_numbers_speak_of")
+    return {"what_numbers_speak_of": subject} if subject else {}
 
 
 def certificate(locked: LockedDocuments) -> dict[str, Any]:

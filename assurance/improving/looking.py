@@ -95,8 +95,8 @@ def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
     """
     project, judge = candidate.search.project, candidate.search.judge
     words = f"improve {project.slug} --judge '{judge.label}' --look {candidate.pk}"
-    if said := too_large_for_page(project, words):
-        raise ImproveError(said)
+    if problem := too_large_for_page(project, words):
+        raise ImproveError(problem)
     return look(candidate, by=by)
 
 

@@ -64,15 +64,15 @@ def progress_of(search: Search) -> Progress | None:
     rows = list(search.proposals.select_related("parent").order_by("number"))
     spent = spent_on(search)
     tried = {row.number: mean_on_selection(row) for row in rows}
-    found = [value for number, value in tried.items() if number and value is not None]
+    values = [value for number, value in tried.items() if number and value is not None]
     return Progress(
         calls=spent.calls,
         most_calls=search.most_calls,
         money=spent.money,
         budget=search.budget,
         today=tried.get(0),
-        best=max(found, default=None),
-        better=len(found),
+        best=max(values, default=None),
+        better=len(values),
         proposals=tuple(proposed(row) for row in reversed(rows) if row.number),
         run=search.runs.active().first(),
     )

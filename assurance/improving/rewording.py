@@ -100,8 +100,8 @@ def reword(search: Search, ground: Ground, shift: Shift) -> list[Reworded]:
         pass  # it ends with what it has
     except RunError as error:
         raise ImproveError(str(error)) from None
-    found = [rewording.chosen(change) for change in ASKING_CHANGES]
-    return [one for one in found if one is not None]
+    rewordings = [rewording.chosen(change) for change in ASKING_CHANGES]
+    return [one for one in rewordings if one is not None]
 
 
 class _Rewording:
@@ -179,12 +179,12 @@ class _Rewording:
         scale = self.search.criterion.scale
         asked_scale = wording_of(today).asked_scale or scale
         evaluator = GEval(self.search.judge.settings)
-        found = [*scoring_changes(self.search.judge, evaluator, scale, asked_scale)]
+        changes = [*scoring_changes(self.search.judge, evaluator, scale, asked_scale)]
         if together := rated_together(self.search.judge, self.search.criterion, wording_of(today)):
-            found.append(together)
+            changes.append(together)
         return [
             (one, today | dict(one.wording))
-            for one in found
+            for one in changes
             if not (one.wording and "prompt" in today)  # its scale is in its own words
         ]
 
@@ -436,5 +436,5 @@ def _divided(ground: Ground) -> tuple[IntArray, IntArray]:
 def _is_ranked(ground: Ground, document: int) -> bool:
     """Whether people tell a document's outputs apart."""
     human = ground.human[ground.outputs.document == document]
-    known = human[~np.isnan(human)]
-    return len(known) > 1 and np.ptp(known) > 0
+    defined = human[~np.isnan(human)]
+    return len(defined) > 1 and np.ptp(defined) > 0

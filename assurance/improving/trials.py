@@ -127,8 +127,8 @@ class Trials:
     def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
         """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
         wanted = [int(pk) for pk in output_ids]
-        known = self._known(wording, wanted)
-        return np.array([known.get(pk, np.nan) for pk in wanted])
+        scores = self._known(wording, wanted)
+        return np.array([scores.get(pk, np.nan) for pk in wanted])
 
     def scores(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
         """Scores of outputs in a wording, asked for where they are not known; shape (outputs,),
@@ -150,7 +150,7 @@ class Trials:
         return GEval(self.settings(wording))
 
     def _missing(self, wording: Wording, wanted: list[int]) -> list[int]:
-        known = self._known(wording, wanted)
+        scores = self._known(wording, wanted)
         failed = RunItem.objects.filter(
             run__search=self.search,
             run__run_criteria__template=self._template(wording),
@@ -159,20 +159,20 @@ class Trials:
             output__in=wanted,
             state=ItemState.FAILED,
         ).values_list("output", flat=True)
-        settled = known.keys() | set(failed)
+        settled = scores.keys() | set(failed)
         return [pk for pk in wanted if pk not in settled]
 
     def _known(self, wording: Wording, wanted: list[int]) -> Mapping[int, float]:
         """Scores by this judge in these very words, of whichever run; also those that its stored
         replies give when they are read in another way."""
         template = self._template(wording)
-        known = self._scored(template, wanted)
-        missing = [pk for pk in wanted if pk not in known]
+        scores = self._scored(template, wanted)
+        missing = [pk for pk in wanted if pk not in scores]
         if not missing:
-            return known
+            return scores
         question = self._evaluator(wording).question_of(self.criterion.name, self.criterion.scale)
         settings = replace(self.parameters, **asdict(self.scoring)).request_settings
-        return known | scored_again(self.judge, template, missing, question, settings)
+        return scores | scored_again(self.judge, template, missing, question, settings)
 
     def _scored(self, template: str, wanted: list[int]) -> dict[int, float]:
         with connection.cursor() as cursor:

@@ -144,11 +144,11 @@ def _cancelling(run_id: int) -> None:
 def _known(changes: Sequence[str]) -> list[str]:
     unknown = [name for name in changes if name not in Change.values]
     if unknown or not changes:
-        known = ", ".join(Change.values)
+        names = ", ".join(Change.values)
         raise ImproveError(
-            f"There is no change {unknown[0]!r}; choose from {known}."
+            f"There is no change {unknown[0]!r}; choose from {names}."
             if unknown
-            else f"Choose at least one change: {known}."
+            else f"Choose at least one change: {names}."
         )
     return list(dict.fromkeys(changes))
 
@@ -181,7 +181,7 @@ def work_on_search(pk: int, shift: Shift | None = None) -> bool:
         "project", "judge__endpoint", "criterion", "reflector__endpoint"
     ).get(pk=pk)
     try:
-        found, basis = _searched(wanted, shift or Shift())
+        changes, basis = _searched(wanted, shift or Shift())
     except LeftError as left:
         return _leave(wanted, left)
     except ImproveError as error:
@@ -190,7 +190,7 @@ def work_on_search(pk: int, shift: Shift | None = None) -> bool:
         log.exception("search failed unexpectedly", search=pk)
         _fail(wanted, f"It failed unexpectedly ({type(error).__name__}). Try again.")
     else:
-        _keep(wanted, found, basis)
+        _keep(wanted, changes, basis)
     return False
 
 
@@ -223,9 +223,9 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[FoundChange], dict[str
     ground = ground_of(wanted.project, wanted.judge, wanted.criterion, locked)
     others = [name for name in wanted.changes if name not in ASKING_CHANGES]
     done = search(ground, others)
-    found, about = done.candidates, {}
+    changes, about = done.candidates, {}
     if wanted.asks_models:
-        found = [_found(one) for one in reword(wanted, ground, shift)] + found
+        changes = [_found(one) for one in reword(wanted, ground, shift)] + changes
         spent = spent_on(wanted)
         about = {
             "calls": spent.calls,
@@ -233,7 +233,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[FoundChange], dict[str
             "wordings": wanted.proposals.exclude(number=0).count(),
         }
     can_show = power(ground, confidence=confidence_of(locked.looks_allowed, 1))
-    return found, about | {
+    return changes, about | {
         "training": done.training,
         "locked": done.locked,
         "today": done.today,

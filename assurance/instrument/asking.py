@@ -117,10 +117,10 @@ def record_part(study_id: int) -> bool:
     if run is not None and run.state not in (RunState.DONE, RunState.CANCELLED):
         return False
     scores = Score.objects.filter(run=run, criterion=study.criterion_id) if run else ()
-    found = {score.output_id: score.value for score in scores}
+    values = {score.output_id: score.value for score in scores}
     items = list(study.items.all())
     for item in items:
-        item.scores = [*item.scores, found.get(item.output_id)]
+        item.scores = [*item.scores, values.get(item.output_id)]
     study.items.bulk_update(items, ["scores"])
     if run is not None:
         part.model = _answered_as(run.pk)

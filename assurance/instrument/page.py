@@ -79,30 +79,32 @@ class ShownStudy:
         if study.drifted_at is not None:
             return "It has drifted: its scores are no longer what they were."
         if not self.is_frozen:
-            said = (
+            sentence = (
                 f"{self.parts} of {study.replies} first askings are done; nothing can be compared"
                 " yet"
             )
         elif not self.askings:
-            said = "Its scores are frozen; the next asking is the first that is compared with them"
+            sentence = (
+                "Its scores are frozen; the next asking is the first that is compared with them"
+            )
         else:
             count = "the last asking" if len(self.askings) == 1 else "the askings below"
-            said = (
+            sentence = (
                 f"No drift: {count} gave scores like the frozen ones. The strongest evidence is"
                 f" {self.strongest:.2f}, of the {self.bound:g} that would be drift"
             )
-        return f"{said}." if study.is_on else f"Stopped. {said}."
+        return f"{sentence}." if study.is_on else f"Stopped. {sentence}."
 
     @property
     def strongest(self) -> float:
         """The strongest evidence of the askings that are shown."""
-        found = [
+        sizes = [
             evidence
             for asking in self.askings
             for evidence in (asking.scores_evidence, asking.agreement_evidence)
             if evidence is not None
         ]
-        return max(found, default=0.0)
+        return max(sizes, default=0.0)
 
     @property
     def is_asking(self) -> bool:
@@ -149,11 +151,11 @@ def _askings(
     scores = table_of(items)
     if not len(scores):
         return ()  # all of its outputs were removed
-    found = []
+    askings = []
     for part in recorded[study.replies :][-SHOWN_ASKINGS:]:
         column = scores[:, part.number - 1]
         there = column[~np.isnan(column)]
-        found.append(
+        askings.append(
             Asking(
                 number=part.number - study.replies,
                 at=part.recorded_at,
@@ -164,7 +166,7 @@ def _askings(
                 agreement_evidence=part.agreement_evidence if rated else None,
             )
         )
-    return tuple(reversed(found))
+    return tuple(reversed(askings))
 
 
 def studies_of(judge: Judge, kind: str) -> list[ShownStudy]:
@@ -180,7 +182,7 @@ def studies_of(judge: Judge, kind: str) -> list[ShownStudy]:
 def study_json(one: ShownStudy) -> dict[str, Any]:
     """A study for programs; what it found depends on its kind."""
     study = one.study
-    said: dict[str, Any] = {
+    content: dict[str, Any] = {
         "id": study.pk,
         "kind": study.kind,
         "judge": study.judge_id,
@@ -195,7 +197,7 @@ def study_json(one: ShownStudy) -> dict[str, Any]:
         "made_at": study.made_at,
     }
     if one.is_watch:
-        said |= {
+        content |= {
             "every_hours": study.every_hours,
             "rated_items": one.rated,
             "next_at": study.next_at if study.is_on else None,
@@ -207,7 +209,7 @@ def study_json(one: ShownStudy) -> dict[str, Any]:
         }
     if study.kind == StudyKind.PROBES and one.is_done:
         sensitivity = sensitivity_of(study)
-        said["findings"] = [finding_json(finding) for finding in sensitivity.findings]
+        content["findings"] = [finding_json(finding) for finding in sensitivity.findings]
         if sensitivity.sample:
-            said["what_numbers_speak_of"] = list(sensitivity.sample)
-    return said
+            content["what_numbers_speak_of"] = list(sensitivity.sample)
+    return content

@@ -64,10 +64,12 @@ def sensitivity_of(study: Study) -> Sensitivity:
     columns = {name: scores[:, number - 1] for name, number in names.items()}
     unchanged = np.column_stack([columns.pop(UNCHANGED), columns.pop(REPEATED)])
     human = ratings_of(kept) if study.judge.rates_on_scale else None
-    found = sensitivity(_outputs(kept), unchanged, columns, human)
+    findings = sensitivity(_outputs(kept), unchanged, columns, human)
     ids = np.unique([item.output_id for item in kept]).astype(np.int64)
     rated = weighted_scores(study.project_id, study.criterion_id, ids)
-    return Sensitivity(study, tuple(_shown(one) for one in found), len(kept), about_asking(rated))
+    return Sensitivity(
+        study, tuple(_shown(one) for one in findings), len(kept), about_asking(rated)
+    )
 
 
 def _outputs(items: Sequence[StudyItem]) -> Outputs:
@@ -76,9 +78,9 @@ def _outputs(items: Sequence[StudyItem]) -> Outputs:
     return Outputs(document, np.arange(len(items)), len(_ids), len(items))
 
 
-def _shown(found: Finding) -> ShownFinding:
-    title = _CHECKS.get(found.name) or BY_NAME[found.name].title
-    return ShownFinding(title, found, found.name in (SPREAD, NOISE))
+def _shown(finding: Finding) -> ShownFinding:
+    title = _CHECKS.get(finding.name) or BY_NAME[finding.name].title
+    return ShownFinding(title, finding, finding.name in (SPREAD, NOISE))
 
 
 def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitivity]:
@@ -103,17 +105,17 @@ def ended_probes(project: Project, judge: Judge | None = None) -> list[Study]:
 
 def finding_json(one: ShownFinding) -> dict[str, Any]:
     """A finding for programs; null with a reason where nothing can be said."""
-    found = one.found
-    ends = found.interval.ends if found.interval else None
+    finding = one.found
+    ends = finding.interval.ends if finding.interval else None
     return {
-        "name": found.name,
+        "name": finding.name,
         "title": one.title,
-        "outputs": found.outputs,
-        "documents": found.documents,
-        "value": found.value,
+        "outputs": finding.outputs,
+        "documents": finding.documents,
+        "value": finding.value,
         "interval": ends,
-        "p": found.p,
-        "adjusted_p": found.adjusted,
-        "is_found": found.is_found,
-        "reason": found.reason,
+        "p": finding.p,
+        "adjusted_p": finding.adjusted,
+        "is_found": finding.is_found,
+        "reason": finding.reason,
     }

@@ -63,8 +63,8 @@ def make_study(
     Raises:
         StudyError: the judge cannot be studied, or there are too few outputs.
     """
-    if said := why_not(judge):
-        raise StudyError(said)
+    if reason := why_not(judge):
+        raise StudyError(reason)
     usual_items, usual_replies = USUAL[StudyKind(kind)]
     wanted = items or usual_items
     if not STUDY_OUTPUTS <= wanted <= STUDY_MOST_OUTPUTS:

@@ -65,8 +65,8 @@ def limited_statements(steps: Steps) -> Iterator[None]:
     except OperationalError as error:
         if not isinstance(error.__cause__, QueryCanceled):
             raise
-        said = TOO_LONG.format(steps.now, settings.LOAD_STATEMENT_SECONDS)
-        raise StatementTimeError(said) from error
+        message = TOO_LONG.format(steps.now, settings.LOAD_STATEMENT_SECONDS)
+        raise StatementTimeError(message) from error
     _set("statement_timeout", before)
 
 

@@ -138,12 +138,12 @@ def recognised_files(
         SaidError: no file has a column of which something is said, or the sheet.
         UnclearColumnsError: something about them has to be said first.
     """
-    known, saved = known_names(project), list(project.saved_columns.all())
+    names, saved = known_names(project), list(project.saved_columns.all())
     recognised_files = []
     for path, name in files:
-        file = recognise_file(path, name, known, saved, sheet)
+        file = recognise_file(path, name, names, saved, sheet)
         if asks_for_sheet(file.questions):
-            file = recognise_file(path, name, known, saved, file.preview.sheet)
+            file = recognise_file(path, name, names, saved, file.preview.sheet)
         own = {column: said[column] for column in file.column_names if column in said}
         recognised_files.append(with_columns(file, own))
     if sheet and not any(file.preview.sheet == sheet for file in recognised_files):

@@ -76,7 +76,7 @@ def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:
 
 def describe_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
     """What a load did, in a sentence."""
-    said = []
+    phrases = []
     for verb, count in (("Loaded", "created"), ("Changed", "changed")):
         parts = [
             f"{t[count]:,} {SEVERAL.get(kind, kind) if t[count] != 1 else ONE[kind]}"
@@ -84,5 +84,5 @@ def describe_result(tallies: Mapping[str, Mapping[str, int]]) -> str:
             if t[count]
         ]
         if parts:
-            said.append(f"{verb} {', '.join(parts)}.")
-    return " ".join(said) or "Nothing has changed: everything in these files already exists."
+            phrases.append(f"{verb} {', '.join(parts)}.")
+    return " ".join(phrases) or "Nothing has changed: everything in these files already exists."

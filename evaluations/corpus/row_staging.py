@@ -112,8 +112,8 @@ class RowStager:
         self.known_sources = self._known_sources()
         self.systems = {system.name: system.pk for system in project.systems.all()}
         self.seen = {c.name.lower(): SeenCriterion(c, is_new=False) for c in project.criteria.all()}
-        said = {name.lower(): Scale(*scale[:3]) for name, scale in about.scales.items()}
-        self.scales = said | {name: seen.criterion.scale for name, seen in self.seen.items()}
+        scales = {name.lower(): Scale(*scale[:3]) for name, scale in about.scales.items()}
+        self.scales = scales | {name: seen.criterion.scale for name, seen in self.seen.items()}
         self.annotators = {annotator.name: annotator for annotator in project.annotators.all()}
         self.judges = {judge.name: judge for judge in project.judges.all()}
         self.import_runs: dict[str, int] = {}

@@ -85,8 +85,8 @@ def find_judge(project: Project, name: str) -> Judge:
         (j for j in project.judges.all() if j.label == name), None
     )
     if judge is None:
-        known = ", ".join(judge.label for judge in project.judges.all()) or "none yet"
-        raise CommandError(f"Project {project.slug} has no judge {name!r} (judges: {known}).")
+        names = ", ".join(judge.label for judge in project.judges.all()) or "none yet"
+        raise CommandError(f"Project {project.slug} has no judge {name!r} (judges: {names}).")
     return judge
 
 
@@ -98,8 +98,8 @@ def find_endpoint(project: Project, name: str) -> Endpoint:
     """
     endpoint = project.endpoints.filter(name=name).first()
     if endpoint is None:
-        known = ", ".join(project.endpoints.values_list("name", flat=True)) or "none yet"
-        raise CommandError(f"Project {project.slug} has no endpoint {name!r} (endpoints: {known}).")
+        names = ", ".join(project.endpoints.values_list("name", flat=True)) or "none yet"
+        raise CommandError(f"Project {project.slug} has no endpoint {name!r} (endpoints: {names}).")
     return endpoint
 
 

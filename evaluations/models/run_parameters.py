@@ -59,8 +59,8 @@ class RunParameters:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RunParameters:
         """The parameters of a stored run; what older versions did not store has its default."""
-        known = {entry.name for entry in fields(cls)}
-        given = {name: value for name, value in stored.items() if name in known}
+        names = {entry.name for entry in fields(cls)}
+        given = {name: value for name, value in stored.items() if name in names}
         for name in (*_PRICES, "most_each"):
             if given.get(name) is not None:
                 given[name] = Decimal(given[name])

@@ -374,8 +374,8 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
 
     def counts(self) -> dict[str, int]:
         """How many items are in each state; every state is a key."""
-        found = dict(self.order_by().values_list("state").annotate(n=models.Count("pk")))
-        return {state.value: found.get(state.value, 0) for state in ItemState}
+        numbers = dict(self.order_by().values_list("state").annotate(n=models.Count("pk")))
+        return {state.value: numbers.get(state.value, 0) for state in ItemState}
 
     def below_coverage(self) -> RunItemQuerySet:
         """Failed items below their judge's minimum coverage that have no score by it since."""

@@ -281,11 +281,11 @@ def _why_unfit(requirement: Requirement) -> str:
     if requirement.marker and not requirement.marker.evaluate({"extra": "site"}):
         return ""
     try:
-        found = version(requirement.name)
+        installed = version(requirement.name)
     except PackageNotFoundError:
         return f"{requirement.name} is not installed"
-    if not requirement.specifier.contains(found, prereleases=True):
-        return f"{requirement.name} is {found}; {requirement.specifier} is needed"
+    if not requirement.specifier.contains(installed, prereleases=True):
+        return f"{requirement.name} is {installed}; {requirement.specifier} is needed"
     return ""
 
 

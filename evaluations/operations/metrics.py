@@ -66,14 +66,14 @@ class DatabaseCollector(Collector):
         yield version
         up = GaugeMetricFamily("geval_database_up", "Whether the database answered.")
         try:
-            found = [*_items(), *_spending(), *_states(), *_events()]
+            metrics = [*_items(), *_spending(), *_states(), *_events()]
         except (DatabaseError, EmbeddedServerError, OSError):
             up.add_metric([], 0)
             yield up
             return
         up.add_metric([], 1)
         yield up
-        yield from found
+        yield from metrics
 
 
 class _OwnProcess(Collector):
@@ -148,9 +148,9 @@ def _states() -> Iterator[Metric]:
     yield stale
     runs = GaugeMetricFamily("geval_runs", "Runs of judges, by state.", labels=["state"])
     of_judges = EvaluationRun.objects.of_judges_that_run().order_by()
-    found = dict(of_judges.values_list("state").annotate(number=Count("pk")))
+    numbers = dict(of_judges.values_list("state").annotate(number=Count("pk")))
     for state in RunState.values:
-        runs.add_metric([state], found.get(state, 0))
+        runs.add_metric([state], numbers.get(state, 0))
     yield runs
     workers = GaugeMetricFamily("geval_workers", "Live workers that take a job.", labels=["queue"])
     alive = [set(jobs) for jobs in WorkerHeartbeat.objects.alive().values_list("jobs", flat=True)]
@@ -237,10 +237,10 @@ def _events() -> Iterator[Metric]:
 
 def _judge_names(judges: set[int]) -> dict[int, tuple[str, str]]:
     """The project's short name and the judge's name with its version."""
-    found = Judge.objects.filter(pk__in=judges).values_list(
+    judges_with_names = Judge.objects.filter(pk__in=judges).values_list(
         "pk", "project__slug", "name", "version"
     )
-    return {pk: (slug, f"{name} v{version}") for pk, slug, name, version in found}
+    return {pk: (slug, f"{name} v{version}") for pk, slug, name, version in judges_with_names}
 
 
 def _add_all(family: Any, values: dict[Any, Any]) -> None:

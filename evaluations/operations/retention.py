@@ -59,8 +59,10 @@ def due(policy: Policy) -> list[Due]:
     # Notes of earlier removals go with other entries, and cause no removal by themselves.
     entries = _by_project(_old_entries(policy).exclude(action=ACTION))
     slugs = dict(Project.objects.values_list("pk", "slug"))
-    found = sorted(replies.keys() | entries.keys(), key=lambda pk: slugs.get(pk or 0, ""))
-    return [Due(pk, slugs.get(pk or 0, ""), replies.get(pk, 0), entries.get(pk, 0)) for pk in found]
+    projects = sorted(replies.keys() | entries.keys(), key=lambda pk: slugs.get(pk or 0, ""))
+    return [
+        Due(pk, slugs.get(pk or 0, ""), replies.get(pk, 0), entries.get(pk, 0)) for pk in projects
+    ]
 
 
 def replies_in_words(count: int) -> str:

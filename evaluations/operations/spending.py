@@ -35,12 +35,12 @@ def spending_by_judge() -> dict[int, Spending]:
             tokens_cached=Sum("cached_tokens"),
         )
     )
-    found: dict[int, Spending] = defaultdict(Spending)
+    spending: dict[int, Spending] = defaultdict(Spending)
     for row in sums:
         prices = RunParameters.from_json(
             {name: row[name] for name in ("transport", "price_in", "price_out", "price_cached")}
         ).prices
-        spent = found[row["judge_id"]]
+        spent = spending[row["judge_id"]]
         spent.calls += row["made"]
         spent.cache_hits += row["spared"]
         spent.prompt_tokens += row["tokens_in"]
@@ -54,4 +54,4 @@ def spending_by_judge() -> dict[int, Spending]:
             )
             or 0
         )
-    return dict(found)
+    return dict(spending)

@@ -91,8 +91,8 @@ def _scores(document: Document, criterion: Criterion, judge: Judge) -> dict[int,
     """The score that counts by output: one about this criterion before one that is about all."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT n.id FROM ({_NEWEST}) AS n", [document.pk, judge.pk, criterion.pk])
-        found = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
-    about_all_first = sorted(found, key=lambda score: score.criterion_id is not None)
+        newest = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
+    about_all_first = sorted(newest, key=lambda score: score.criterion_id is not None)
     return {score.output_id: score for score in about_all_first}
 
 
@@ -105,12 +105,12 @@ def _words(scores: list[Score]) -> dict[int, str]:
     items = RunItem.objects.filter(
         run__in={score.run_id for score in scores}, output__in={one.output_id for one in scores}
     ).select_related("reply")
-    said = {}
+    notes = {}
     for item in items:
         score = by_item.get((item.run_id, item.output_id, item.criterion_id))
         choices = choices_from_json(item.reply.choices) if score and item.reply else ()
         text = (choices[0].text or choices[0].refusal) if choices else ""
         # A bare rating gives no reason.
         if score and any(character.isalpha() for character in text):
-            said[score] = text
-    return {pk: text[:MOST_CHARACTERS] for pk, text in (said | explained).items()}
+            notes[score] = text
+    return {pk: text[:MOST_CHARACTERS] for pk, text in (notes | explained).items()}

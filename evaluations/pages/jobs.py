@@ -53,12 +53,12 @@ class Jobs:
     @property
     def in_words(self) -> str:
         """Such as "2 runs, 40 %"; empty if nothing is in progress."""
-        said = [counted(len(self.runs), "run")] if self.runs else []
+        phrases = [counted(len(self.runs), "run")] if self.runs else []
         if self.searches:
-            said.append(counted(self.searches, "search", "searches"))
+            phrases.append(counted(self.searches, "search", "searches"))
         if self.share is not None:
-            said.append(whole_percent(self.share))
-        return ", ".join(said)
+            phrases.append(whole_percent(self.share))
+        return ", ".join(phrases)
 
 
 def jobs_of(project: Project) -> Jobs:

@@ -64,11 +64,11 @@ def why_not_call_out(user: Any, role: str) -> str:
 def member_of(slug: str, user_id: int | None) -> Membership | None:
     """A user's membership of the project with this short name, with the project; None if there is
     none."""
-    found = _MEMBERS.first([slug, user_id])
-    if found is None:
+    row = _MEMBERS.first([slug, user_id])
+    if row is None:
         return None
-    member: Membership = found[0]
-    member.project = found[1]
+    member: Membership = row[0]
+    member.project = row[1]
     return member
 
 

@@ -222,14 +222,14 @@ def money_left(project: Project) -> Decimal | None:
     Items in work are set aside at the most that they can cost. To be called in a transaction:
     workers of all runs that share the limit then count one after the other.
     """
-    found: list[Decimal] = []
+    amounts: list[Decimal] = []
     for scope in scopes_of(project):
         most = scope.most(Resource.MONEY)
         if most is None:
             continue
         _lock_month(scope.projects)
-        found.append(most - spent_this_month(scope.projects) - _in_work(scope.projects))
-    return min(found) if found else None
+        amounts.append(most - spent_this_month(scope.projects) - _in_work(scope.projects))
+    return min(amounts) if amounts else None
 
 
 def money_reached(project: Project) -> str:

@@ -37,7 +37,7 @@ def _token_id(request: HttpRequest) -> int | None:
     ):
         return None
     if not hasattr(request, "_token_id"):
-        found = ApiToken.objects.filter(digest=digest_of(token), user__is_active=True)
-        request._token_id = found.values_list("pk", flat=True).first()  # type: ignore[attr-defined]
+        tokens = ApiToken.objects.filter(digest=digest_of(token), user__is_active=True)
+        request._token_id = tokens.values_list("pk", flat=True).first()  # type: ignore[attr-defined]
     token_id: int | None = request._token_id  # type: ignore[attr-defined]
     return token_id

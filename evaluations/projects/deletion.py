@@ -139,17 +139,17 @@ def remove_deleted() -> Iterator[Gone]:
 
 def in_order() -> list[type[models.Model]]:
     """The models whose rows belong to a project, each before those that it refers to."""
-    known = {
+    tables = {
         model
         for app in APPS
         for model in apps.get_app_config(app).get_models(include_auto_created=True)
     }
     sorter: TopologicalSorter[type[models.Model]] = TopologicalSorter()
-    for model in known:
+    for model in tables:
         if model is not Project and path_to_project(model):
             sorter.add(model)
             for referred in _references(model).values():
-                if referred is not model and referred is not Project and referred in known:
+                if referred is not model and referred is not Project and referred in tables:
                     sorter.add(referred, model)
     return list(sorter.static_order())
 

@@ -25,12 +25,12 @@ def annotators_found(
     """
     part = data.selected(of_ratings(options))
     criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
-    found = []
+    people = []
     for at, criterion in enumerate(criteria):
         on_step(at / len(criteria), f"{criterion.name}: severity and competence of annotators")
         human = part.humans[criterion.pk]
         if len(human.ratings):
-            found.append(criterion_annotators(part, criterion, human))
+            people.append(criterion_annotators(part, criterion, human))
     texts = marked_texts(
         project.pk,
         part.units,
@@ -39,9 +39,9 @@ def annotators_found(
         round_id=options.round,
     )
     if not texts:
-        return AnnotatorsFound(tuple(found), None, None)
+        return AnnotatorsFound(tuple(people), None, None)
     on_step(1, "Agreement on marked spans")
     documents = part.units.documents
     return AnnotatorsFound(
-        tuple(found), span_agreement(texts, documents), gamma_agreement(texts, documents)
+        tuple(people), span_agreement(texts, documents), gamma_agreement(texts, documents)
     )

@@ -103,8 +103,8 @@ def _frame(project: Project) -> ReportData:
 @from_replica
 def fill_humans(data: ReportData, project: Project, criterion_ids: list[int]) -> None:
     """Read people's ratings on some criteria again."""
-    found = human_scores(project.pk, criterion_ids, outputs=data.output_ids)
-    data.humans |= with_weights(project.pk, found, outputs=data.output_ids)
+    humans = human_scores(project.pk, criterion_ids, outputs=data.output_ids)
+    data.humans |= with_weights(project.pk, humans, outputs=data.output_ids)
 
 
 @from_replica
@@ -124,16 +124,16 @@ def fill_judges(
     at_once = max(1, MOST_SCORES // max(1, len(data.outputs) * len(criterion_ids)))
     for start in range(0, len(judge_ids), at_once):
         part = judge_ids[start : start + at_once]
-        found = _scores_of(part, criterion_ids, run)
+        given = _scores_of(part, criterion_ids, run)
         for judge_id, criterion_id in itertools.product(part, criterion_ids):
             data.judges.pop((criterion_id, judge_id), None)
             scores = np.full(len(data.outputs), np.nan)
             # Scores that count for every criterion come first, so that its own replace them.
             for about in (EVERY_CRITERION, criterion_id):
-                output_ids, values = found.get((judge_id, about), ((), ()))
+                output_ids, values = given.get((judge_id, about), ((), ()))
                 at_output = positions(np.asarray(output_ids, dtype=float), data.output_ids)
-                known = at_output >= 0
-                scores[at_output[known]] = np.asarray(values)[known]
+                of_data = at_output >= 0
+                scores[at_output[of_data]] = np.asarray(values)[of_data]
             if not np.isnan(scores).all():
                 data.judges[criterion_id, judge_id] = rounded(scores)
 

@@ -50,13 +50,13 @@ def cost_of(judge: Judge) -> JudgeCost:
     if not items:
         return JudgeCost(judge.label, why_not="no run of it has asked for a score")
     costs = [run.cost for run in runs if calls[run.pk]]
-    known = [cost for cost in costs if cost is not None]
+    priced = [cost for cost in costs if cost is not None]
     return JudgeCost(
         judge.label,
         items,
         prompt_tokens=round(PER * sum(run.prompt_tokens for run in runs) / items),
         completion_tokens=round(PER * sum(run.completion_tokens for run in runs) / items),
-        money=PER * sum(known, Decimal(0)) / items if len(known) == len(costs) else None,
+        money=PER * sum(priced, Decimal(0)) / items if len(priced) == len(costs) else None,
         minutes=_minutes(runs, calls),
     )
 

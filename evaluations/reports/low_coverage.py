@@ -32,5 +32,7 @@ def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage,
     failed = set(items.values_list("run__judge", "output", "criterion"))
     counts = Counter(judge for judge, _output, _criterion in failed)
     judges = project.judges.in_bulk(list(counts))
-    found = [LowCoverage(judges[pk].label, n, judges[pk].min_coverage) for pk, n in counts.items()]
-    return tuple(sorted(found, key=lambda one: -one.items))
+    judges_below = [
+        LowCoverage(judges[pk].label, n, judges[pk].min_coverage) for pk, n in counts.items()
+    ]
+    return tuple(sorted(judges_below, key=lambda one: -one.items))

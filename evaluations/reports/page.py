@@ -93,6 +93,6 @@ def report_page(project: Project, numbers: ReportNumbers, *, mark: str) -> Repor
         headline=headline(report.criteria),
         glance=at_a_glance(report, judges),
         running=running,
-        cautions=tuple((c.criterion, said) for c in report.criteria if (said := all_cautions(c))),
+        cautions=tuple((c.criterion, texts) for c in report.criteria if (texts := all_cautions(c))),
         ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
     )

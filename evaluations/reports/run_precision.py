@@ -57,9 +57,9 @@ def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> 
         order = _order(run, one)
         if steps := narrowing(*_in_order(one, order), largest=one.largest):
             left = open_items.get(one.pk) or open_items.get(None)
-            said = _said(steps[-1], len(order), one, left, rate)
+            sentence = _said(steps[-1], len(order), one, left, rate)
             drawn = as_page_part(narrowing_band(one.named, steps))
-            shown.append(Precision(one.named, mark_safe(drawn), said))  # noqa: S308 (escaped)
+            shown.append(Precision(one.named, mark_safe(drawn), sentence))  # noqa: S308 (escaped)
     return shown
 
 
@@ -70,12 +70,12 @@ def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
     Args:
         criteria: the ids of those that may be named.
     """
-    found = (
+    sentences = (
         KnownSoFar.of(one, *_in_order(one, _order(run, one)))
         for one in so_far(run)
         if one.pk in criteria
     )
-    return ", ".join(map(str, filter(None, found)))
+    return ", ".join(map(str, filter(None, sentences)))
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ class KnownSoFar:
         """From documents in the order in which they came, shape (documents,), NaN where one has no
         coefficient, and their weights; None for fewer than ten."""
         counts = ~np.isnan(by_document)
-        known, own = by_document[counts], None if weight is None else weight[counts]
-        if len(known) < INTERVAL_DOCUMENTS:
+        values, own = by_document[counts], None if weight is None else weight[counts]
+        if len(values) < INTERVAL_DOCUMENTS:
             return None
         most = RHO if ranked is None else TWO_RHOS
-        (ends,) = anytime_mean(known, [len(known)], own, largest=one.largest, most=most)
-        return cls(one.named, mean_of_documents(known, own), ends, ranked)
+        (ends,) = anytime_mean(values, [len(values)], own, largest=one.largest, most=most)
+        return cls(one.named, mean_of_documents(values, own), ends, ranked)
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))

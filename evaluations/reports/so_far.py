@@ -71,23 +71,25 @@ def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
     criteria = criteria or list(run.project.criteria.all())
     if not criteria:
         return []
-    known = live_data(run.project)
-    tables = replace(known, judges={})
+    data = live_data(run.project)
+    tables = replace(data, judges={})
     fill_judges(tables, [run.judge_id], [criterion.pk for criterion in criteria], run=run)
     searches = searches_behind(run.project)
-    found = [
+    criteria_so_far = [
         replace(
             _criterion(run, criterion, tables), is_seen=searches.made(criterion.pk, run.judge_id)
         )
         for criterion in criteria
     ]
     return (
-        found if run.goal_rival_id is None else [_ahead(run, one, known, tables) for one in found]
+        criteria_so_far
+        if run.goal_rival_id is None
+        else [_ahead(run, one, data, tables) for one in criteria_so_far]
     )
 
 
 def _ahead(
-    run: EvaluationRun, one: CriterionSoFar, known: ReportData, tables: ReportData
+    run: EvaluationRun, one: CriterionSoFar, data: ReportData, tables: ReportData
 ) -> CriterionSoFar:
     """A criterion with the difference to the judge that a run is to be compared with.
 
@@ -98,7 +100,7 @@ def _ahead(
     nothing = np.full(human.mean.shape, np.nan)
     sides = [
         tables.judges.get((one.pk, run.judge_id), nothing),
-        known.judges.get((one.pk, run.goal_rival_id or 0), nothing),
+        data.judges.get((one.pk, run.goal_rival_id or 0), nothing),
     ]
     outputs, (rated, *scores) = complete(tables.units.weighted(human.weight), human.mean, *sides)
     same = on_same_documents(outputs, rated, scores[0], scores[1])
@@ -111,17 +113,17 @@ def _criterion(run: EvaluationRun, criterion: Criterion, tables: ReportData) -> 
     values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
     nothing = np.full(human.shape, np.nan)
     outputs = tables.units_on(criterion.pk)
-    found = correlations(outputs, human, nothing if scores is None else scores)
+    estimates = correlations(outputs, human, nothing if scores is None else scores)
     return CriterionSoFar(
         criterion=criterion.name,
         scored=len(values),
         mean=float(values.mean()) if len(values) else None,
         bins=_bins(values, *_range(run, criterion, values)),
-        outputs=found.pairs,
-        spearman=found.estimates["spearman"]["summary"],
-        kendall=found.estimates["kendall"]["summary"],
+        outputs=estimates.pairs,
+        spearman=estimates.estimates["spearman"]["summary"],
+        kendall=estimates.estimates["kendall"]["summary"],
         pk=criterion.pk,
-        by_document=found.by_document["spearman"],
+        by_document=estimates.by_document["spearman"],
         places=dict(zip(tables.document_ids.tolist(), tables.unit_of.tolist(), strict=True)),
         weight=None if scores is None else _of_documents(complete(outputs, human, scores)[0]),
         largest=None if outputs.weight is None else float(outputs.weight.max()),

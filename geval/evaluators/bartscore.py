@@ -62,10 +62,10 @@ def score_directed(
     """The mean log-probability in a direction, or the mean of both."""
     groups = [group for item in items for group in directed(item, direction)]
     flat = [pair for group in groups for pair in group]
-    found = conditional_log_likelihood(loaded, flat, size=size)
+    likelihoods = conditional_log_likelihood(loaded, flat, size=size)
     each = [
         combined(group, lambda values: reduced(values, references))
-        for group in regrouped(found, [len(group) for group in groups])
+        for group in regrouped(likelihoods, [len(group) for group in groups])
     ]
     sides = 2 if direction == "both" else 1
     return [combined(part, mean) for part in regrouped(each, [sides] * len(items))]

@@ -85,12 +85,12 @@ class Ctc(NeuralEvaluator):
 
     def score(self, items: Sequence[Item]) -> list[Outcome]:
         pairs = [pair for item in items for pair in _pairs(item, self.settings.aspect)]
-        found = (
+        scores = (
             self._by_vectors(pairs)
             if self.settings.align == "embedding"
             else self._by_labels(pairs)
         )
-        groups = regrouped(found, [len(ALIGNMENTS[self.settings.aspect])] * len(items))
+        groups = regrouped(scores, [len(ALIGNMENTS[self.settings.aspect])] * len(items))
         return [_put_together(group, self.settings.aspect) for group in groups]
 
     def _by_vectors(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:

@@ -79,15 +79,15 @@ class Ensemble(LocalEvaluator):
     def _one(self, item: Item) -> Outcome:
         if item.criterion not in self.blended:
             self.blended[item.criterion] = self._blend(item.criterion)
-        found = self.blended[item.criterion]
-        if isinstance(found, Failure):
-            return found
-        if item.output_id not in found:
+        blended = self.blended[item.criterion]
+        if isinstance(blended, Failure):
+            return blended
+        if item.output_id not in blended:
             return Failure(
                 Reason.NO_SCORE,
                 f"Not every judge of the panel scored this output on {item.criterion}.",
             )
-        return Scored.plain(found[item.output_id])
+        return Scored.plain(blended[item.output_id])
 
     def _blend(self, criterion: str) -> dict[int, float] | Failure:
         names = names_in(self.settings.judges)
@@ -161,7 +161,7 @@ def cross_validated_blend(
     predicted = np.empty(len(scores))
     for number in range(fold.max() + 1):
         held_out = fold == number
-        known = ~held_out & ~np.isnan(ratings)
-        weights, *_ = np.linalg.lstsq(design[known], ratings[known], rcond=None)
+        rated = ~held_out & ~np.isnan(ratings)
+        weights, *_ = np.linalg.lstsq(design[rated], ratings[rated], rcond=None)
         predicted[held_out] = design[held_out] @ weights
     return predicted

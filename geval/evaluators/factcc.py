@@ -59,9 +59,10 @@ class FactCc(NeuralEvaluator):
             for item, listed in zip(items, claims, strict=True)
             for claim in listed
         ]
-        found = label_probability(
+        probabilities = label_probability(
             self.loaded, pairs, self.label, "source with the output", size=self.settings.batch_size
         )
         return [
-            combined(group, mean) for group in regrouped(found, [len(listed) for listed in claims])
+            combined(group, mean)
+            for group in regrouped(probabilities, [len(listed) for listed in claims])
         ]

@@ -76,13 +76,13 @@ def formulas_in(text: str) -> dict[str, CriterionFormula]:
         ValueError: it is not such JSON; the message says where.
     """
     try:
-        found: Any = json.loads(text)
+        content: Any = json.loads(text)
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from None
-    if not isinstance(found, dict) or not found:
+    if not isinstance(content, dict) or not content:
         raise ValueError("give an object with a formula for each criterion")
     try:
-        return {name: CriterionFormula.model_validate(one) for name, one in found.items()}
+        return {name: CriterionFormula.model_validate(one) for name, one in content.items()}
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
@@ -129,12 +129,12 @@ class Formula(LocalEvaluator):
         for member in formula.members:
             scored = self.corpus.scores
             own = scored.get((member.judge, member.criterion)) or scored.get((member.judge, ""))
-            found = (own or {}).get(item.output_id)
-            if found is None:
+            score = (own or {}).get(item.output_id)
+            if score is None:
                 about = f" on {member.criterion}" if member.criterion else ""
                 return Failure(
                     Reason.NO_SCORE,
                     f"{member.judge} has not scored this output{about}; run it first.",
                 )
-            scores.append(found)
+            scores.append(score)
         return Scored.plain(float(formula.of(np.array(scores)[:, None])[0]))

@@ -451,8 +451,8 @@ def tokens_of(echoed: Sequence[EchoedToken], likelihood: Likelihood) -> Tokens |
         token for token in counted if token.logprob is None or not math.isfinite(token.logprob)
     ]
     if unknown or not counted:
-        found = f"“{unknown[0].text}”" if unknown else "the output"
-        return Failure(Reason.TOKENS, f"The endpoint gave no log-probability of {found}.")
+        where = f"“{unknown[0].text}”" if unknown else "the output"
+        return Failure(Reason.TOKENS, f"The endpoint gave no log-probability of {where}.")
     return Tokens(tuple(counted), straddles)
 
 

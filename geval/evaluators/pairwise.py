@@ -131,12 +131,14 @@ class Pairwise(LlmEvaluator):
         answers: list[Answer] = []
         kept: list[Answer] = []
         for order in question.orders:
-            found = await judge(order, settings, ask)
-            answers.extend(found.answers)
-            if isinstance(found.outcome, Failure):
-                return Judgement(found.outcome, tuple(answers))
+            judgement = await judge(order, settings, ask)
+            answers.extend(judgement.answers)
+            if isinstance(judgement.outcome, Failure):
+                return Judgement(judgement.outcome, tuple(answers))
             kept.append(
-                _one_answer(found.answers, readable_choices(list(found.answers), order, settings))
+                _one_answer(
+                    judgement.answers, readable_choices(list(judgement.answers), order, settings)
+                )
             )
         return Judgement(self.score_again(kept, question, settings), tuple(kept))
 

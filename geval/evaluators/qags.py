@@ -145,9 +145,9 @@ def best_span(loaded: Loaded, ids: Sequence[int], inside: Sequence[bool]) -> tup
     return best // len(ids), best % len(ids)
 
 
-def token_f1(found: str, wanted: str) -> float:
+def token_f1(answer: str, wanted: str) -> float:
     """F1 of the words of two answers, as in SQuAD; words are what stands between blanks, in lower
     case."""
-    left, right = Counter(found.lower().split()), Counter(wanted.lower().split())
+    left, right = Counter(answer.lower().split()), Counter(wanted.lower().split())
     shared = sum((left & right).values())
     return 2 * shared / (left.total() + right.total()) if shared else 0.0

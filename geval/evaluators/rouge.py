@@ -76,7 +76,7 @@ class Rouge(LocalEvaluator):
                 outcomes.append(outcome)
                 continue
             output = self._prepared(item.texts.output)
-            found = (
+            scores = (
                 getattr(
                     self.scorer.score(self._prepared(reference), output)[self.settings.variant],
                     field,
@@ -84,7 +84,7 @@ class Rouge(LocalEvaluator):
                 for reference in item.texts.references
                 if reference.strip()
             )
-            outcomes.append(Scored.plain(float(reduced(found, self.settings.references))))
+            outcomes.append(Scored.plain(float(reduced(scores, self.settings.references))))
         return outcomes
 
     def _beforehand_by_words(self, item: Item) -> Outcome | None:

@@ -78,7 +78,7 @@ class UniEval(NeuralEvaluator):
 
     def template(self, parts: PromptParts, steps: str | None = None) -> str:
         """The question; refused for a criterion that the task has none for."""
-        known = dimensions()[self.settings.task]
+        standard = dimensions()[self.settings.task]
         name = parts.criterion.strip().lower()
         own = {
             key.strip().lower(): question.strip()
@@ -86,13 +86,13 @@ class UniEval(NeuralEvaluator):
                 line.split(":", 1) for line in self.settings.questions.splitlines() if line.strip()
             )
         }
-        if name not in known:
+        if name not in standard:
             raise PromptError(
                 f"UniEval has no question on {parts.criterion} for the task {self.settings.task}"
-                f" (there are: {', '.join(known)}). Leave the criterion out of this run, or choose"
-                " another task."
+                f" (there are: {', '.join(standard)}). Leave the criterion out of this run, or"
+                " choose another task."
             )
-        return str(own.get(name, known[name].question))
+        return str(own.get(name, standard[name].question))
 
     def load(self) -> None:
         self.loaded = load_model(
@@ -154,7 +154,7 @@ class UniEval(NeuralEvaluator):
             loaded.limits.fitted(loaded.tokenizer(text)["input_ids"], "question with its texts")
             for text in texts
         ]
-        known = [row[0] for row in rows if not isinstance(row, Failure)]
+        inputs = [row[0] for row in rows if not isinstance(row, Failure)]
         begin = loaded.model.config.decoder_start_token_id
 
         def run(batch: list[list[int]]) -> list[float]:
@@ -166,11 +166,11 @@ class UniEval(NeuralEvaluator):
                     .logits[:, 0]
                     .float()
                 )
-            found = torch.softmax(logits[:, [self.yes, self.no]], dim=-1)[:, 0]
-            probabilities: list[float] = found.cpu().tolist()
+            answers = torch.softmax(logits[:, [self.yes, self.no]], dim=-1)[:, 0]
+            probabilities: list[float] = answers.cpu().tolist()
             return probabilities
 
-        values = iter(by_length(known, self.settings.batch_size, length=len, work=run))
+        values = iter(by_length(inputs, self.settings.batch_size, length=len, work=run))
         return [
             row if isinstance(row, Failure) else Scored.plain(next(values), row[1]) for row in rows
         ]

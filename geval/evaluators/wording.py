@@ -140,12 +140,12 @@ def wordings_in(text: str) -> dict[str, Wording]:
     if not text.strip():
         return {}
     try:
-        found: Any = json.loads(text)
+        content: Any = json.loads(text)
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ValueError("give an object with a wording for each criterion")
-    return {name: _wording(name, one) for name, one in found.items()}
+    return {name: _wording(name, one) for name, one in content.items()}
 
 
 def _wording(criterion: str, given: Any) -> Wording:

@@ -46,8 +46,8 @@ def _row_files(members: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
     """The files with a dataset's rows; none if other files are beside them."""
     rows = [info for info in members if info.filename.endswith(ROWS)]
     others = [info for info in members if not info.filename.endswith(ROWS)]
-    known = all(PurePosixPath(info.filename).name in ABOUT_ROWS for info in others)
-    return sorted(rows, key=lambda info: info.filename) if known else []
+    have_usual_names = all(PurePosixPath(info.filename).name in ABOUT_ROWS for info in others)
+    return sorted(rows, key=lambda info: info.filename) if have_usual_names else []
 
 
 def _samples(

@@ -68,8 +68,8 @@ class ColumnContent:
     def numbers(self) -> list[float] | None:
         """Its values as numbers, or None if many are not; a few may be errors."""
         given = [value for value in self.filled if not is_missing(value)]
-        found = [number for one in given if (number := written_number(one)) is not None]
-        return found if found and len(found) >= MOSTLY * len(given) else None
+        numbers = [number for one in given if (number := written_number(one)) is not None]
+        return numbers if numbers and len(numbers) >= MOSTLY * len(given) else None
 
     @property
     def is_rating_like(self) -> bool:

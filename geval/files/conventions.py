@@ -51,17 +51,17 @@ def conventional(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
     if turns_column(record):
         # Its texts are read with their turns.
         return {"source": "", "output": "", **named(record, system=system)}
-    found = _found(record)
-    if found["output"] is None and found["references"] is not None:
+    columns = _found(record)
+    if columns["output"] is None and columns["references"] is not None:
         # A data set of texts written by people: these are the outputs, and there is nothing to
         # compare them with.
-        listed = found["references"]
-        found |= {
+        listed = columns["references"]
+        columns |= {
             "output": listed[0] if isinstance(listed, list) and listed else listed,
             "references": None,
         }
-        found["system_id"] = found["system_id"] or REFERENCE_WRITER
-    return _complete(found, system)
+        columns["system_id"] = columns["system_id"] or REFERENCE_WRITER
+    return _complete(columns, system)
 
 
 def named(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
@@ -70,17 +70,17 @@ def named(record: Mapping[str, Any], *, system: str) -> dict[str, Any]:
 
 
 def _found(record: Mapping[str, Any]) -> dict[str, Any]:
-    found = {column: _first(record, names) for column, names in NAMES.items()}
-    if isinstance(found["context"], list) and all(
-        isinstance(part, str) for part in found["context"]
+    columns = {column: _first(record, names) for column, names in NAMES.items()}
+    if isinstance(columns["context"], list) and all(
+        isinstance(part, str) for part in columns["context"]
     ):
-        found["context"] = "\n\n".join(found["context"])
-    return found
+        columns["context"] = "\n\n".join(columns["context"])
+    return columns
 
 
-def _complete(found: Mapping[str, Any], system: str) -> dict[str, Any]:
+def _complete(columns: Mapping[str, Any], system: str) -> dict[str, Any]:
     """With the system of records that do not say which, without what is missing."""
-    whole = {**found, "system_id": found["system_id"] or system}
+    whole = {**columns, "system_id": columns["system_id"] or system}
     return {column: value for column, value in whole.items() if value is not None}
 
 

@@ -42,24 +42,24 @@ def conversation_rows(
     default), `session`, one turn by its number, such as `#3`, or a role, each of whose turns
     becomes a document of its own.
     """
-    said = _read(record, place, defaults)
+    conversation = _read(record, place, defaults)
     if not place.sound:
         return
-    if said.rate == REPLY:
-        rows = _reply(said, place)
-    elif said.rate == SESSION:
-        rows = _session(said, place)
-    elif said.rate.startswith("#"):
-        rows = _turn(said, place)
+    if conversation.rate == REPLY:
+        rows = _reply(conversation, place)
+    elif conversation.rate == SESSION:
+        rows = _session(conversation, place)
+    elif conversation.rate.startswith("#"):
+        rows = _turn(conversation, place)
     else:
-        rows = _turns_of_role(said, place)
+        rows = _turns_of_role(conversation, place)
     yield from rows
 
 
 def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Said:
     column = turns_column(record)
-    found = named(record, system=defaults.system)
-    fields = Fields(found, place)
+    names = named(record, system=defaults.system)
+    fields = Fields(names, place)
     sessions = [name for name in SESSION_NAMES if record.get(name) not in (None, "")]
     rate = defaults.rate or record.get("rate") or REPLY
     if not isinstance(rate, str):
@@ -68,105 +68,106 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
     return Said(
         turns=read_turns(record[column], column, place),
         system=fields.identifier("system_id"),
-        doc_id=fields.identifier("doc_id") if "doc_id" in found else None,
+        doc_id=fields.identifier("doc_id") if "doc_id" in names else None,
         session=Fields(record, place).identifier(sessions[0]) if sessions else "",
         source=fields.text("source"),
         context=fields.text("context"),
         references=fields.texts("references"),
         metadata=Fields(record, place).metadata(),
         rate=rate.strip().lower(),
-        output=fields.text("output") if "output" in found else None,
+        output=fields.text("output") if "output" in names else None,
     )
 
 
-def _reply(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _reply(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
     """The last thing that the assistant said, after all that was said before it."""
-    if said.output is not None:
-        history, reply = said.turns, Turn(ASSISTANT, said.output)
+    if conversation.output is not None:
+        history, reply = conversation.turns, Turn(ASSISTANT, conversation.output)
     else:
-        roles = [turn.role for turn in said.turns]
+        roles = [turn.role for turn in conversation.turns]
         if ASSISTANT not in roles:
             place.error(
-                "rate", f"no turn has the role assistant to be rated; the roles are {_names(said)}"
+                "rate",
+                f"no turn has the role assistant to be rated; the roles are {_names(conversation)}",
             )
             return
         last = len(roles) - 1 - roles[::-1].index(ASSISTANT)
-        history, reply = said.turns[:last], said.turns[last]
+        history, reply = conversation.turns[:last], conversation.turns[last]
     if history:
         yield _conversation(history, place)
     yield OutputRow(
         place.line,
-        said.doc_id,
-        said.system,
-        said.source or transcript(history),
+        conversation.doc_id,
+        conversation.system,
+        conversation.source or transcript(history),
         reply.body,
-        said.context,
-        said.references,
-        said.metadata,
+        conversation.context,
+        conversation.references,
+        conversation.metadata,
         conversation=_digest(history) if history else "",
         turns_before=len(history),
-        session=said.session,
+        session=conversation.session,
         turns=_apart_from(history, reply),
     )
 
 
-def _session(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _session(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
     """The whole session of a system; the task is its source."""
-    asked = next((turn.text for turn in said.turns if turn.role == USER), "")
+    asked = next((turn.text for turn in conversation.turns if turn.role == USER), "")
     yield OutputRow(
         place.line,
-        said.doc_id or said.session or None,
-        said.system,
-        said.source or asked,
-        transcript(said.turns),
-        said.context,
-        said.references,
-        said.metadata,
-        turns=_stored(said.turns),
+        conversation.doc_id or conversation.session or None,
+        conversation.system,
+        conversation.source or asked,
+        transcript(conversation.turns),
+        conversation.context,
+        conversation.references,
+        conversation.metadata,
+        turns=_stored(conversation.turns),
     )
 
 
-def _turn(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _turn(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
     """One turn, after those before it and before those that came later."""
-    index = _index(said, place)
+    index = _index(conversation, place)
     if index is None:
         return
-    yield _conversation(said.turns, place)
-    turn, before = said.turns[index], said.turns[:index]
+    yield _conversation(conversation.turns, place)
+    turn, before = conversation.turns[index], conversation.turns[:index]
     yield OutputRow(
         place.line,
-        said.doc_id,
-        said.system,
-        said.source or transcript(_answered(before, turn.role)),
+        conversation.doc_id,
+        conversation.system,
+        conversation.source or transcript(_answered(before, turn.role)),
         turn.body,
-        said.context,
-        said.references,
-        said.metadata,
-        conversation=_digest(said.turns),
+        conversation.context,
+        conversation.references,
+        conversation.metadata,
+        conversation=_digest(conversation.turns),
         turns_before=index,
-        session=said.session,
+        session=conversation.session,
         turns=_apart_from(before, turn),
     )
 
 
-def _index(said: Said, place: Place) -> int | None:
+def _index(conversation: Said, place: Place) -> int | None:
     """Where the turn stands whose number in the file is to be rated; None, with an error, if it is
     not there."""
-    written = said.rate.removeprefix("#")
+    written = conversation.rate.removeprefix("#")
     number = int(written) if written.isdecimal() and len(written) < 10 else 0
-    numbers = [turn.number for turn in said.turns]
+    numbers = [turn.number for turn in conversation.turns]
     if number in numbers:  # of several turns in one message, the one that it ends with
         return len(numbers) - 1 - numbers[::-1].index(number)
     before = [own for own in numbers if own < number]
     if 0 < number < max(numbers, default=0) and before:
         place.error(
             "rate",
-            f"message {said.rate} is the result of a tool, which is shown with its call in turn"
-            f" #{before[-1]}; rate that turn or another one",
+            f"message {conversation.rate} is the result of a tool, which is shown with its call in"
+            f" turn #{before[-1]}; rate that turn or another one",
         )
         return None
     last = f"turns are #{numbers[0]} to #{numbers[-1]}" if numbers else "there are no turns"
-    place.error("rate", f"there is no turn {said.rate}; {last}")
+    place.error("rate", f"there is no turn {conversation.rate}; {last}")
     return None
 
 
@@ -177,35 +178,43 @@ def _apart_from(before: Sequence[Turn], turn: Turn) -> str:
     return _stored([replace(turn, number=0)])
 
 
-def _turns_of_role(said: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
+def _turns_of_role(conversation: Said, place: Place) -> Iterator[ConversationRow | OutputRow]:
     """Every turn of a role, each a document of the session; its source is what it answers."""
-    session = said.session or said.doc_id or ""
-    rated = [index for index, turn in enumerate(said.turns) if turn.role == said.rate]
+    session = conversation.session or conversation.doc_id or ""
+    rated = [
+        index for index, turn in enumerate(conversation.turns) if turn.role == conversation.rate
+    ]
     if not session:
         place.error("session_id", "name the session; its turns are documents NAME#1, NAME#2, …")
     if not rated:
-        place.error("rate", f"no turn has the role {said.rate}; the roles are {_names(said)}")
-    if len(session) + len(str(max((turn.number for turn in said.turns), default=0))) >= ID_LIMIT:
+        place.error(
+            "rate",
+            f"no turn has the role {conversation.rate}; the roles are {_names(conversation)}",
+        )
+    if (
+        len(session) + len(str(max((turn.number for turn in conversation.turns), default=0)))
+        >= ID_LIMIT
+    ):
         place.error("session_id", "is too long for the names of its turns; shorten it")
     if not place.sound:
         return
-    yield _conversation(said.turns, place)
-    digest = _digest(said.turns)
+    yield _conversation(conversation.turns, place)
+    digest = _digest(conversation.turns)
     for index in rated:
-        turn = said.turns[index]
+        turn = conversation.turns[index]
         yield OutputRow(
             place.line,
             f"{session}#{turn.number}",
-            said.system,
-            transcript(_answered(said.turns[:index], said.rate)),
+            conversation.system,
+            transcript(_answered(conversation.turns[:index], conversation.rate)),
             turn.body,
-            said.context,
-            said.references,
-            said.metadata,
+            conversation.context,
+            conversation.references,
+            conversation.metadata,
             conversation=digest,
             turns_before=index,
             session=session,
-            turns=_apart_from(said.turns[:index], turn),
+            turns=_apart_from(conversation.turns[:index], turn),
         )
 
 
@@ -218,8 +227,8 @@ def _answered(before: Sequence[Turn], role: str) -> Sequence[Turn]:
     return before[begin:]
 
 
-def _names(said: Said) -> str:
-    return ", ".join(sorted({turn.role for turn in said.turns}))
+def _names(conversation: Said) -> str:
+    return ", ".join(sorted({turn.role for turn in conversation.turns}))
 
 
 def _conversation(turns: Sequence[Turn], place: Place) -> ConversationRow:

@@ -47,9 +47,9 @@ def files_in(folder: Path) -> list[Path]:
 
 def _json(path: Path) -> dict[str, object]:
     try:
-        found = orjson.loads(path.read_bytes())
+        content = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
         raise FolderError(f"{path} cannot be read ({error}).") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise FolderError(f"{path} is not a JSON object.")
-    return found
+    return content

@@ -100,7 +100,7 @@ def structure_of(record: Mapping[str, Any]) -> str:
         return "comparisons named as MT-bench does"
     if turns_column(record):
         return "a conversation"
-    return next((said for name, said in STRUCTURED.items() if name in record), "")
+    return next((title for name, title in STRUCTURED.items() if name in record), "")
 
 
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,22 +129,22 @@ def guess_columns(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> di
         return guess | {name: "judge" for name in guess if by_judge and plain[name] == "judge"}
     if has & set(SCORES["score"]) and not has & set(NAMES["output"]):
         return _named(plain, SCORES)
-    found = _named(plain, {**NAMES, "session_id": ("session_id",)})
-    if "output" not in found.values():
+    columns = _named(plain, {**NAMES, "session_id": ("session_id",)})
+    if "output" not in columns.values():
         # Texts written by people, with nothing to compare them with: these are the outputs.
-        found |= {name: "output" for name, target in found.items() if target == "references"}
+        columns |= {name: "output" for name, target in columns.items() if target == "references"}
     rater = _named(
-        {n: p for n, p in plain.items() if n not in found}, {"annotator": SCORES["annotator"]}
+        {n: p for n, p in plain.items() if n not in columns}, {"annotator": SCORES["annotator"]}
     )
     for name in names:
         short = plain[name].rpartition(".")[0]
-        if name in found or name in rater:
+        if name in columns or name in rater:
             continue
         if short in ("ratings", "metadata"):
-            found[name] = short
+            columns[name] = short
         elif _all_short(name, rows):
-            found[name] = "ratings" if rater and _all_numbers(name, rows) else "metadata"
-    return found | (rater if "ratings" in found.values() else dict.fromkeys(rater, "metadata"))
+            columns[name] = "ratings" if rater and _all_numbers(name, rows) else "metadata"
+    return columns | (rater if "ratings" in columns.values() else dict.fromkeys(rater, "metadata"))
 
 
 def plain_names(names: Sequence[str]) -> dict[str, str]:
@@ -152,18 +152,24 @@ def plain_names(names: Sequence[str]) -> dict[str, str]:
     return {name: re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in names}
 
 
-def _named(plain: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for target, aliases in known.items():
+def _named(
+    plain: Mapping[str, str], names_of_columns: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for target, aliases in names_of_columns.items():
         for alias in aliases:
             name = next(
-                (name for name, written in plain.items() if written == alias and name not in found),
+                (
+                    name
+                    for name, written in plain.items()
+                    if written == alias and name not in columns
+                ),
                 None,
             )
             if name is not None:
-                found[name] = target
+                columns[name] = target
                 break
-    return found
+    return columns
 
 
 def _all_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -36,8 +36,8 @@ _LINKS = ("http://", "https://")
 
 def turns_column(record: Mapping[str, Any]) -> str:
     """The field in which a record has turns; empty if it is not a conversation."""
-    found = (name for name in NAMES if _is_turns(peek(record, name)))
-    return next(found, "")
+    columns = (name for name in NAMES if _is_turns(peek(record, name)))
+    return next(columns, "")
 
 
 def _is_turns(value: Any) -> bool:
@@ -60,7 +60,7 @@ def read_turns(value: Any, column: str, place: Place) -> tuple[Turn, ...]:
     if not isinstance(value, list):
         place.error(column, f"expected a list of turns, found {kind(value)}")
         return ()
-    found: list[_Open] = []
+    turns: list[_Open] = []
     number = 0
     for position, message in enumerate(value, start=1):
         where = f"{column}[{position}]"
@@ -68,8 +68,8 @@ def read_turns(value: Any, column: str, place: Place) -> tuple[Turn, ...]:
             place.error(where, f"expected an object with role and text, found {kind(message)}")
             continue
         number = _number(message, where, place, before=number)
-        _read_message(message, where, place, found, number)
-    return tuple(one.closed() for one in found)
+        _read_message(message, where, place, turns, number)
+    return tuple(one.closed() for one in turns)
 
 
 def _number(message: Mapping[str, Any], where: str, place: Place, *, before: int) -> int:
@@ -93,9 +93,9 @@ def _read_message(
 ) -> None:
     role = message.get("role", message.get("from"))
     if not isinstance(role, str) or not role.strip():
-        said = "nothing" if role in (None, "") else kind(role)
+        stated = "nothing" if role in (None, "") else kind(role)
         place.error(
-            f"{where}.role", f"expected who speaks, such as user or assistant, found {said}"
+            f"{where}.role", f"expected who speaks, such as user or assistant, found {stated}"
         )
         return
     role = place.limited(role.strip().lower(), ROLE_LIMIT, f"{where}.role")

@@ -103,8 +103,10 @@ def _in_our_columns(record: Mapping[str, Any], defaults: FileDefaults) -> Mappin
     columns."""
     if is_ours(record):
         return record
-    found = conventional(record, system=defaults.system)
-    return found if "source" in found and "output" in found else ChainMap(record, {"doc_id": None})  # type: ignore[arg-type]
+    columns = conventional(record, system=defaults.system)
+    if "source" in columns and "output" in columns:
+        return columns
+    return ChainMap(record, {"doc_id": None})  # type: ignore[arg-type]
 
 
 def release_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:

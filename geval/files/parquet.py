@@ -55,9 +55,9 @@ def columnar_records(
         except (MemoryError, PackedError):
             raise
         except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
-            said = str(error).split("\n")[0][:200]
+            message = str(error).split("\n")[0][:200]
             errors.add(
-                name, 0, "", f"the Parquet or Arrow file cannot be read ({said}); write it again"
+                name, 0, "", f"the Parquet or Arrow file cannot be read ({message}); write it again"
             )
             return
     if not number:
@@ -77,8 +77,8 @@ def rows_of_stream(stream: IO[bytes], name: str) -> Iterator[dict[str, Any]]:
         try:
             yield from _rows(file)
         except pyarrow.ArrowException as error:
-            said = str(error).split("\n")[0][:200]
-            raise PackedError(f"{name} in the zip cannot be read ({said})") from None
+            message = str(error).split("\n")[0][:200]
+            raise PackedError(f"{name} in the zip cannot be read ({message})") from None
 
 
 def load_arrow() -> None:
@@ -115,8 +115,8 @@ def _arrow_rows(file: IO[bytes], head: bytes) -> Iterator[dict[str, Any]]:
     from pyarrow import ipc
 
     reader = (ipc.open_file if head.startswith(ARROW[0]) else ipc.open_stream)(file)
-    if said := too_many_columns(len(reader.schema)):
-        raise PackedError(said)
+    if problem := too_many_columns(len(reader.schema)):
+        raise PackedError(problem)
     batches = (
         map(reader.get_batch, range(reader.num_record_batches))
         if head.startswith(ARROW[0])
@@ -163,8 +163,8 @@ def _check_metadata(metadata: Any) -> None:
     Raises:
         PackedError: too many rows, columns, values or bytes.
     """
-    if said := too_many_columns(metadata.num_columns):
-        raise PackedError(said)
+    if problem := too_many_columns(metadata.num_columns):
+        raise PackedError(problem)
     if metadata.num_rows > file_limits().rows:
         raise PackedError(
             f"has {metadata.num_rows:,} rows; the limit is {file_limits().rows:,}"

@@ -70,7 +70,7 @@ class Preview:
 
 
 def preview_file(
-    path: Path, name: str, known: KnownNames | None = None, sheet: str = ""
+    path: Path, name: str, names: KnownNames | None = None, sheet: str = ""
 ) -> Preview:
     """The first rows of a file, whatever it is; never an error.
 
@@ -79,7 +79,7 @@ def preview_file(
         sheet: of a workbook; by default the first that looks like a table, with a question if
             others do as well.
     """
-    preview = _preview(path, name, known, sheet)
+    preview = _preview(path, name, names, sheet)
     return preview if preview.error else replace(preview, is_large=_is_large(path))
 
 
@@ -95,7 +95,7 @@ def _is_large(path: Path) -> bool:
         return False
 
 
-def _preview(path: Path, name: str, known: KnownNames | None, sheet: str) -> Preview:
+def _preview(path: Path, name: str, names: KnownNames | None, sheet: str) -> Preview:
     errors = FileErrors(most=1)
     try:
         with open_packed(path) as raw:
@@ -105,12 +105,12 @@ def _preview(path: Path, name: str, known: KnownNames | None, sheet: str) -> Pre
                 rows: list[Mapping[str, Any]] = _sample(
                     dict(zip(header, map(_cut, line), strict=True)) for _, line in records.lines
                 )
-                preview = _of_columns(str(records.format), header, rows, known)
+                preview = _of_columns(str(records.format), header, rows, names)
                 return _of_sheet(preview, records)
             if isinstance(records, Objects):
                 sample = _sample(_cut(record) for _, record in records.lines)
                 if sample:
-                    return _of_objects(str(records.format), sample, known)
+                    return _of_objects(str(records.format), sample, names)
     except UNREADABLE as error:
         return Preview("", error=reason_unreadable(error))
     return Preview("", error=str(errors.listed[0]) if errors.listed else "This file is empty.")
@@ -143,7 +143,7 @@ def _sample(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _of_objects(
-    format_: str, records: list[Mapping[str, Any]], known: KnownNames | None
+    format_: str, records: list[Mapping[str, Any]], project_names: KnownNames | None
 ) -> Preview:
     # A file of texts may have conversations further down.
     talks = next(filter(turns_column, records), records[0])
@@ -153,7 +153,7 @@ def _of_objects(
         return Preview(format_, _columns(names, records, {}), structure)
     rows = [flattened(record) for record in records]
     names = tuple(dict.fromkeys(name for row in rows for name in row))
-    return _of_columns(format_, names, rows, known)
+    return _of_columns(format_, names, rows, project_names)
 
 
 def _kinds_together(records: Sequence[Mapping[str, Any]]) -> str:
@@ -176,10 +176,14 @@ def _of_columns(
 ) -> Preview:
     # A name that cannot be stored as it is could not be distinguished from others later.
     usable = [name for name in names if storable(name) == name]
-    found = recognise(usable, rows, known)
-    hidden = {name: found.columns[name] for name in names[MOST_COLUMNS:] if name in found.columns}
-    columns = _columns(names, rows, found.columns)
-    return Preview(format_, columns, questions=found.questions, further=hidden)
+    recognised = recognise(usable, rows, known)
+    hidden = {
+        name: recognised.columns[name]
+        for name in names[MOST_COLUMNS:]
+        if name in recognised.columns
+    }
+    columns = _columns(names, rows, recognised.columns)
+    return Preview(format_, columns, questions=recognised.questions, further=hidden)
 
 
 def _columns(

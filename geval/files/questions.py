@@ -25,8 +25,8 @@ class UploadQuestion:
 
 def listed(names: Iterable[str]) -> str:
     """Some names in words, the first few of many."""
-    found = list(dict.fromkeys(names))
-    shown = [f"“{name}”" for name in found[:SHOWN_NAMES]]
-    if len(found) > SHOWN_NAMES:
-        return f"{', '.join(shown)} and {len(found) - SHOWN_NAMES} more"
+    distinct = list(dict.fromkeys(names))
+    shown = [f"“{name}”" for name in distinct[:SHOWN_NAMES]]
+    if len(distinct) > SHOWN_NAMES:
+        return f"{', '.join(shown)} and {len(distinct) - SHOWN_NAMES} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)

@@ -75,18 +75,18 @@ def read_rating_columns(
     return rating_columns
 
 
-def _by_known_names(name: str, known: KnownNames) -> CellColumn | None:
+def _by_known_names(name: str, names: KnownNames) -> CellColumn | None:
     """A column whose parts are known: a criterion and a rater, or one of them alone."""
     whole = without_noise(name)
-    if known.kind_of(whole) == NameKind.CRITERION:
+    if names.kind_of(whole) == NameKind.CRITERION:
         return CellColumn(whole, "")
     for split in _splits(name):
-        kinds = known.kind_of(split.left), known.kind_of(split.right)
+        kinds = names.kind_of(split.left), names.kind_of(split.right)
         if kinds[0] == NameKind.CRITERION and kinds[1] in RATERS:
-            return _rated_by(split.right, split.left, known)
+            return _rated_by(split.right, split.left, names)
         if kinds[1] == NameKind.CRITERION and kinds[0] in RATERS:
-            return _rated_by(split.left, split.right, known)
-    return _rated_by(whole, "", known) if known.kind_of(whole) in RATERS else None
+            return _rated_by(split.left, split.right, names)
+    return _rated_by(whole, "", names) if names.kind_of(whole) in RATERS else None
 
 
 def _by_neighbours(names: Sequence[str], known: KnownNames, found: RatingColumns) -> None:
@@ -121,13 +121,13 @@ def _leave_out_means(names: Iterable[str], found: RatingColumns) -> None:
             found.decided[name] = None
 
 
-def _decide_or_ask(unclear: list[str], known: KnownNames, found: RatingColumns) -> None:
+def _decide_or_ask(unclear: list[str], names: KnownNames, found: RatingColumns) -> None:
     grid = _grid(unclear)
     if grid is None:
-        found.questions.append(_about_single_names(unclear, known))
+        found.questions.append(_about_single_names(unclear, names))
         return
-    lefts = [known.kind_of(split.left) for split in grid.values()]
-    rights = [known.kind_of(split.right) for split in grid.values()]
+    lefts = [names.kind_of(split.left) for split in grid.values()]
+    rights = [names.kind_of(split.right) for split in grid.values()]
     criterion_first = NameKind.CRITERION in lefts or any(kind in RATERS for kind in rights)
     rater_first = NameKind.CRITERION in rights or any(kind in RATERS for kind in lefts)
     different = [
@@ -136,9 +136,9 @@ def _decide_or_ask(unclear: list[str], known: KnownNames, found: RatingColumns) 
     # Full in both directions, such as two criteria by two raters; or raters that are known.
     is_full = min(different) > 1 or (criterion_first and any(kind in RATERS for kind in rights))
     if is_full and criterion_first != rater_first:
-        found.decided |= _as_grid(grid, known, criterion_first=criterion_first)
+        found.decided |= _as_grid(grid, names, criterion_first=criterion_first)
     else:
-        found.questions.append(_about_grid(grid, known))
+        found.questions.append(_about_grid(grid, names))
 
 
 def _grid(names: Sequence[str]) -> dict[str, _Split] | None:
@@ -159,10 +159,10 @@ def _grid(names: Sequence[str]) -> dict[str, _Split] | None:
     return None
 
 
-def _about_grid(grid: dict[str, _Split], known: KnownNames) -> UploadQuestion:
+def _about_grid(grid: dict[str, _Split], names: KnownNames) -> UploadQuestion:
     first, second = (
-        _as_grid(grid, known, criterion_first=True),
-        _as_grid(grid, known, criterion_first=False),
+        _as_grid(grid, names, criterion_first=True),
+        _as_grid(grid, names, criterion_first=False),
     )
     apart = {name: CellColumn(name, "") for name in grid}
     return UploadQuestion(
@@ -193,13 +193,13 @@ def _about_single_names(names: Sequence[str], known: KnownNames) -> UploadQuesti
     )  # fmt: skip
 
 
-def _name_the_criterion(found: RatingColumns, known: KnownNames, *, has_criterion: bool) -> None:
+def _name_the_criterion(found: RatingColumns, names: KnownNames, *, has_criterion: bool) -> None:
     """Ask what was rated in columns that name only raters."""
     nameless = {name: cell for name, cell in found.decided.items() if cell and not cell.criterion}
     if not nameless or has_criterion:
         return
     criteria = list(dict.fromkeys(cell.criterion for cell in _cells(found) if cell.criterion))
-    options = [*criteria, *known.criteria, OVERALL]
+    options = [*criteria, *names.criteria, OVERALL]
     choices = []
     for criterion in list(dict.fromkeys(options))[:5]:
         cells = {name: replace(cell, criterion=criterion) for name, cell in nameless.items()}
@@ -245,31 +245,31 @@ def what_cells_give(cells: Iterable[CellColumn]) -> str:
     criteria = dict.fromkeys(cell.criterion for cell in listed_cells if cell.criterion)
     people = dict.fromkeys(c.rater for c in listed_cells if c.rater and not c.by_judge)
     judges = dict.fromkeys(c.rater for c in listed_cells if c.rater and c.by_judge)
-    said = []
+    phrases = []
     for word, names in (("criteri", criteria), ("rater", people), ("judge", judges)):
         if names:
             one, several = ("on", "a") if word == "criteri" else ("", "s")
-            said.append(f"{len(names)} {word}{one if len(names) == 1 else several}"
+            phrases.append(f"{len(names)} {word}{one if len(names) == 1 else several}"
                         f" ({', '.join(names)})")  # fmt: skip
     if any(not cell.rater for cell in listed_cells) and not people and not judges:
-        said.append("1 rater")
-    return ", ".join(said)
+        phrases.append("1 rater")
+    return ", ".join(phrases)
 
 
 def _as_grid(
-    grid: dict[str, _Split], known: KnownNames, *, criterion_first: bool
+    grid: dict[str, _Split], names: KnownNames, *, criterion_first: bool
 ) -> dict[str, CellColumn]:
     return {
-        name: _rated_by(split.right, split.left, known)
+        name: _rated_by(split.right, split.left, names)
         if criterion_first
-        else _rated_by(split.left, split.right, known)
+        else _rated_by(split.left, split.right, names)
         for name, split in grid.items()
     }
 
 
-def _rated_by(rater: str, criterion: str, known: KnownNames) -> CellColumn:
+def _rated_by(rater: str, criterion: str, names: KnownNames) -> CellColumn:
     rater, criterion = without_noise(rater), without_noise(criterion) if criterion else ""
-    return CellColumn(criterion, rater, by_judge=known.kind_of(rater) == NameKind.JUDGE)
+    return CellColumn(criterion, rater, by_judge=names.kind_of(rater) == NameKind.JUDGE)
 
 
 def _cells(found: RatingColumns) -> Iterator[CellColumn]:

@@ -267,12 +267,12 @@ def _table_rows(
         rater_columns = ()
     missing = [column for column in rater_columns or _wanted(header) if column not in header]
     if missing:
-        found = ", ".join(table.header[:12])
+        columns = ", ".join(table.header[:12])
         errors.add(
             file.name,
             table.header_line,
             ", ".join(missing),
-            f"missing in the header ({found}); {EXPECTED}",
+            f"missing in the header ({columns}); {EXPECTED}",
         )
     elif rater_columns and rater:
         read = score_reader(header, rater, file.name, errors)
@@ -310,8 +310,8 @@ def _note_unread_of_table(
 def _wanted(header: tuple[str, ...]) -> tuple[str, ...]:
     """The columns that a table without a rater's column needs; none if they have another tool's
     names."""
-    known = conventional(dict.fromkeys(header, "x"), system="x")
-    if "source" in known and "output" in known:
+    columns = conventional(dict.fromkeys(header, "x"), system="x")
+    if "source" in columns and "output" in columns:
         return ()
     return ("doc_id", "system_id") if is_wide(header) else OUTPUT_COLUMNS
 

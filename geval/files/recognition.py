@@ -102,8 +102,8 @@ class _Reading:
             if target == "ratings" and name not in taken and name not in numbers:
                 self._set(name, "metadata")
         has_rater = bool(self._column("annotator") or self._rater_by_name())
-        known = [n for n in numbers if self.known.kind_of(n) != NameKind.UNKNOWN]
-        if not numbers or self._looks_like_a_key(numbers, known):
+        names = [n for n in numbers if self.known.kind_of(n) != NameKind.UNKNOWN]
+        if not numbers or self._looks_like_a_key(numbers, names):
             return
         read = read_rating_columns(
             numbers,
@@ -263,11 +263,11 @@ class _Reading:
             return
         for name in self._free_names():
             outputs = list(zip(self._output_keys(), self.contents[name].values, strict=True))
-            known = sum(
+            count = sum(
                 self.known.kind_of(value) in (NameKind.PERSON, NameKind.JUDGE)
                 for value in set(self.contents[name].values)
             )
-            if "" not in self.contents[name].values and known and len(set(outputs)) == len(outputs):
+            if "" not in self.contents[name].values and count and len(set(outputs)) == len(outputs):
                 self._set(name, "annotator")
                 return
 
@@ -359,9 +359,9 @@ class _Reading:
         )
 
     def _cells_without_rater(self) -> dict[str, CellColumn]:
-        found = {name: cell_column(name, target) for name, target in self.guess.items()}
+        cells = {name: cell_column(name, target) for name, target in self.guess.items()}
         return {
-            name: cell for name, cell in found.items()
+            name: cell for name, cell in cells.items()
             if cell and not cell.rater and not cell.by_judge
         }  # fmt: skip
 

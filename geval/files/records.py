@@ -207,8 +207,8 @@ def _line_records(
             errors.add(
                 name, number, "", f"expected an object with {expected}, found {kind(record)}"
             )
-        elif said := too_many_fields(record):
-            errors.add(name, number, "", said)
+        elif problem := too_many_fields(record):
+            errors.add(name, number, "", problem)
         else:
             yield number, record
 
@@ -231,8 +231,8 @@ def _list_records(text: str, name: str, errors: FileErrors) -> Iterator[tuple[in
     for number, record in enumerate(records or (), start=1):
         if not isinstance(record, dict):
             errors.add(name, number, "", f"expected an object, found {kind(record)}")
-        elif said := too_many_fields(record):
-            errors.add(name, number, "", said)
+        elif problem := too_many_fields(record):
+            errors.add(name, number, "", problem)
         else:
             yield number, record
 

@@ -24,8 +24,8 @@ class RequestsBeside:
         if not is_result(record):
             return record
         name = record["custom_id"]
-        found = self._by_name.get(name) if isinstance(name, str) else None
-        return record if found is None else {**record, REQUEST: found}
+        request = self._by_name.get(name) if isinstance(name, str) else None
+        return record if request is None else {**record, REQUEST: request}
 
     @cached_property
     def _by_name(self) -> dict[str, Mapping[str, Any]]:

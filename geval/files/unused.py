@@ -25,8 +25,8 @@ class Unused:
             self.add(file, column, rows)
 
     def drain(self) -> dict[tuple[str, str], int]:
-        found, self.rows = self.rows, {}
-        return found
+        rows, self.rows = self.rows, {}
+        return rows
 
 
 class WatchedRecord(Mapping[str, Any]):

@@ -85,8 +85,8 @@ def likely_addresses(base_url: str) -> list[str]:
     for ending in ("/chat/completions", "/completions", "/responses", "/models", "/chat"):
         path = path.removesuffix(ending)
     paths = dict.fromkeys([path, f"{path}/v1", "/v1", "/api/v1", "/openai/v1"])
-    found = [str(url.origin().with_path(one)).rstrip("/") for one in paths if one.strip("/")]
-    return [one for one in found if one != base_url.rstrip("/")]
+    addresses = [str(url.origin().with_path(one)).rstrip("/") for one in paths if one.strip("/")]
+    return [one for one in addresses if one != base_url.rstrip("/")]
 
 
 def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:

@@ -99,10 +99,10 @@ def presets_for(
     """
     names = {name.strip().lower() for name in (*scales, *among)}
     tasks = dict.fromkeys(preset.task for preset in presets())
-    known = {
+    by_name = {
         task: names & {preset.name for preset in presets() if preset.task == task} for task in tasks
     }
-    by_fit = sorted(tasks, key=lambda task: -len(known[task]))
+    by_fit = sorted(tasks, key=lambda task: -len(by_name[task]))
     found = {}
     for name, scale in scales.items():
         fitting = [

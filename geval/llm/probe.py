@@ -86,9 +86,9 @@ class Findings:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """Stored findings; what earlier versions did not look at is as if everything were taken."""
-        known = {entry.name for entry in fields(cls)}
+        names = {entry.name for entry in fields(cls)}
         given = {
-            name: value for name, value in stored.items() if name in known and value is not None
+            name: value for name, value in stored.items() if name in names and value is not None
         }
         if stored.get("several_choices") is False:
             given["most_choices"] = 1

@@ -106,9 +106,9 @@ class RecentCalls:
         """The rate that the server allows, and whether it said so: what it says counts unless calls
         are refused at a much lower rate than that."""
         now_rate = self.rate()
-        said = [rate for rate in hints if rate <= OTHERS * now_rate]
-        if said:
-            return min(said), True
+        rates = [rate for rate in hints if rate <= OTHERS * now_rate]
+        if rates:
+            return min(rates), True
         if next_in and 1 / next_in <= OTHERS * now_rate:
             return 1 / next_in, any(1 / ALIKE <= rate * next_in <= ALIKE for rate in hints)
         return now_rate * max(LEAST_SHARE, 1 - self._share()), False

@@ -281,8 +281,8 @@ def _of_one_rater(evidence: Evidence, share: float) -> str:
 def _behind(evidence: Evidence) -> str:
     """How far the judge may be behind a rater, and whether length does as well."""
     low = evidence.behind_low
-    said = "" if low is None else f"; at most {two_decimals(max(0.0, -low))} behind"
-    return said + ("; length alone ranks as well" if evidence.is_no_better_than_length else "")
+    sentence = "" if low is None else f"; at most {two_decimals(max(0.0, -low))} behind"
+    return sentence + ("; length alone ranks as well" if evidence.is_no_better_than_length else "")
 
 
 def _hints(criterion: CriterionResult, best: JudgeResult, evidence: Evidence) -> tuple[str, ...]:

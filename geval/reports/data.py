@@ -108,8 +108,8 @@ class ReportData:
                 they count; None where values are of all outputs.
         """
         outputs = self.outputs if rated_on is None else self.outputs_on(rated_on)
-        outputs, (known,) = complete(outputs, values)
-        return outputs.means_by_system(known)
+        outputs, (complete_values,) = complete(outputs, values)
+        return outputs.means_by_system(complete_values)
 
     def selected(self, options: ReportOptions) -> "ReportData":
         """The part of it that options ask for, with the human score that they name; annotators left

@@ -53,11 +53,11 @@ def documents_behind(data: ReportData, criterion: int, judge: int) -> DocumentsB
     begin = np.cumsum(count) - count
     order = np.argsort(-np.nan_to_num(distance, nan=-1), kind="stable")
     behind = int((count > 0).sum())
-    found = []
+    documents = []
     for row in order[: min(behind, MOST_SHOWN)]:
         mine = slice(begin[row], begin[row] + count[row])
         worst = begin[row] + int(np.argmax(gaps[mine]))
-        found.append(
+        documents.append(
             DocumentGap(
                 pk=int(data.document_ids[row]),
                 doc_id=data.doc_ids[row],
@@ -70,4 +70,4 @@ def documents_behind(data: ReportData, criterion: int, judge: int) -> DocumentsB
                 judge=float(score[worst]),
             )
         )
-    return DocumentsBehind(tuple(found), behind)
+    return DocumentsBehind(tuple(documents), behind)

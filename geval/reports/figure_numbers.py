@@ -157,10 +157,10 @@ def _rounded(values: FloatArray) -> FloatArray:
 
 
 def _calibration(subject: Subject, scores: FloatArray) -> tuple[Calibrated, ...]:
-    found = reliability_intervals(subject.outputs, scores, subject.human)
+    reliability = reliability_intervals(subject.outputs, scores, subject.human)
     return tuple(
         Calibrated(one.score, one.rating, interval.low, interval.high, one.outputs)
-        for one, interval in found
+        for one, interval in reliability
     )
 
 

@@ -234,10 +234,10 @@ def documents(subject: Subject) -> Figure:
     rows: list[tuple[str, ...]] = []
     for index, judge in enumerate(subject.result.judges):
         values = judge.correlations.by_document["spearman"]
-        known = values[~np.isnan(values)]
+        defined = values[~np.isnan(values)]
         traces.append(
             {
-                "type": "box", "name": judge.named, **box_of(known), "boxmean": True,
+                "type": "box", "name": judge.named, **box_of(defined), "boxmean": True,
                 "marker": {"color": colour(index)},
             }
         )  # fmt: skip
@@ -358,11 +358,11 @@ def scores(subject: Subject) -> Figure:
     traces: list[dict[str, Any]] = []
     rows: list[tuple[str, ...]] = []
     for name, (token, given) in subject.sides_on_scale.items():
-        known = given[~np.isnan(given)]
+        defined = given[~np.isnan(given)]
         weight = subject.data.humans[subject.criterion.pk].weight if name == PEOPLE else None
         own = None if weight is None else weight[~np.isnan(given)]
-        counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges, weights=own)
-        total = len(known) if own is None else own.sum()
+        counts, _ = np.histogram(np.clip(defined, edges[0], edges[-1]), bins=edges, weights=own)
+        total = len(defined) if own is None else own.sum()
         shares = (counts / max(1, total)).round(4).tolist()
         traces.append(
             {"type": "bar", "name": name, "x": names, "y": shares, "marker": {"color": token}}

@@ -144,10 +144,10 @@ def _groups(
     rest = outputs.documents_with() & ~with_large
     ids = data.document_ids
     read = documents_read(ids[with_large], ids[rest])
-    known = np.isin(ids, read)[outputs.document]
+    were_read = np.isin(ids, read)[outputs.document]
     for word, having in topic_words(read.tolist()).items():
         has = np.isin(ids, np.fromiter(having, dtype=np.int64))
-        yield Group("word", word, has[outputs.document], known)
+        yield Group("word", word, has[outputs.document], were_read)
 
 
 def _pattern(one: Cluster, data: ReportData, gaps: Gaps) -> Pattern:

@@ -100,7 +100,7 @@ def is_elsewhere(scores: FloatArray, scale: Scale) -> bool:
 
 def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
     """The judges that scored rated outputs, the one that ranks them most like people first."""
-    found: Mapping[int, float] = {
+    rhos: Mapping[int, float] = {
         judge: float(
             np.nan_to_num(
                 remembered(mean_by_document, data.units_on(on), data.humans[on].mean, scores),
@@ -110,4 +110,4 @@ def judges_on(data: ReportData, criterion: int) -> tuple[int, ...]:
         for (on, judge), scores in data.judges.items()
         if on == criterion and not np.isnan(scores + data.humans[on].mean).all()
     }
-    return tuple(sorted(found, key=lambda judge: (-found[judge], judge)))
+    return tuple(sorted(rhos, key=lambda judge: (-rhos[judge], judge)))

@@ -73,13 +73,13 @@ class HumanScores:
             decided=None if self.decided is None else self.decided[outputs],
         )
 
-    def scored(self, found: Consensus) -> "HumanScores":
+    def scored(self, consensus: Consensus) -> "HumanScores":
         """With another human score of each output. Outputs without a mean, which campaigns took
         from the top of a list, stay without a score."""
         rated = ~np.isnan(self.mean)
-        mean = np.where(rated, found.values, np.nan)
+        mean = np.where(rated, consensus.values, np.nan)
         unscored = int(np.count_nonzero(rated & np.isnan(mean)))
-        return replace(self, mean=mean, reason=found.reason, unscored=unscored)
+        return replace(self, mean=mean, reason=consensus.reason, unscored=unscored)
 
     def adjudicated(self) -> Consensus:
         """What adjudicators decided, and the mean of ratings where they decided nothing."""

@@ -143,16 +143,16 @@ def leaderboard(
         verdicts: what judges that compare outputs chose, by their ids.
     """
     names = dict(zip(data.system_ids.tolist(), data.system_names, strict=True))
-    known = compared_pairs
+    pairs = compared_pairs
     place = {system: index for index, system in enumerate(names)}
     size = len(place)
-    said: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    question, questions = _questions(data, known)
+    answers_of_pairs: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    question, questions = _questions(data, pairs)
     documents = LeftOut.each(questions)
     wins, ties = np.zeros((2, documents.groups, size, size))
     left, sided = np.zeros((2, questions))
-    for row, at in zip(known, question, strict=True):
-        said[row.pair].append(row.value)
+    for row, at in zip(pairs, question, strict=True):
+        answers_of_pairs[row.pair].append(row.value)
         sides = (place[row.first], place[row.second])
         first, second = sides if row.value >= 0 else sides[::-1]
         group = documents.group[at]
@@ -171,27 +171,27 @@ def leaderboard(
     scored = {pk for _criterion, pk in data.judges}
     strengths = zip(data.system_ids[compared].tolist(), fitted.strengths.tolist(), strict=True)
     return Leaderboard(
-        comparisons=len(known),
+        comparisons=len(pairs),
         standings=_standings(data, compared, fitted, intervals, every_win, every_tie),
         tie=fitted.tie if fitted.connected else None,
         left_share=float(left.sum() / sided.sum()) if sided.any() else None,
         left_interval=share_interval(left[sided > 0], sided[sided > 0]),
         judges=tuple(
-            _on_pairs(data, judge, criterion_id, known)
+            _on_pairs(data, judge, criterion_id, pairs)
             for judge in judges
             if judge.pk in scored and judge.pk not in verdicts and not judge.compares_pairs
         ),
         pairwise=pairwise_judges(
             judges,
             verdicts,
-            preferred=said,
+            preferred=answers_of_pairs,
             strengths=dict(strengths) if fitted.connected else {},
             names=names,
         ),
-        agreement=_agreement(data, judges, criterion_id, known, question, verdicts),
+        agreement=_agreement(data, judges, criterion_id, pairs, question, verdicts),
         reason=(
             ""
-            if fitted.connected or not known
+            if fitted.connected or not pairs
             else (
                 "some systems have won or lost all comparisons (ties apart), or were never "
                 "compared, not even indirectly; more comparisons are needed"
@@ -252,7 +252,7 @@ def _standings(
     wins: np.ndarray,
     ties: np.ndarray,
 ) -> tuple[Standing, ...]:
-    found = [
+    strengths = [
         Standing(
             system=data.system_names[column],
             strength=float(fitted.strengths[index]),
@@ -266,7 +266,7 @@ def _standings(
     # Without a fit, by wins less losses.
     return tuple(
         sorted(
-            found,
+            strengths,
             key=lambda one: one.losses - one.wins if np.isnan(one.strength) else -one.strength,
         )
     )
@@ -290,8 +290,8 @@ def _gaps(
         data.outputs.at(document, positions(np.array(systems), data.system_ids))
         for systems in zip(*((row.first, row.second) for row in rows), strict=True)
     )
-    known = (first >= 0) & (second >= 0)
-    differences = np.where(known, scores[first] - scores[second], np.nan)
+    are_compared = (first >= 0) & (second >= 0)
+    differences = np.where(are_compared, scores[first] - scores[second], np.nan)
     gaps = {row.pair: float(gap) for row, gap in zip(rows, differences, strict=True)}
     return {pair: gap for pair, gap in gaps.items() if not np.isnan(gap)}
 

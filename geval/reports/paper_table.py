@@ -138,16 +138,16 @@ def _nulls(report: Report) -> tuple[OtherRow, ...]:
     """A row for each judge that reads nothing."""
     rows = []
     for name in NULL_NAMES:
-        found = [
+        nulls = [
             next((null for null in criterion.nulls if null.name == name), None)
             for criterion in report.criteria
         ]
-        if any(found):
+        if any(nulls):
             cells = tuple(
                 (shown(null.correlation), in_brackets(null.interval), _passes(null))
                 if null
                 else ("–", "", "")
-                for null in found
+                for null in nulls
             )
             rows.append(OtherRow(TITLES[name], cells))
     return tuple(rows)

@@ -74,8 +74,8 @@ class Planned:
     @property
     def money(self) -> Decimal | None:
         """Both, as far as they are known."""
-        known = [one for one in (self.people_money, self.judge_money) if one is not None]
-        return sum(known, Decimal(0)) if known else None
+        amounts = [one for one in (self.people_money, self.judge_money) if one is not None]
+        return sum(amounts, Decimal(0)) if amounts else None
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class Plan:
     @property
     def cheapest(self) -> float | None:
         """The number of raters with which the fewest ratings do."""
-        known = [row for row in self.rows if row.ratings is not None]
-        return min(known, key=lambda row: row.ratings or 0).raters if known else None
+        rows = [row for row in self.rows if row.ratings is not None]
+        return min(rows, key=lambda row: row.ratings or 0).raters if rows else None
 
     @property
     def has_enough(self) -> bool:

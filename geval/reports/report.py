@@ -168,8 +168,8 @@ class CriterionResult:
     def best(self) -> "JudgeResult | None":
         """Of the judges that are ranked, the one that agrees best with people in this view (at
         summary level on the same documents, ties counted); None where none has a correlation."""
-        known = [one for one in self.ranked if one.shown(self.options).value is not None]
-        return max(known, key=self.compared_by) if known else None
+        judges = [one for one in self.ranked if one.shown(self.options).value is not None]
+        return max(judges, key=self.compared_by) if judges else None
 
     def compared_by(self, result: "JudgeResult") -> float:
         """What judges are ordered by in this view: at summary level their means on the same
@@ -189,9 +189,12 @@ class CriterionResult:
         """Whether a judge is compared with others: it has rated documents enough for an interval,
         and scores for at least half as many rated outputs as any judge. One that scored a few easy
         documents is not the best."""
-        found = result.correlations
+        correlations = result.correlations
         most = self._most_outputs
-        return found.documents >= INTERVAL_DOCUMENTS and found.pairs >= RANKED_SHARE * most
+        return (
+            correlations.documents >= INTERVAL_DOCUMENTS
+            and correlations.pairs >= RANKED_SHARE * most
+        )
 
     @cached_property
     def _most_outputs(self) -> int:
@@ -315,8 +318,8 @@ class Best:
 
 
 def _highest(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return max(known) if len(known) > 1 else None
+    defined = [value for value in values if value is not None]
+    return max(defined) if len(defined) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -421,8 +424,8 @@ class Report:
             coefficient, level: the view's, if they are not given.
         """
         values = self.values(judge, coefficient or self.options.coefficient, level)
-        known = [value for value in values if value is not None]
-        return float(np.mean(known)) if known and len(known) == len(values) else None
+        defined = [value for value in values if value is not None]
+        return float(np.mean(defined)) if defined and len(defined) == len(values) else None
 
     def best(self, coefficient: Coefficient) -> Best:
         """The highest value of each column of the paper's table; None where fewer than two ranked
@@ -661,8 +664,8 @@ def _ceiling(
     """What one rater reaches in a view; it has an interval at summary level."""
     coefficient, level = options.coefficient, options.level
     if level == "summary":
-        found = agreement.ceilings[coefficient]
-        return found.estimate, found.interval
+        ceiling = agreement.ceilings[coefficient]
+        return ceiling.estimate, ceiling.interval
     estimate = remembered(rater_at, outputs, ratings, coefficient, level)
     return estimate, no_interval("one rater has an interval at summary level only")
 
@@ -676,8 +679,8 @@ def _compared(
 ) -> Significance:
     """All pairs of judges; only those whose scores have changed are tested again."""
     coefficient, over = options.coefficient, options.over
-    found = {name: (scores, correlations[name]) for name, scores in judges.items()}
-    means = own_means(outputs, human, found, coefficient)
+    judged = {name: (scores, correlations[name]) for name, scores in judges.items()}
+    means = own_means(outputs, human, judged, coefficient)
     pairs = list(itertools.combinations(rank_judges(means), 2))
     parts = [(outputs, human, judges[a], judges[b], coefficient) for a, b in pairs]
     compared = remembered_each(
@@ -686,7 +689,7 @@ def _compared(
         lambda missing: compare_pairs(
             outputs,
             human,
-            [tuple(found[name] for name in pairs[at]) for at in missing],
+            [tuple(judged[name] for name in pairs[at]) for at in missing],
             coefficient,
             over,
         ),

@@ -59,13 +59,13 @@ def grid_of(pair: Pair) -> Grid:
     points = np.array(scale.points)
     if len(points) > MOST_POINTS:
         points = np.linspace(scale.lowest, scale.highest, MOST_POINTS)
-    found = score_grid(pair.first_on, pair.second_on, points)
+    counts = score_grid(pair.first_on, pair.second_on, points)
     size = len(points)
     step = 82.0 / size
     places = [f"{14 + step * (at + 0.5):.2f}%" for at in range(size)]
     heights = [f"{88 - step * (at + 0.5):.2f}%" for at in range(size)]
     names = tuple(short(round(float(point), 2)) for point in points)
-    total, most = int(found.counts.sum()), int(found.counts.max())
+    total, most = int(counts.counts.sum()), int(counts.counts.max())
     bubbles = tuple(
         Bubble(
             places[column],
@@ -75,17 +75,17 @@ def grid_of(pair: Pair) -> Grid:
             count >= 0.05 * total,
         )
         for row, column in itertools.product(range(size), repeat=2)
-        if (count := int(found.counts[row, column]))
+        if (count := int(counts.counts[row, column]))
     )
     shown = range(size) if size <= 7 else range(0, size, 2)
     return Grid(
         pair.criterion.name,
-        found.same,
+        counts.same,
         tuple((names[at], places[at], heights[at]) for at in shown),
         bubbles,
         names,
         tuple(
-            (names[row], tuple(int(n) for n in found.counts[row])) for row in reversed(range(size))
+            (names[row], tuple(int(n) for n in counts.counts[row])) for row in reversed(range(size))
         ),
     )
 

@@ -28,8 +28,8 @@ class Sampled:
         rated = ~np.isnan(mean)
         if not rated.any():
             return None
-        known = np.where(rated & (self.probability > 0), self.probability, 1.0)
-        weight = np.where(rated, 1 / known, 0.0)
+        probability = np.where(rated & (self.probability > 0), self.probability, 1.0)
+        weight = np.where(rated, 1 / probability, 0.0)
         own = weight[rated]
         return weight if np.ptp(own) > EQUAL * own.max() else None
 

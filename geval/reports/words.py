@@ -50,12 +50,12 @@ def in_a_sentence(result: CriterionResult) -> str:
             f"no judge ranks {ranked} as people do; the highest correlation is {best.judge}'s"
             f" ({value})."
         )
-    said = f"{best.judge} agrees with people on how to rank {ranked} ({value})"
+    sentence = f"{best.judge} agrees with people on how to rank {ranked} ({value})"
     if share is not None:
-        said += f", {share:.0%} of what one rater reaches ({shown(result.ceiling)})"
+        sentence += f", {share:.0%} of what one rater reaches ({shown(result.ceiling)})"
     if evidence.missing:
-        return f"{said}, but {evidence.missing}."
-    return f"{said}{_by_the_test(result, best)}."
+        return f"{sentence}, but {evidence.missing}."
+    return f"{sentence}{_by_the_test(result, best)}."
 
 
 def _by_the_test(result: CriterionResult, best: JudgeResult) -> str:
@@ -182,8 +182,8 @@ def reading(result: CriterionResult) -> str:
     best = result.best
     if best is None:
         return _without_a_best(result)
-    said = _reading(result, best)
-    return f"{said} {best.seen.sentence}" if best.seen else said
+    sentence = _reading(result, best)
+    return f"{sentence} {best.seen.sentence}" if best.seen else sentence
 
 
 def _reading(result: CriterionResult, best: JudgeResult) -> str:

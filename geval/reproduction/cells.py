@@ -88,5 +88,5 @@ def pooled(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> fl
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if len(known) == len(values) else None
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if len(defined) == len(values) else None

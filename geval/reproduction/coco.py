@@ -15,11 +15,14 @@ TINY, SMALL = 1e-15, 1e-9
 
 def rouge_l(output: str, reference: str) -> float:
     """(1 + b^2) P R / (R + b^2 P) over the longest common subsequence, with b = 1.2."""
-    found = _rouge().score(reference, output)["rougeL"]
-    if not found.precision or not found.recall:
+    overlap = _rouge().score(reference, output)["rougeL"]
+    if not overlap.precision or not overlap.recall:
         return 0.0
     return float(
-        (1 + BETA**2) * found.precision * found.recall / (found.recall + BETA**2 * found.precision)
+        (1 + BETA**2)
+        * overlap.precision
+        * overlap.recall
+        / (overlap.recall + BETA**2 * overlap.precision)
     )
 
 

@@ -107,10 +107,10 @@ def sampled(
             if isinstance(outcome, Scored):
                 at = documents[item["doc_id"]], systems[item["system_id"]]
                 human[at], judge[at] = item["scores"][name], outcome.value
-        found = of_tables(human, judge).estimates
+        estimates = of_tables(human, judge).estimates
         note = "" if read else OUR_READING
         for column, value in (
-            ("r", found["pearson"]["dataset"].value),
-            ("tau", found["kendall"]["summary"].value),
+            ("r", estimates["pearson"]["dataset"].value),
+            ("tau", estimates["kendall"]["summary"].value),
         ):
             yield Cell(row, f"{name} {column}", next(figures), value, note, other=read is None)

@@ -33,13 +33,13 @@ def sentences(text: str) -> list[str]:
 
 def support(output: str, source: str) -> float:
     """How much of the output is in the source: shares of words, word pairs, numbers and names."""
-    said = content_words(output)
-    if not said:
+    words = content_words(output)
+    if not words:
         return 0.0
     there = set(content_words(source))
     pairs_there = set(pairwise(content_words(source)))
-    word_share = sum(word in there for word in said) / len(said)
-    pairs = list(pairwise(said))
+    word_share = sum(word in there for word in words) / len(words)
+    pairs = list(pairwise(words))
     pair_share = sum(pair in pairs_there for pair in pairs) / len(pairs) if pairs else word_share
     names = _names_and_numbers(output)
     name_share = sum(name in source for name in names) / len(names) if names else 1.0
@@ -66,14 +66,14 @@ def coverage(output: str, source: str) -> float:
 def well_formed(output: str) -> float:
     """Whether sentences are well formed: initial capital, final stop, sensible length, no
     repetition."""
-    found = sentences(output)
-    if not found:
+    split = sentences(output)
+    if not split:
         return 0.0
     capital = sum(
-        sentence.lstrip("\"'“‘(")[:1].isupper() or sentence[:1].isdigit() for sentence in found
-    ) / len(found)
-    stopped = sum(sentence.rstrip("\"'”’)")[-1:] in ".!?" for sentence in found) / len(found)
-    lengths = [len(words(sentence)) for sentence in found]
+        sentence.lstrip("\"'“‘(")[:1].isupper() or sentence[:1].isdigit() for sentence in split
+    ) / len(split)
+    stopped = sum(sentence.rstrip("\"'”’)")[-1:] in ".!?" for sentence in split) / len(split)
+    lengths = [len(words(sentence)) for sentence in split]
     sensible = sum(4 <= length <= 38 for length in lengths) / len(lengths)
     all_words = words(output)
     glue = sum(word in _COMMON for word in all_words) / max(1, len(all_words))
@@ -85,11 +85,11 @@ def well_formed(output: str) -> float:
 
 def connected(output: str) -> float:
     """Whether sentences are connected: neighbours share words or are linked, without repetition."""
-    found = sentences(output)
-    if len(found) < 2:
+    split = sentences(output)
+    if len(split) < 2:
         return 0.55 * well_formed(output) + 0.15
     links = 0.0
-    for before, after in pairwise(found):
+    for before, after in pairwise(split):
         shared = set(content_words(before)) & set(content_words(after))
         opener = words(after)[:2]
         linked = any(
@@ -112,7 +112,7 @@ def connected(output: str) -> float:
         )
         links += min(1.0, 0.35 * len(shared) + 0.5 * linked + 0.15)
     return _unit(
-        0.65 * links / (len(found) - 1) + 0.4 * well_formed(output) - 1.5 * repetition(output)
+        0.65 * links / (len(split) - 1) + 0.4 * well_formed(output) - 1.5 * repetition(output)
     )
 
 

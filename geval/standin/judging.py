@@ -198,11 +198,11 @@ def quality(reading: Reading) -> float:
 
     Criteria that are not known by name are weighed by what their words name (wording.py).
     """
-    known = reading.criterion in _MIXES
+    has_own_mix = reading.criterion in _MIXES
     chance = seeded(reading.criterion, reading.output, reading.source).gauss(
-        0, NOISE if known else noise_of(reading.wording)
+        0, NOISE if has_own_mix else noise_of(reading.wording)
     )
-    named = [] if known else named_in(reading.wording)
+    named = [] if has_own_mix else named_in(reading.wording)
     if named:
         return min(1.0, max(0.0, mean_of(named, reading.output, reading.source) + chance))
     mix = _MIXES.get(reading.criterion, ((features.well_formed, 0.5), (features.support, 0.5)))

@@ -226,8 +226,8 @@ def _rate(
 ) -> tuple[str, dict[str, float]]:
     source = seeded(reading.criterion, reading.source, reading.output, index, call)
     luck = source.uniform(-1, 1) if leaning else 0.0
-    found = distribution(reading, leaning=leaning, luck=luck)
-    points = {str(point): probability for point, probability in found.items()}
+    shares = distribution(reading, leaning=leaning, luck=luck)
+    points = {str(point): probability for point, probability in shares.items()}
     return _drawn(points, temperature=temperature, source=source), points
 
 

@@ -310,8 +310,8 @@ class StandIn:
         if dice() < switches.hang_rate:
             await asyncio.sleep(3600)
         if self.limits.is_out_of_quota():
-            said = "You exceeded your current quota, please check your plan and billing details."
-            return _error(429, said, "insufficient_quota")
+            message = "You exceeded your current quota, please check your plan and billing details."
+            return _error(429, message, "insufficient_quota")
         if not self.limits.passes():
             return _error(
                 429,
@@ -359,8 +359,8 @@ class StandIn:
         if not self.switches.only_max_completion_tokens:
             return None
         if "max_tokens" in body:
-            said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-            return _error(400, said, "unsupported_parameter")
+            message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+            return _error(400, message, "unsupported_parameter")
         if body.get("temperature") not in (None, 1):
             return _error(
                 400, "Unsupported value: 'temperature' is 1 with this model.", "unsupported_value"

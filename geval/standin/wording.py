@@ -74,8 +74,8 @@ def noise_of(wording: str) -> float:
 def wording_in(prompt: str) -> str:
     """What comes after the task introduction in a judging prompt, up to the texts."""
     match = _BEFORE_TEXTS.search(prompt)
-    said = prompt[match.end() :] if match else prompt
-    return said.split(EXAMPLES_HEADING)[0]
+    text = prompt[match.end() :] if match else prompt
+    return text.split(EXAMPLES_HEADING)[0]
 
 
 def shift_by(examples: list[float], lowest: float, highest: float) -> float:
@@ -90,7 +90,7 @@ def shift_by(examples: list[float], lowest: float, highest: float) -> float:
 def ratings_of_examples(prompt: str) -> list[float]:
     """The ratings of a prompt's examples."""
     shown = prompt.rsplit(EXAMPLES_HEADING, maxsplit=1)[-1] if EXAMPLES_HEADING in prompt else ""
-    return [float(found) for found in _EXAMPLE.findall(shown)]
+    return [float(rating) for rating in _EXAMPLE.findall(shown)]
 
 
 def mean_of(names: list[str], output: str, source: str) -> float:

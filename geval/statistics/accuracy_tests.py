@@ -117,10 +117,10 @@ def _whole(
     outputs, sides = complete(outputs, human, first, second)
     if outputs.systems < 2:
         return "fewer than two systems"
-    found = whole_documents(outputs)
-    if found is None:
+    whole = whole_documents(outputs)
+    if whole is None:
         return "no document has a rating and both scores for every system"
-    members, weight = found
+    members, weight = whole
     own = None if weight is None else (weight / weight.mean())[:, None]
     return _Whole(tuple(side[members] for side in sides), own)
 
@@ -172,9 +172,9 @@ def tie_calibrated_test(
             (orderings, pairs), pairs by document. Or else they are drawn by `rng`.
     """
     outputs, (human, first, second) = complete(outputs, human, first, second)
-    found = [tie_calibrated_accuracy(outputs, human, side) for side in (first, second)]
-    if found[0].epsilon is None or found[1].epsilon is None:
-        return AccuracyTest(None, None, None, None, reason=found[0].calibrated.reason)
+    accuracies = [tie_calibrated_accuracy(outputs, human, side) for side in (first, second)]
+    if accuracies[0].epsilon is None or accuracies[1].epsilon is None:
+        return AccuracyTest(None, None, None, None, reason=accuracies[0].calibrated.reason)
     one: list[np.ndarray] = []
     other: list[np.ndarray] = []
     weight: list[FloatArray] = []
@@ -182,7 +182,10 @@ def tie_calibrated_test(
     for members in _by_document(outputs):
         a, b = np.triu_indices(len(members), k=1)
         people = np.sign(np.round(human[members[a]] - human[members[b]], DIGITS))
-        for side, calibrated, agree in ((first, found[0], one), (second, found[1], other)):
+        for side, calibrated, agree in (
+            (first, accuracies[0], one),
+            (second, accuracies[1], other),
+        ):
             gap = side[members[a]] - side[members[b]]
             order = np.where(np.abs(gap) <= (calibrated.epsilon or 0.0), 0, np.sign(gap))
             agree.append(order == people)

@@ -159,8 +159,8 @@ def coincidences(outputs: Outputs, ratings: Ratings, documents: LeftOut) -> Coin
             own = code[part.members]
             cell = own[:, :, None] * len(values) + own[:, None, :]
             cell += of_output[part.groups][:, None, None] * len(values) ** 2
-            found, count = np.unique(cell[:, apart], return_counts=True)
-            keys.append(found)
+            pairs_of_values, count = np.unique(cell[:, apart], return_counts=True)
+            keys.append(pairs_of_values)
             weights.append(count / (block.size - 1))
     key, place = np.unique(np.concatenate(keys), return_inverse=True)
     weight = sums(place, np.concatenate(weights), len(key))
@@ -297,10 +297,10 @@ def _behind_in_documents(
     outputs: Outputs, ratings: Ratings, values: FloatArray, coefficient: Coefficient
 ) -> BehindARater:
     order, pairs, within_pairs = _by_rater_and_document(outputs, ratings)
-    known = ~np.isnan(values[order])
-    others = np.where(known, ratings.others[order], np.nan)
+    defined = ~np.isnan(values[order])
+    others = np.where(defined, ratings.others[order], np.nan)
     sides = [
-        coefficients_by_document(within_pairs, np.where(known, side, np.nan), others, coefficient)
+        coefficients_by_document(within_pairs, np.where(defined, side, np.nan), others, coefficient)
         for side in (values[order], ratings.value[order])
     ]
     some = ~np.isnan(sides[0]) | ~np.isnan(sides[1])
@@ -325,7 +325,7 @@ def _behind_at_level(
     coefficient: Coefficient,
     level: Level,
 ) -> BehindARater:
-    known = ~np.isnan(ratings.others) & ~np.isnan(values)
+    defined = ~np.isnan(ratings.others) & ~np.isnan(values)
 
     def behind(kept: np.ndarray) -> float | None:
         sides = [
@@ -339,7 +339,7 @@ def _behind_at_level(
         ]
         return float(np.mean(each)) if each else None
 
-    estimate = behind(known)
+    estimate = behind(defined)
     if estimate is None:
         return BehindARater(None, reason=f"no annotator can be compared with the others at {level}"
                             " level")  # fmt: skip
@@ -350,12 +350,12 @@ def _behind_at_level(
     )
     of_rating = unit[ratings.output]
     counting, least = (
-        len(np.unique(of_rating[known])),
+        len(np.unique(of_rating[defined])),
         INTERVAL_SYSTEMS if by_system else INTERVAL_DOCUMENTS,
     )
     if counting < least:
         return BehindARater(estimate, reason=TOO_FEW.format(least, units.unit))
-    left_out = [behind(known & stay[of_rating]) for stay in units.without_each()]
+    left_out = [behind(defined & stay[of_rating]) for stay in units.without_each()]
     return _behind(
         estimate, np.array([np.nan if one is None else one for one in left_out]), units, counting
     )
@@ -375,9 +375,9 @@ def _at_level(
     Args:
         values: shape (ratings,), what is compared with the mean of the output's other ratings.
     """
-    known = ~np.isnan(ratings.others) & ~np.isnan(values)
-    found = _each_at_level(outputs, ratings, values, known, coefficient, level)
-    each = [one for one in found if one is not None]
+    defined = ~np.isnan(ratings.others) & ~np.isnan(values)
+    values_at_level = _each_at_level(outputs, ratings, values, defined, coefficient, level)
+    each = [one for one in values_at_level if one is not None]
     if not each:
         return Estimate.undefined(f"no annotator can be compared with the others at {level} level")
     return Estimate(float(np.mean(each)))

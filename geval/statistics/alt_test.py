@@ -154,8 +154,8 @@ def p_of_nearer(
         documents: shape (outputs,), which document each belongs to.
     """
     nearer = _to_others(ratings, judge) - _to_others(ratings, other)
-    known = ~np.isnan(nearer)
-    values, document = nearer[known], documents[ratings.output[known]]
+    defined = ~np.isnan(nearer)
+    values, document = nearer[defined], documents[ratings.output[defined]]
     if not len(values):
         return None
     mean = float(values.mean())
@@ -180,10 +180,10 @@ def raters_that_agree(
     Args:
         documents: shape (outputs,), which document each belongs to.
     """
-    known = ~np.isnan(ratings.others)
-    rater, document = ratings.rater[known], documents[ratings.output[known]]
+    defined = ~np.isnan(ratings.others)
+    rater, document = ratings.rater[defined], documents[ratings.output[defined]]
     sides = [
-        _standardised(ranks(side[known]), rater, ratings.raters)
+        _standardised(ranks(side[defined]), rater, ratings.raters)
         for side in (ratings.value, ratings.others)
     ]
     count = np.bincount(rater, minlength=ratings.raters)
@@ -281,15 +281,15 @@ def _nearness(ratings: Ratings, judge: FloatArray) -> tuple[FloatArray, FloatArr
 def _to_others(ratings: Ratings, judge: FloatArray) -> FloatArray:
     """Of each rating the negative root mean squared distance of the judge's score of the same
     output to the output's other ratings; shape (ratings,), NaN where one of them is missing."""
-    found = np.full(len(ratings), np.nan)
+    agreement = np.full(len(ratings), np.nan)
     for block in ratings.blocks:
         if block.size < 2:
             continue
         for part in block.parts():
             given = ratings.value[part.members]
             of_judge = (given - judge[part.groups][:, None]) ** 2
-            found[part.members] = -np.sqrt(_sums_of_others(of_judge) / (block.size - 1))
-    return found
+            agreement[part.members] = -np.sqrt(_sums_of_others(of_judge) / (block.size - 1))
+    return agreement
 
 
 def _sums_of_others(rows: FloatArray) -> FloatArray:
@@ -306,12 +306,12 @@ def _sums_of_others(rows: FloatArray) -> FloatArray:
 def _between_people(ratings: Ratings) -> FloatArray:
     """Of each rating the negative root mean squared distance to the output's other ratings, which
     is the same whatever judge is compared; shape (ratings,), NaN where there are none."""
-    found = np.full(len(ratings), np.nan)
+    agreement = np.full(len(ratings), np.nan)
     for block in ratings.blocks:
         if block.size < 2:
             continue
         for part in block.parts():
             given = ratings.value[part.members]
             apart = (given[:, :, None] - given[:, None, :]) ** 2
-            found[part.members] = -np.sqrt(apart.sum(axis=2) / (block.size - 1))
-    return found
+            agreement[part.members] = -np.sqrt(apart.sum(axis=2) / (block.size - 1))
+    return agreement

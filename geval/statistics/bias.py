@@ -85,8 +85,8 @@ def family_of(name: str) -> str:
     """The family of models in a name, such as "gpt" for gpt-4o and ChatGPT; empty if there is none.
     Whole words count: a dolphin is no phi."""
     words = re.findall("[a-z]+", name.lower())
-    found = {word.removeprefix("chat").removeprefix("code") for word in words}
-    return next((family for family in FAMILIES if family in found), "")
+    parts = {word.removeprefix("chat").removeprefix("code") for word in words}
+    return next((family for family in FAMILIES if family in parts), "")
 
 
 @dataclass(frozen=True)
@@ -171,12 +171,12 @@ def family_bias(
     columns = [np.ones(len(human)), human - human.mean(), mine.astype(float)]
     normal = [[_without(outputs, documents, a * b) for b in columns] for a in columns]
     target = [_without(outputs, documents, a * (judge - judge.mean())) for a in columns]
-    found = _solved(np.moveaxis(np.array(normal), 2, 0), np.array(target).T)[:, 2]
-    if np.isnan(found[-1]):
+    coefficients = _solved(np.moveaxis(np.array(normal), 2, 0), np.array(target).T)[:, 2]
+    if np.isnan(coefficients[-1]):
         return FamilyBias.undefined("people's ratings tell the families apart completely")
     counting = documents_counting(outputs)
-    interval = documents.interval(float(found[-1]), found[:-1], counting=counting)
-    return FamilyBias(plain, Estimate(float(found[-1])), interval)
+    interval = documents.interval(float(coefficients[-1]), coefficients[:-1], counting=counting)
+    return FamilyBias(plain, Estimate(float(coefficients[-1])), interval)
 
 
 def _solved(normal: FloatArray, target: FloatArray) -> FloatArray:
@@ -255,13 +255,13 @@ def _pairs(
     Args:
         first, second: masks of shape (outputs,).
     """
-    found = [(np.empty(0, dtype=np.int64),) * 3]
+    parts = [(np.empty(0, dtype=np.int64),) * 3]
     for block in outputs.blocks:
         for part in block.parts():
             mine = first[part.members][:, :, None] & second[part.members][:, None, :]
             row, a, b = np.nonzero(mine)
-            found.append((part.groups[row], part.members[row, a], part.members[row, b]))
-    document, one, other = (np.concatenate(side) for side in zip(*found, strict=True))
+            parts.append((part.groups[row], part.members[row, a], part.members[row, b]))
+    document, one, other = (np.concatenate(side) for side in zip(*parts, strict=True))
     return document, one, other
 
 

@@ -282,7 +282,7 @@ def _bin(
 
 def _mean_interval(outputs: Outputs, human: FloatArray) -> Interval:
     """The interval over documents of the mean rating of some outputs."""
-    found, place = np.unique(outputs.document, return_inverse=True)
+    documents, place = np.unique(outputs.document, return_inverse=True)
     own, of_documents = outputs.weight, outputs.document_weight
     totals = np.bincount(place, human if own is None else human * own)
     counts = np.bincount(place, own)
@@ -291,6 +291,7 @@ def _mean_interval(outputs: Outputs, human: FloatArray) -> Interval:
         left_out = (totals.sum() - totals) / np.where(rest, rest, np.nan)
     mean = float(totals.sum() / counts.sum())
     counting = counting_by(
-        np.ones(len(found), dtype=bool), None if of_documents is None else of_documents[found]
+        np.ones(len(documents), dtype=bool),
+        None if of_documents is None else of_documents[documents],
     )
-    return LeftOut.each(len(found)).interval(mean, left_out, counting=counting)
+    return LeftOut.each(len(documents)).interval(mean, left_out, counting=counting)

@@ -202,13 +202,13 @@ def find_clusters(
     if len(outputs) < GAP_OUTPUTS or large.sum() < GAP_LARGE:
         return ()
     tested = [group_test(outputs, group, large) for group in groups]
-    known = [one for one in (*tested, length_test(outputs, words, large)) if one is not None]
-    if not known:
+    clusters = [one for one in (*tested, length_test(outputs, words, large)) if one is not None]
+    if not clusters:
         return ()
-    adjusted = holm([one.p for one in known])
+    adjusted = holm([one.p for one in clusters])
     found = [
         replace(one, adjusted=p)
-        for one, p in zip(known, adjusted, strict=True)
+        for one, p in zip(clusters, adjusted, strict=True)
         if p <= SIGNIFICANCE
     ]
     return tuple(sorted(found, key=lambda one: one.p))

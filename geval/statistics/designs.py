@@ -51,9 +51,9 @@ class Units:
     def error(self, of_outputs: FloatArray) -> FloatArray:
         """The root of the mean square over a unit's outputs, NaN where none is known; shape
         (units,)."""
-        known = ~np.isnan(of_outputs)
-        total = np.bincount(self.at[known], of_outputs[known] ** 2, self.count)
-        count = np.bincount(self.at[known], minlength=self.count)
+        defined = ~np.isnan(of_outputs)
+        total = np.bincount(self.at[defined], of_outputs[defined] ** 2, self.count)
+        count = np.bincount(self.at[defined], minlength=self.count)
         with np.errstate(invalid="ignore"):
             return np.where(count > 0, np.sqrt(total / count), np.nan)
 
@@ -110,8 +110,8 @@ def active(
     if not len(left):
         return Drawn(outputs.at(np.array([], dtype=np.int64)), outputs)
     of_left = of_units[left]
-    known = of_left[~np.isnan(of_left)]
-    usual = float(known.mean()) if len(known) else 1.0
+    defined = of_left[~np.isnan(of_left)]
+    usual = float(defined.mean()) if len(defined) else 1.0
     filled = np.nan_to_num(of_units, nan=usual)
     count = min(units.size(size), len(left))
     probability = np.empty(units.count)

@@ -11,9 +11,9 @@ _known: dict[int, tuple[weakref.ref[np.ndarray], bytes]] = {}
 
 def digest_of_array(array: np.ndarray) -> bytes:
     """A digest of an array's shape, type and contents, which must not change afterwards."""
-    known = _known.get(id(array))
-    if known is not None and known[0]() is array:
-        return known[1]
+    kept = _known.get(id(array))
+    if kept is not None and kept[0]() is array:
+        return kept[1]
     digest = hashlib.blake2b(repr((array.shape, array.dtype.str)).encode(), digest_size=16)
     digest.update(np.ascontiguousarray(array).data)
     key = id(array)

@@ -86,9 +86,9 @@ def _ranks(frozen: FloatArray, asked: FloatArray) -> tuple[FloatArray, FloatArra
         earlier, now = np.hstack([frozen, asked[:, :at]]), asked[:, at : at + 1]
         there = (~np.isnan(earlier)).sum(axis=1)
         below, same = (earlier < now).sum(axis=1), (earlier == now).sum(axis=1)
-        known = ~np.isnan(now[:, 0]) & (there > 0)
-        low[known, at] = (below / (there + 1))[known]
-        high[known, at] = ((below + same + 1) / (there + 1))[known]
+        answered = ~np.isnan(now[:, 0]) & (there > 0)
+        low[answered, at] = (below / (there + 1))[answered]
+        high[answered, at] = ((below + same + 1) / (there + 1))[answered]
     return low, high
 
 

@@ -84,13 +84,13 @@ def _round(
     how common each class is, up to a factor."""
     classes = labels.classes
     guessed = ((1 - annotators.knows)[:, None] * annotators.habit).reshape(-1)[labels.cell]
-    known = annotators.knows[labels.rater]
+    knowing = annotators.knows[labels.rater]
     logs = np.repeat(np.log(guessed)[:, None], classes, axis=1)
     ratings = np.arange(len(labels.item))
-    logs[ratings, labels.code] = np.log(guessed + known)
+    logs[ratings, labels.code] = np.log(guessed + knowing)
     posterior = normalized(np.log(common) + labels.over_items(logs))
     # Who gave the class has known it in this share of cases.
-    knew = posterior[labels.item, labels.code] * known / (guessed + known)
+    knew = posterior[labels.item, labels.code] * knowing / (guessed + knowing)
     by_rater = sums(labels.rater, knew, labels.raters)
     by_habit = sums(labels.cell, 1 - knew, labels.raters * classes)
     return posterior, _maximized(labels, by_rater, by_habit.reshape(labels.raters, classes))

@@ -46,24 +46,24 @@ def narrowing(
         most: how many steps to take at most; the last is of all documents.
     """
     counts = ~np.isnan(by_document)
-    known, own = by_document[counts], None if weight is None else weight[counts]
-    if len(known) < INTERVAL_DOCUMENTS:
+    values, own = by_document[counts], None if weight is None else weight[counts]
+    if len(values) < INTERVAL_DOCUMENTS:
         return ()
-    at = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(known), most).round().astype(int))
+    at = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(values), most).round().astype(int))
     found = []
-    always = anytime_mean(known, at.tolist(), own, largest=largest)
+    always = anytime_mean(values, at.tolist(), own, largest=largest)
     for count, anytime in zip(at.tolist(), always, strict=True):
-        first, of_first = known[:count], None if own is None else own[:count]
+        first, of_first = values[:count], None if own is None else own[:count]
         interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:
             low, high = within(interval, -1.0, 1.0).ends or interval.ends
             found.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
     # The last says what is known now; without it the others would.
-    return tuple(found) if found and found[-1].documents == len(known) else ()
+    return tuple(found) if found and found[-1].documents == len(values) else ()
 
 
 def anytime_mean(
-    known: FloatArray,
+    values: FloatArray,
     at: Sequence[int],
     weight: FloatArray | None,
     *,
@@ -84,5 +84,5 @@ def anytime_mean(
     if weight is not None and largest is None:
         largest = float(weight.max())
     return confidence_sequence(
-        known, at, lowest=-most, highest=most, weight=weight, largest=largest or 1.0
+        values, at, lowest=-most, highest=most, weight=weight, largest=largest or 1.0
     )

@@ -52,12 +52,12 @@ def for_width(values: FloatArray, width: float) -> Needed:
     Args:
         values: shape (documents,), NaN where a document does not count.
     """
-    known = values[~np.isnan(values)]
-    if reason := _why_not(known):
+    defined = values[~np.isnan(values)]
+    if reason := _why_not(defined):
         return Needed(None, None, reason)
-    half = t_quantile(len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known))
+    half = t_quantile(len(defined) - 1) * defined.std(ddof=1) / np.sqrt(len(defined))
     likely, promised = (
-        documents_for(float(half), documents=len(known), goal=width, assurance=assurance)
+        documents_for(float(half), documents=len(defined), goal=width, assurance=assurance)
         for assurance in (None, PROMISE)
     )
     return _needed(likely, promised)
@@ -70,18 +70,18 @@ def for_power(values: FloatArray, difference: float, *, power: float = POWER) ->
         values: shape (documents,), differences, NaN where a document does not count.
         power: in which share of such campaigns.
     """
-    known = values[~np.isnan(values)]
-    if reason := _why_not(known):
+    defined = values[~np.isnan(values)]
+    if reason := _why_not(defined):
         return Needed(None, None, reason)
     if not difference:
         return Needed(None, None, "no test finds a difference of 0; say which one matters")
-    spread = float(known.std(ddof=1))
+    spread = float(defined.std(ddof=1))
 
     def enough(spread: float) -> Callable[[int], bool]:
         return lambda count: power_of(abs(difference) / spread, count) >= power
 
     # Of a large campaign the variance is the true one, which the pilot knows up to chi squared.
-    most = spread * float(np.sqrt((len(known) - 1) / chi2_ppf(1 - PROMISE, len(known) - 1)))
+    most = spread * float(np.sqrt((len(defined) - 1) / chi2_ppf(1 - PROMISE, len(defined) - 1)))
     return _needed(_least(enough(spread), 3), _least(enough(most), 3))
 
 
@@ -102,11 +102,11 @@ def for_any_time(
         now: how wide plus or minus the interval of these documents is, where that is known; it is
             taken to narrow from there.
     """
-    known = values[~np.isnan(values)]
-    if len(known) < (PILOT_DOCUMENTS if now is None else 2):
+    defined = values[~np.isnan(values)]
+    if len(defined) < (PILOT_DOCUMENTS if now is None else 2):
         return Needed(None, None, TOO_FEW)
     reach = highest - lowest
-    spread, pilot = float(known.std(ddof=1)) / reach, len(known)
+    spread, pilot = float(defined.std(ddof=1)) / reach, len(defined)
     if now is not None:
         reach *= now / (expected_half_width(spread, pilot) * reach)
 
@@ -137,10 +137,10 @@ def power_of(effect: float, count: int) -> float:
     return float(np.nan_to_num(above + below, nan=1.0))
 
 
-def _why_not(known: FloatArray) -> str:
-    if len(known) < PILOT_DOCUMENTS:
+def _why_not(values: FloatArray) -> str:
+    if len(values) < PILOT_DOCUMENTS:
         return TOO_FEW
-    return "" if np.ptp(known) > 0 else NO_SPREAD
+    return "" if np.ptp(values) > 0 else NO_SPREAD
 
 
 def _needed(likely: int | None, promised: int | None) -> Needed:

@@ -311,8 +311,8 @@ def _table_by_document(
 
 def _ranked(systems: list[SystemMean]) -> list[int]:
     """The systems that have a mean, the highest first."""
-    known = [index for index, system in enumerate(systems) if system.mean is not None]
-    return sorted(known, key=lambda index: -_estimate(systems[index]))
+    measured = [index for index, system in enumerate(systems) if system.mean is not None]
+    return sorted(measured, key=lambda index: -_estimate(systems[index]))
 
 
 def _scored(

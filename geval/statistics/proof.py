@@ -175,9 +175,9 @@ def documents_for(spread: float, gain: float, *, confidence: float) -> int:
 
 def _compact(outputs: Outputs, *values: FloatArray) -> tuple[Outputs, list[FloatArray]]:
     """The outputs that have all values, without documents that have none of them."""
-    outputs, known = complete(outputs, *values)
+    outputs, values_of_units = complete(outputs, *values)
     everybody = np.ones(outputs.systems, dtype=bool)
-    return outputs.among(outputs.documents_with(), everybody), known
+    return outputs.among(outputs.documents_with(), everybody), values_of_units
 
 
 _NOTHING = Estimate.undefined(

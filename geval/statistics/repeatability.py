@@ -74,7 +74,7 @@ def repeatability(
     within = float(((value - means[output]) ** 2).sum() / (len(value) - items))
     noise = within * float((1 / count).mean())
     between = max(0.0, float(means[again].var(ddof=1)) - noise)
-    known = human is not None and again & ~np.isnan(human)
+    rated = human is not None and again & ~np.isnan(human)
     return Repeatability(
         items=items,
         replies=float(count.mean()),
@@ -83,17 +83,17 @@ def repeatability(
         score_error=Estimate(math.sqrt(noise)),
         differ=_differ(replies),
         flips=_flips(replies, outputs),
-        pearson=_pearson(means, human, known),
+        pearson=_pearson(means, human, rated),
         between=between,
         within=within,
         noise=noise,
     )
 
 
-def _pearson(means: FloatArray, human: FloatArray | None, known: np.ndarray | bool) -> Estimate:
-    if human is None or isinstance(known, bool) or known.sum() < REPLIES_ITEMS:
+def _pearson(means: FloatArray, human: FloatArray | None, rated: np.ndarray | bool) -> Estimate:
+    if human is None or isinstance(rated, bool) or rated.sum() < REPLIES_ITEMS:
         return Estimate.undefined(f"fewer than {REPLIES_ITEMS} of the items are rated by people")
-    judge, people = means[known], human[known]
+    judge, people = means[rated], human[rated]
     if judge.std() == 0 or people.std() == 0:
         return Estimate.undefined("all scores, or all ratings, are the same")
     return Estimate(float(pearson(judge, people)))

@@ -59,8 +59,8 @@ def active_probabilities(
     """
     if not len(error):
         return np.zeros(0)
-    known = error[~np.isnan(error)]
-    filled = np.nan_to_num(error, nan=float(known.mean()) if len(known) else 1.0)
+    defined = error[~np.isnan(error)]
+    filled = np.nan_to_num(error, nan=float(defined.mean()) if len(defined) else 1.0)
     return uniform_share * equal_probabilities(len(error), size) + (
         1 - uniform_share
     ) * proportional_probabilities(filled, size)
@@ -117,10 +117,10 @@ def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> 
     if not overall:
         return np.ones(len(human))
     found = np.full(len(human), overall)
-    known = judge[~np.isnan(judge)]
+    defined = judge[~np.isnan(judge)]
     groups = [system]
-    if len(known):
-        cuts = np.unique(np.quantile(known, np.linspace(0, 1, SCORE_GROUPS + 1)[1:-1]))
+    if len(defined):
+        cuts = np.unique(np.quantile(defined, np.linspace(0, 1, SCORE_GROUPS + 1)[1:-1]))
         # Outputs without a score are a group of their own.
         groups.append(np.where(np.isnan(judge), len(cuts) + 1, np.searchsorted(cuts, judge)))
     for group in groups:

@@ -271,10 +271,10 @@ class _Conditional:
         moved = inverse @ by_document.T
         # The data say nothing of all severities together, which are 0 on average.
         centre = np.eye(raters) - 1 / raters
-        known = np.diagonal(centre @ inverse[:, :raters] @ centre)
+        variances = np.diagonal(centre @ inverse[:, :raters] @ centre)
         return _Errors(
             np.sqrt((moved**2).sum(axis=1) * telling / max(1, telling - 1)),
-            np.sqrt(np.maximum(0, known)),
+            np.sqrt(np.maximum(0, variances)),
             telling,
         )
 

@@ -143,17 +143,17 @@ def permutation_tests(
     observed = [
         mean_of_documents(one, weight) for one, weight in zip(differences, weights, strict=True)
     ]
-    known = [index for index, value in enumerate(observed) if not np.isnan(value)]
+    defined = [index for index, value in enumerate(observed) if not np.isnan(value)]
     tests = [NOT_COMPARED] * len(differences)
-    if not known:
+    if not defined:
         return tests
     bits = min(len(differences[0]), MOST_GROUPS)
     exact = 2**bits <= EXACT_UP_TO
     patterns = _all_patterns(bits) if exact else rng.random((permutations, bits)) < 0.5
-    counts = _counts_as_large(differences, weights, observed, known, patterns)
-    for index, count in zip(known, counts, strict=True):
+    counts = _counts_as_large(differences, weights, observed, defined, patterns)
+    for index, count in zip(defined, counts, strict=True):
         tests[index] = _test_of(observed[index], count, len(patterns), exact)
-    closer = [index for index in known if not exact and (tests[index].p or 0) <= SMALL_P]
+    closer = [index for index in defined if not exact and (tests[index].p or 0) <= SMALL_P]
     if closer:
         # Orderings of their own, so that looking closer does not by itself make p smaller.
         patterns = _many_patterns(bits)

@@ -332,8 +332,10 @@ class Window:
         if not left_out:
             return ""
         last, of = turns[left_out - 1].number or left_out, turns[-1].number or len(turns)
-        said = f"Turn 1 of {of:,} is" if last == 1 else f"Turns 1 to {last:,} of {of:,} are"
-        return f"[{said} left out]"
+        turns_left_out = (
+            f"Turn 1 of {of:,} is" if last == 1 else f"Turns 1 to {last:,} of {of:,} are"
+        )
+        return f"[{turns_left_out} left out]"
 
     def says(self, turns: Sequence[Turn]) -> str:
         """What a reader of these turns did not see, in words; empty if it saw everything."""

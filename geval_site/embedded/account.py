@@ -42,10 +42,10 @@ def _make(name: str) -> None:
             check=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError) as error:
-        said = (
+        message = (
             error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
         )
         raise AccountError(
-            f"the account {name} could not be created: {said}. Run as an ordinary user, or set"
+            f"the account {name} could not be created: {message}. Run as an ordinary user, or set"
             " DATABASE_URL."
         ) from None

@@ -54,8 +54,8 @@ class Cluster:
 
     def has_checksums(self) -> bool:
         """Whether each page of the data has a checksum."""
-        said = self._run("pg_controldata")
-        match = re.search(r"^Data page checksum version:\s+(\d+)", said, re.MULTILINE)
+        output = self._run("pg_controldata")
+        match = re.search(r"^Data page checksum version:\s+(\d+)", output, re.MULTILINE)
         return bool(match and int(match[1]))
 
     def _run(self, name: str, *arguments: str) -> str:

@@ -75,12 +75,12 @@ def _places(major: int, data_dir: Path) -> Iterator[Path]:
 def _major(folder: Path) -> int:
     """The major version of a folder's server; 0 if there is none."""
     try:
-        said = subprocess.run(
+        answer = subprocess.run(
             [folder / "postgres", "--version"], capture_output=True, text=True, check=True
         ).stdout
     except (OSError, subprocess.CalledProcessError):
         return 0
-    match = re.search(r"\(PostgreSQL\) (\d+)", said)
+    match = re.search(r"\(PostgreSQL\) (\d+)", answer)
     return int(match[1]) if match else 0
 
 

@@ -1,4 +1,4 @@
-"""`geval.measure` says what its numbers leave unsaid: cautions, and what large gaps have in common."""
+"""`geval.measure` says what its numbers leave unsaid: cautions, and what large gaps share."""
 
 from typing import Any
 
@@ -19,10 +19,8 @@ def outputs(score: Any) -> list[dict[str, Any]]:
         for system in range(SYSTEMS):
             truth = {(20, 0): 1, (20, 1): 5}.get((document, system), 3 + (system == document % 5))
             ratings = {name: float(truth) for name in PEOPLE}
-            rows.append(
-                {"doc_id": f"d{document:02}", "system_id": f"s{system}", "judge": score(truth, system)}
-                | ratings
-            )  # fmt: skip
+            name = {"doc_id": f"d{document:02}", "system_id": f"s{system}"}
+            rows.append(name | ratings | {"judge": score(truth, system)})
     return rows
 
 

@@ -66,8 +66,8 @@ class Command(GateCommand):
         )
         for entry in made.requirements:
             self.stdout.write(in_words(entry))
-        for said in made.content.get("what_numbers_speak_of", ()):
-            self.stdout.write(said)
+        for sentence in made.content.get("what_numbers_speak_of", ()):
+            self.stdout.write(sentence)
         if unseen := made.content.get("unseen_documents"):
             self.stdout.write(unseen_in_words(unseen))
         if hidden := left_out_in_words(made.content.get("withheld_documents", 0)):

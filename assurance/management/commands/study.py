@@ -92,19 +92,19 @@ def lines_of(one: ShownStudy) -> list[str]:
 
 
 def _in_words(one: ShownFinding) -> str:
-    found = one.found
-    if found.value is None:
-        return f"{one.title}: –, {found.reason}"
-    ends = found.interval.ends if found.interval else None
+    finding = one.found
+    if finding.value is None:
+        return f"{one.title}: –, {finding.reason}"
+    ends = finding.interval.ends if finding.interval else None
     between = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
-    outcome = "found" if found.is_found else "not found"
-    return f"{one.title}: {found.value:.2f}{between}, {outcome}"
+    outcome = "found" if finding.is_found else "not found"
+    return f"{one.title}: {finding.value:.2f}{between}, {outcome}"
 
 
 def rows_of_last(one: ShownStudy) -> list[Row]:
     """What asking a judge again showed on the study's criterion."""
     there = steadiness(one.study.judge)
-    return rows_of([found for found in there if found.criterion == one.study.criterion.name])
+    return rows_of([finding for finding in there if finding.criterion == one.study.criterion.name])
 
 
 def code_of(one: ShownStudy) -> int:

@@ -41,9 +41,11 @@ class Command(GateCommand):
             raise CommandError("Name the file of a certificate.")
         try:
             content = read_certificate(options["certificate"])
-            found = verify(content, key=options["key"] or public_key(), project=options["project"])
+            verified = verify(
+                content, key=options["key"] or public_key(), project=options["project"]
+            )
         except VerifyError as error:
             raise CommandError(str(error)) from None
-        for line in found.said:
+        for line in verified.said:
             self.stdout.write(line)
-        sys.exit(found.exit)
+        sys.exit(verified.exit)

@@ -100,8 +100,8 @@ def get_certificate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 
 def _of_a_page(project: Project) -> Project:
-    if said := too_large_for_page(project, *COMMANDS):
-        raise HttpError(422, said)
+    if problem := too_large_for_page(project, *COMMANDS):
+        raise HttpError(422, problem)
     return project
 
 

@@ -23,8 +23,8 @@ def judge_certify(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     """Check a judge, and open the certificate."""
     judge = get_object_or_404(Judge, project=project, pk=pk)
     form = CertificateForm(request.POST, project=project)
-    if said := too_large_for_page(project, *COMMANDS):
-        messages.error(request, said)
+    if problem := too_large_for_page(project, *COMMANDS):
+        messages.error(request, problem)
         return redirect(judge)
     if not form.is_valid():
         context = {"project": project, "tab": "judges", "judge": judge, "form": form}

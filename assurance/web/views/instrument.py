@@ -67,12 +67,12 @@ def _section(judge: Judge, kind: str, form: StudyForm, *, may_start: bool) -> di
 
 def _estimate(judge: Judge, form: StudyForm) -> StudyEstimate | None:
     """What would be asked: as the form says, or what is usual on the first criterion."""
-    said = form.cleaned_data if form.is_bound and form.is_valid() else {}
-    criterion = said.get("criterion") or judge.project.criteria.first()
+    chosen = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    criterion = chosen.get("criterion") or judge.project.criteria.first()
     if criterion is None:
         return None
     return estimate_study(
-        judge, criterion, form.kind, items=said.get("items"), replies=said.get("replies")
+        judge, criterion, form.kind, items=chosen.get("items"), replies=chosen.get("replies")
     )
 
 

@@ -44,13 +44,13 @@ def keep_upload(
     saved, known = list(project.saved_columns.all()), known_names(project)
     names: set[str] = set()
     for chosen in files:
-        found = recognise_file(chosen.path, chosen.name, known, saved)
+        recognised = recognise_file(chosen.path, chosen.name, known, saved)
         file = UploadFile.objects.create(
             upload=upload,
             name=_free_name(storable(chosen.name)[:190], names),
             size=chosen.path.stat().st_size,
-            preview=asdict(found.preview),
-            columns=found.columns,
+            preview=asdict(recognised.preview),
+            columns=recognised.columns,
         )
         _keep_parts(file, chosen.path)
     return upload

@@ -58,17 +58,17 @@ def set_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str,
     scales = upload.about.get("scales", {})
     Upload.objects.filter(pk=upload.pk).update(about=about | {"scales": scales})
     for file in upload.files.filter(pk__in=columns):
-        said = dict(columns[file.pk])
+        choices = dict(columns[file.pk])
         file.preview["questions"] = [
             question
             for question in file.preview.get("questions", ())
             if all(
-                said.get(name, "") == file.columns.get(name, "")
+                choices.get(name, "") == file.columns.get(name, "")
                 for choice in question["choices"]
                 for name in choice["columns"]
             )
         ]
-        file.columns = said
+        file.columns = choices
         file.save(update_fields=["columns", "preview"])
     remember(upload)
 
@@ -224,8 +224,8 @@ def work_on_upload(upload_id: int) -> None:
         )
     except Exception as error:
         # The person waiting for it has to see that it ended; the log has the details.
-        said = FULL if is_disk_full(error) else FAILED.format(type(error).__name__)
-        _finish(upload, UploadState.INVALID, message=said)
+        message = FULL if is_disk_full(error) else FAILED.format(type(error).__name__)
+        _finish(upload, UploadState.INVALID, message=message)
         raise
 
 

@@ -161,12 +161,12 @@ class BatchShare(Share):
             if not isinstance(question, Failure):
                 request = self._request(question)
                 requests[self.questions.key_of([request])] = request
-        known = self.questions.stored_replies(list(requests))
+        stored = self.questions.stored_replies(list(requests))
         route = route_at(self.client.base_url)
         return [
             line
             for key, request in requests.items()
-            if key not in known
+            if key not in stored
             for line in _request_lines(
                 key, request, most=self.questions.frozen.fit.most_choices, route=route
             )
@@ -222,18 +222,18 @@ class BatchShare(Share):
             for pk, question in questions.items()
             if not isinstance(question, Failure)
         }
-        known = self.questions.stored_replies(list(keys.values()))
+        stored = self.questions.stored_replies(list(keys.values()))
         for item in items:
             question = questions[item.id]
             if isinstance(question, Failure):
                 finished.append(results.FinishedItem(item, "", question))
                 continue
             key = keys[item.id]
-            if key in known and _short(key) not in replies:
-                answer = results.answer_from(known[key])
+            if key in stored and _short(key) not in replies:
+                answer = results.answer_from(stored[key])
                 outcome = self.questions.score_again([answer], question)
                 finished.append(
-                    results.FinishedItem(item, key, outcome, stored_reply=known[key].pk)
+                    results.FinishedItem(item, key, outcome, stored_reply=stored[key].pk)
                 )
                 continue
             is_first = key not in paid
@@ -268,8 +268,8 @@ class BatchShare(Share):
     def _judgement(self, replies: Sequence[Reply], error: str, question: Any) -> Judgement:
         """What the replies to one question come to."""
         if not replies:
-            said = error or "The batch ended without an answer to this item."
-            return Judgement(Failure(Reason.ENDPOINT, said), ())
+            message = error or "The batch ended without an answer to this item."
+            return Judgement(Failure(Reason.ENDPOINT, message), ())
         answer = Answer(
             choices=tuple(choice for reply in replies for choice in reply.choices)[
                 : max(1, self.questions.settings.samples)
@@ -423,5 +423,5 @@ def read_results(
 def _error_words(result: dict[str, Any]) -> str:
     body = (result.get("response") or {}).get("body") or {}
     error = result.get("error") or (body.get("error") if isinstance(body, dict) else None) or {}
-    said = str(error.get("message") if isinstance(error, dict) else error)
-    return storable(said)[:1000] or "The batch gave an error without a message."
+    message = str(error.get("message") if isinstance(error, dict) else error)
+    return storable(message)[:1000] or "The batch gave an error without a message."

@@ -33,7 +33,7 @@ def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
 def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
     """The newest score of each judge, of its latest version that gave one; a score that counts for
     every criterion has an empty criterion."""
-    found: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    scores: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(
             f"""SELECT j.name, coalesce(c.name, ''), n.output_id, n.value
@@ -44,8 +44,8 @@ def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
             [project_id],
         )
         for judge, criterion, output, value in cursor.fetchall():
-            found[judge, criterion][output] = value
-    return dict(found)
+            scores[judge, criterion][output] = value
+    return dict(scores)
 
 
 def _ratings(project_id: int) -> dict[str, dict[int, float]]:
@@ -60,7 +60,7 @@ def _ratings(project_id: int) -> dict[str, dict[int, float]]:
                JOIN evaluations_criterion c ON c.id = h.criterion_id""",
             [project_id, withheld_documents(project_id)],
         )
-        found: dict[str, dict[int, float]] = defaultdict(dict)
+        ratings: dict[str, dict[int, float]] = defaultdict(dict)
         for criterion, output, score in cursor.fetchall():
-            found[criterion][output] = score
-    return dict(found)
+            ratings[criterion][output] = score
+    return dict(ratings)

@@ -82,8 +82,8 @@ class Feeder:
         if await share.database.call(functools.partial(leases.is_being_worked_on, share.run.pk)):
             await asyncio.sleep(MONEY_SECONDS)
             return True
-        if self._month_is_limited and (said := await share.database.call(self._month_is_spent)):
-            share.stop(said, until=next_month())
+        if self._month_is_limited and (reason := await share.database.call(self._month_is_spent)):
+            share.stop(reason, until=next_month())
             return False
         share.stop(
             f"{BUDGET_REACHED} {share.run.budget:f} would be exceeded by the next item. Raise it to"

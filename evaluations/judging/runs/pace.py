@@ -38,8 +38,8 @@ def expected_seconds(
     if not calls:
         return items / past if past else None
     open_calls = min(in_flight or parameters.concurrency, parameters.concurrency)
-    known = calls * past / items if past else open_calls / max(seconds_a_call, 1e-3)
-    return calls / min([known, *_limits(judge, tokens / calls)])
+    pace = calls * past / items if past else open_calls / max(seconds_a_call, 1e-3)
+    return calls / min([pace, *_limits(judge, tokens / calls)])
 
 
 def _items_per_second(judge: Judge) -> float | None:
@@ -71,10 +71,10 @@ def _limits(judge: Judge, tokens_each: float) -> list[float]:
     endpoint = judge.endpoint
     if endpoint is None:
         return []
-    found = []
+    limits = []
     if endpoint.requests_per_minute:
-        found.append(endpoint.requests_per_minute / 60)
+        limits.append(endpoint.requests_per_minute / 60)
     if endpoint.tokens_per_minute and tokens_each:
-        found.append(endpoint.tokens_per_minute / 60 / tokens_each)
+        limits.append(endpoint.tokens_per_minute / 60 / tokens_each)
     learned = known_pace(endpoint.account, judge.model).rate
-    return [*found, learned] if learned else found
+    return [*limits, learned] if learned else limits

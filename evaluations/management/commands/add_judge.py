@@ -42,21 +42,23 @@ def _add_setting(parser: ArgumentParser, name: str) -> None:
     """
     info, option = declared(name), f"--{option_of(name)}"
     if info.default is True:
-        said = f"without: {(info.title or name).lower()}"
-        parser.add_argument(option, dest=name, action="store_false", default=SUPPRESS, help=said)
+        help_text = f"without: {(info.title or name).lower()}"
+        parser.add_argument(
+            option, dest=name, action="store_false", default=SUPPRESS, help=help_text
+        )
         return
-    said = f"{(info.title or name).lower()}. {info.description}"
+    help_text = f"{(info.title or name).lower()}. {info.description}"
     if name == "request_options":
         parser.add_argument(option, dest=name, type=_options, metavar="JSON", default=SUPPRESS,
-                            help=said)  # fmt: skip
+                            help=help_text)  # fmt: skip
         return
     kind = Decimal if name.startswith("price") else type(info.default or 0.0)
     if info.default:
-        said += f" Default: {info.default:g}."
+        help_text += f" Default: {info.default:g}."
     if name == "mode":
-        parser.add_argument(option, choices=ScoringMode.values, default=SUPPRESS, help=said)
+        parser.add_argument(option, choices=ScoringMode.values, default=SUPPRESS, help=help_text)
         return
-    parser.add_argument(option, dest=name, type=kind, default=SUPPRESS, help=said)
+    parser.add_argument(option, dest=name, type=kind, default=SUPPRESS, help=help_text)
 
 
 def _options(written: str) -> dict[str, Any]:
@@ -114,10 +116,10 @@ class Command(SiteCommand):
             draft = self._draft(project, before, options)
             if before:
                 judge = change_judge(before, draft, probe=probe)
-                said = "changed" if judge.pk == before.pk else "new version created"
+                outcome = "changed" if judge.pk == before.pk else "new version created"
             else:
                 judge, made = create_judge(project, draft, probe=probe)
-                said = "created" if made else "already exists"
+                outcome = "created" if made else "already exists"
         except EvaluatorError as error:
             raise CommandError(str(error)) from None
         except ValidationError as error:
@@ -127,7 +129,7 @@ class Command(SiteCommand):
             if judge.mode
             else f"it is {judge.kind_title}"
         )
-        self.stdout.write(f"Judge {judge}: {said}; {how}.")
+        self.stdout.write(f"Judge {judge}: {outcome}; {how}.")
         if warning := warn_of_key(judge.endpoint):
             self.stderr.write(warning)
         why_not = evaluator_class(judge.kind).why_not()

@@ -38,5 +38,5 @@ class Command(SiteCommand):
             raise CommandError(in_words(error)) from None
         counts = f"{project.documents.count():,} documents, {project.runs.count():,} runs"
         self.stdout.write(f"Project {project.slug} was created: {counts}.")
-        if said := lock_in_words(project):
-            self.stdout.write(said)
+        if about_lock := lock_in_words(project):
+            self.stdout.write(about_lock)

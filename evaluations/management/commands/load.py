@@ -253,8 +253,8 @@ class Command(SiteCommand):
         for kind, tally in result.as_json().items():
             if any(tally.values()):
                 changed = f"{tally['changed']:,} changed, " if tally["changed"] else ""
-                said = f"{tally['created']:,} new, {changed}{tally['unchanged']:,} unchanged"
-                self.stdout.write(f"{kind:>10}: {said}")
+                counts = f"{tally['created']:,} new, {changed}{tally['unchanged']:,} unchanged"
+                self.stdout.write(f"{kind:>10}: {counts}")
         if result.unreadable:
             self.stdout.write(
                 f"{result.unreadable:,} raw replies contain no rating; scores are computed from "

@@ -54,11 +54,11 @@ class Command(SiteCommand):
             raise CommandError("Days cannot be negative; 0 keeps everything.")
         self._describe(policy)
         self._remove_deleted(dry_run=options["dry_run"])
-        found = due(policy) if options["dry_run"] else tidy(policy)
-        for one in found:
+        removed = due(policy) if options["dry_run"] else tidy(policy)
+        for one in removed:
             self.stdout.write(f"  {one.slug or '(no project)'}: {_words(one)}")
         verb = "would be removed" if options["dry_run"] else "removed"
-        replies, entries = sum(one.replies for one in found), sum(one.entries for one in found)
+        replies, entries = sum(one.replies for one in removed), sum(one.entries for one in removed)
         total = f"{replies_in_words(replies)} and {entries_in_words(entries)}"
         self.stdout.write(f"{total} {verb}.")
         if options["replaced"]:

@@ -53,11 +53,11 @@ def read_manifest(content: bytes) -> Manifest:
         BackupError: it is not one, or of a later format.
     """
     try:
-        found = orjson.loads(content)
-        if found["format"] != FORMAT:
+        content_read = orjson.loads(content)
+        if content_read["format"] != FORMAT:
             raise BackupError("This is not a backup of a geval_site.")
-        if found["version"] > VERSION:
-            software = "".join(filter(str.isprintable, found["software"]))
+        if content_read["version"] > VERSION:
+            software = "".join(filter(str.isprintable, content_read["software"]))
             raise BackupError(
                 f"This backup was made by geval_site {software}, in a format that this version does"
                 " not know. Install that version or a later one, and restore again."
@@ -89,7 +89,7 @@ def _damaged(why: str) -> BackupError:
 
 
 def unknown_migrations(
-    backup: Mapping[str, str], known: Mapping[str, Sequence[str]]
+    backup: Mapping[str, str], names: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
     """The last migrations of a backup that this software does not have, by app.
 
@@ -97,7 +97,7 @@ def unknown_migrations(
         known: the names of this software's migrations, by app. Apps that are not installed here
             (those of OpenID Connect, if it is off) are left out: their tables are only kept.
     """
-    return {app: last for app, last in backup.items() if app in known and last not in known[app]}
+    return {app: last for app, last in backup.items() if app in names and last not in names[app]}
 
 
 def is_older(backup: Mapping[str, str], latest: Mapping[str, str]) -> bool:

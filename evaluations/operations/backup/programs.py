@@ -177,9 +177,9 @@ def _running(
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
 ) -> Iterator[_Running]:
-    with tempfile.TemporaryFile() as said, _secrets(database) as secrets:
+    with tempfile.TemporaryFile() as output, _secrets(database) as secrets:
         process = subprocess.Popen(
-            list(map(str, command)), stdin=stdin, stdout=stdout, stderr=said,
+            list(map(str, command)), stdin=stdin, stdout=stdout, stderr=output,
             env={**os.environ, "LC_ALL": "C", **secrets},
         )  # fmt: skip
         running = _Running(process)
@@ -195,8 +195,8 @@ def _running(
                         pipe.close()
             process.wait()
         if process.returncode and not running.is_excused:
-            said.seek(0)
-            text = said.read().decode("utf-8", "replace")
+            output.seek(0)
+            text = output.read().decode("utf-8", "replace")
             raise BackupError(_complaint(Path(command[0]).name, text))
 
 
@@ -225,7 +225,7 @@ def _folders(*, embedded: bool) -> Iterator[Path]:
 def _version(folder: Path) -> int:
     """The version number of the programs in a folder; 0 if one of them is missing."""
     try:
-        said = [
+        lines = [
             subprocess.run(
                 [folder / name, "--version"], capture_output=True, text=True, check=True
             ).stdout
@@ -233,7 +233,7 @@ def _version(folder: Path) -> int:
         ]
     except (OSError, subprocess.CalledProcessError):
         return 0
-    numbers = [re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", text) for text in said]
+    numbers = [re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", text) for text in lines]
     return min(
         int(number[1]) * NUMBER_OF_MAJOR + int(number[2] or 0) if number else 0
         for number in numbers

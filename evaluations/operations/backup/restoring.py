@@ -89,8 +89,8 @@ def _fits(manifest: Manifest) -> bool:
     Raises:
         BackupError: it is newer.
     """
-    known = known_migrations()
-    unknown = unknown_migrations(manifest.migrations, known)
+    migrations = known_migrations()
+    unknown = unknown_migrations(manifest.migrations, migrations)
     if unknown:
         listed = ", ".join(f"{app} {name}" for app, name in unknown.items())
         raise BackupError(
@@ -98,7 +98,7 @@ def _fits(manifest: Manifest) -> bool:
             f" this is {__version__}, which does not know its tables ({listed}). Install"
             f" geval_site {manifest.software} or later, and restore again."
         )
-    return is_older(manifest.migrations, {app: names[-1] for app, names in known.items()})
+    return is_older(manifest.migrations, {app: names[-1] for app, names in migrations.items()})
 
 
 def _fill(

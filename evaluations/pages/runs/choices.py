@@ -65,8 +65,8 @@ def needs_of(evaluator: type[Evaluator]) -> str:
 def settings_rows(kind: str, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Settings of an evaluator as (what it is called, value), in the order of its form, those left
     empty apart."""
-    known = evaluators().get(kind)
-    fields = known.Settings.model_fields if known else {}
+    evaluator = evaluators().get(kind)
+    fields = evaluator.Settings.model_fields if evaluator else {}
     rows = []
     for name in [
         *(name for name in fields if name in settings),

@@ -128,10 +128,10 @@ def _tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:
     """The tokens of a reply, or the last ones of a text that came back with its
     log-probabilities."""
     if choice.echoed is not None:
-        known = [token for token in choice.echoed if token.logprob is not None]
+        tokens = [token for token in choice.echoed if token.logprob is not None]
         return tuple(
             TokenView(_visible(token.text), (Share("p", math.exp(min(0.0, token.logprob or 0.0))),))
-            for token in known[-SHOWN_TOKENS:]
+            for token in tokens[-SHOWN_TOKENS:]
         )
     return tuple(_token_view(token) for token in (choice.tokens or ())[:SHOWN_TOKENS])
 

@@ -46,21 +46,21 @@ def reached(run: EvaluationRun, found: list[CriterionSoFar]) -> str:
     Args:
         found: what the run has so far.
     """
-    said = []
+    phrases = []
     for one in found:
         known = known_of_complete(run, one)
         if known is None or not _is_enough(run, known):
             return ""
-        said.append(f"{known} with {thin(known.ends.count)} documents")
-    if not said:
+        phrases.append(f"{known} with {thin(known.ends.count)} documents")
+    if not phrases:
         return ""
     return (
-        f"{GOAL_REACHED}: {run.goal_in_words}: {'; '.join(said)}. The remaining documents were not"
-        " judged; start another run to judge them."
+        f"{GOAL_REACHED}: {run.goal_in_words}: {'; '.join(phrases)}. The remaining documents were"
+        " not judged; start another run to judge them."
     )
 
 
-def _is_enough(run: EvaluationRun, known: KnownSoFar) -> bool:
+def _is_enough(run: EvaluationRun, so_far: KnownSoFar) -> bool:
     if run.goal_rival_id is not None:
-        return known.is_difference and known.leaves_out_0
-    return known.half_width <= (run.goal_width or 0.0)
+        return so_far.is_difference and so_far.leaves_out_0
+    return so_far.half_width <= (run.goal_width or 0.0)

@@ -194,8 +194,8 @@ def _means(items: Iterable[RunItem]) -> dict[tuple[int, int], float]:
 
 
 def _scores(run: EvaluationRun, items: Iterable[RunItem]) -> dict[tuple[int, int | None], Score]:
-    found = Score.objects.filter(run=run, output__in={item.output_id for item in items})
-    return {(score.output_id, score.criterion_id): score for score in found}
+    scores = Score.objects.filter(run=run, output__in={item.output_id for item in items})
+    return {(score.output_id, score.criterion_id): score for score in scores}
 
 
 def _row(

@@ -101,18 +101,18 @@ def rows_of(found: Sequence[Steadiness]) -> list[Row]:
 
 def steadiness_json(one: Steadiness) -> dict[str, Any]:
     """A criterion's figures; an undefined one is null with its reason."""
-    found = one.found
+    value = one.found
     return {
-        "items": found.items,
-        "replies": found.replies,
-        "reply_reliability": estimate_json(found.icc),
-        "reply_error": estimate_json(found.reply_error),
+        "items": value.items,
+        "replies": value.replies,
+        "reply_reliability": estimate_json(value.icc),
+        "reply_error": estimate_json(value.reply_error),
         "asked_at": one.asked_at,
         "score_error": estimate_json(one.score_error),
-        "replies_differ": estimate_json(found.differ),
-        "orders_flip": estimate_json(found.flips),
+        "replies_differ": estimate_json(value.differ),
+        "orders_flip": estimate_json(value.flips),
         "pearson_with_replies": {
-            str(replies): estimate_json(found.pearson_with(replies)) for replies in REPLIES
+            str(replies): estimate_json(value.pearson_with(replies)) for replies in REPLIES
         },
         **({"what_numbers_speak_of": list(one.sample)} if one.sample else {}),
     }
@@ -161,8 +161,8 @@ def _repeatability(
     ids = np.sort(np.array(output, dtype=np.int64))
     human = weighted_scores(judge.project_id, criterion.pk, ids)
     means = human.mean[np.searchsorted(ids, output)]
-    found = repeatability(replies, outputs, means)
-    return None if found is None else (found, about_asking(human))
+    result = repeatability(replies, outputs, means)
+    return None if result is None else (result, about_asking(human))
 
 
 def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]:

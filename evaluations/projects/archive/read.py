@@ -64,16 +64,16 @@ def read_manifest(archive: zipfile.ZipFile) -> Manifest:
     """
     try:
         with archive.open("manifest.json") as file:
-            found = orjson.loads(file.read(2**20))
-        if found["format"] != FORMAT:
+            content = orjson.loads(file.read(2**20))
+        if content["format"] != FORMAT:
             raise KeyError("format")
-        version, project = found["version"], found["project"]
+        version, project = content["version"], content["project"]
         if version != VERSION:
             raise ArchiveError(
                 f"The archive has version {version}; this site reads version {VERSION}. Update the"
                 " site."
             )
-        records = {str(name): int(count) for name, count in found["records"].items()}
+        records = {str(name): int(count) for name, count in content["records"].items()}
         texts = {name: project[name] for name in ("slug", "name", "description", "guidelines")}
         shown_as = {name: project[name] for name in SHOWN_AS if name in project}
         for text in (*texts.values(), *shown_as.values()):
@@ -357,9 +357,9 @@ class _TableReader:
                 "that file."
             ) from None
         except (KeyError, TypeError, AttributeError) as error:
-            said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)
             raise ArchiveError(
-                f"{table.name}.jsonl, line {self.line}: {said}. The archive is damaged."
+                f"{table.name}.jsonl, line {self.line}: {problem}. The archive is damaged."
             ) from None
         return [*values, *table.defaults.values()]
 

@@ -171,15 +171,15 @@ def _score(
     """The score that counts: of a run, or the newest; one about this criterion before one that is
     about all."""
     if run is not None:
-        found = Score.objects.filter(run=run, output=output)
+        scores = Score.objects.filter(run=run, output=output)
     else:
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT n.id FROM ({_NEWEST}) AS n", [judge.pk, output.pk, criterion.pk]
             )
-            found = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
-    known = {score.criterion_id: score for score in found.select_related("run")}
-    return known.get(criterion.pk) or known.get(None)
+            scores = Score.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])
+    by_criterion = {score.criterion_id: score for score in scores.select_related("run")}
+    return by_criterion.get(criterion.pk) or by_criterion.get(None)
 
 
 def _asked(
@@ -278,5 +278,5 @@ def _other_criteria(
 
 
 def _explanation(score: Score | None) -> str:
-    found = Explanation.objects.filter(score=score).first() if score else None
-    return found.text if found else ""
+    explanation = Explanation.objects.filter(score=score).first() if score else None
+    return explanation.text if explanation else ""

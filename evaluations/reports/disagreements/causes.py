@@ -50,9 +50,9 @@ def give_cause(
         by: the user.
     """
     names = GapCause.objects.of_project(judge.project).names()
-    known = {name.lower(): name for name in names}
+    spellings = {name.lower(): name for name in names}
     values: dict[str, Any] = {
-        "cause": known.get(cause.lower(), cause),
+        "cause": spellings.get(cause.lower(), cause),
         "given_by": by,
         "given_by_name": by.get_username(),
         "given_at": timezone.now(),
@@ -67,8 +67,8 @@ def give_cause(
 
 def take_cause_back(judge: Judge, criterion: Criterion, output: CandidateOutput) -> bool:
     """Remove the cause of a gap; whether there was one."""
-    found = GapCause.objects.filter(judge=judge, criterion=criterion, output=output)
-    return bool(found.delete()[0])
+    causes = GapCause.objects.filter(judge=judge, criterion=criterion, output=output)
+    return bool(causes.delete()[0])
 
 
 def as_csv(project: Project) -> Iterator[str]:

@@ -82,12 +82,12 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
     """The numbers of a view; what it does not name is chosen: the first criterion with a judge, and
     the judge that ranks outputs most like people."""
     criteria = {one.pk: one for one in project.criteria.all()}
-    known = list(project.judges.values_list("pk", flat=True))
+    judge_ids = list(project.judges.values_list("pk", flat=True))
     data = everything.selected(view.options)
     judged = tuple(pk for pk in criteria if any(on == pk for on, _judge in data.judges))
     chosen = first_of(view.criterion, criteria, (judged or (0,))[0])
-    ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in known]
-    judge = first_of(view.judge, known, (ranked or [0])[0])
+    ranked = [pk for pk in (judges_on(data, chosen) if chosen else ()) if pk in judge_ids]
+    judge = first_of(view.judge, judge_ids, (ranked or [0])[0])
     runs = project.runs.counting().filter(judge=judge, pk=view.run) if judge else ()
     run = next(iter(runs), None)
     listed = tuple(sorted({*ranked, *([judge] if judge and ranked else [])}))

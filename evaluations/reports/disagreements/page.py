@@ -112,12 +112,12 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     numbers = numbers_of_view(project, view)
     data = numbers.data
     criteria = {one.pk: one for one in project.criteria.all()}
-    known = {one.pk: one for one in project.judges.all()}
-    criterion, judge = criteria.get(numbers.criterion), known.get(numbers.judge)
+    judges = {one.pk: one for one in project.judges.all()}
+    criterion, judge = criteria.get(numbers.criterion), judges.get(numbers.judge)
     runs = tuple(project.runs.counting().filter(judge=judge).order_by("-pk")) if judge else ()
     run = next((one for one in runs if one.pk == numbers.run), None)
     searches, on = searches_behind(project), {criterion.pk: criterion.name} if criterion else {}
-    choices = {pk: searches.name_of(known[pk], on) for pk in numbers.judges if pk in known}
+    choices = {pk: searches.name_of(judges[pk], on) for pk in numbers.judges if pk in judges}
     systems = tuple(zip(data.system_ids.tolist(), data.system_names, strict=True))
     shown = Disagreements(
         view=replace(
@@ -139,7 +139,7 @@ def disagreements(project: Project, view: GapView) -> Disagreements:
     )
     if criterion is None or judge is None or numbers.gaps is None:
         return shown
-    labels = {pk: one.label for pk, one in known.items()}
+    labels = {pk: one.label for pk, one in judges.items()}
     return _filled(project, numbers, numbers.gaps, shown, criterion, judge, labels)
 
 

@@ -84,6 +84,6 @@ def number_in(query: Mapping[str, Any], name: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-def first_of(wanted: int, known: Iterable[int], otherwise: int = 0) -> int:
+def first_of(wanted: int, ids: Iterable[int], otherwise: int = 0) -> int:
     """The wanted id where it is known."""
-    return wanted if wanted in set(known) else otherwise
+    return wanted if wanted in set(ids) else otherwise

@@ -38,12 +38,12 @@ def human_scores(
         .order_by("pk")
         .values_list("pk", "name", "kind")
     ]
-    known = np.array([rater.pk for rater in raters], dtype=np.int64)
+    rater_ids = np.array([rater.pk for rater in raters], dtype=np.int64)
     # By criterion, and by whether LLM scores were in sight.
     rows = fetch_groups(
         two_ids("r.criterion_id", "r.scores_in_sight::int"),
         ["r.output_id", "r.annotator_id", "r.score"],
-        f"""FROM {ratings} r WHERE r.annotator_id IN ({id_list(known.tolist())})
+        f"""FROM {ratings} r WHERE r.annotator_id IN ({id_list(rater_ids.tolist())})
                 AND r.criterion_id IN ({id_list(criterion_ids)})""",
     )
     by_criterion = defaultdict(list)
@@ -57,7 +57,7 @@ def human_scores(
             np.concatenate([columns[index] for _in_sight, columns in parts] or [np.empty(0)])
             for index in range(3)
         )
-        at_output, at_rater = positions(output, outputs), positions(annotator, known)
+        at_output, at_rater = positions(output, outputs), positions(annotator, rater_ids)
         is_there = at_output >= 0
         in_sight = sum(
             int((positions(columns[0], outputs) >= 0).sum())

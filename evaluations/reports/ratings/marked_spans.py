@@ -61,15 +61,15 @@ def marked_texts(
         + _OF_PROJECT.format(output="a.shown[1]", project=int(project_id))
         + " AND a.state = 'submitted'",
     ).astype(int)
-    found: dict[int, dict[int, list[Mark]]] = defaultdict(dict)
+    marks_by_output: dict[int, dict[int, list[Mark]]] = defaultdict(dict)
     length = {}
     for output, annotator, start, end, category, characters in spans.tolist():
-        found[output].setdefault(annotator, []).append(Mark(start, end, category))
+        marks_by_output[output].setdefault(annotator, []).append(Mark(start, end, category))
         length[output] = characters
     for output, annotator in asked.tolist():
-        if output in found:
-            found[output].setdefault(annotator, [])
-    ids = sorted(found)
+        if output in marks_by_output:
+            marks_by_output[output].setdefault(annotator, [])
+    ids = sorted(marks_by_output)
     places = positions(np.array(ids, dtype=float), output_ids).tolist()
     return [
         MarkedText(
@@ -77,7 +77,7 @@ def marked_texts(
             length[output],
             {
                 annotator: own
-                for annotator, own in sorted(found[output].items())
+                for annotator, own in sorted(marks_by_output[output].items())
                 if not annotators or annotator in annotators
             },
         )

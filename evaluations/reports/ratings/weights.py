@@ -37,8 +37,8 @@ def with_weights(
         outputs: shape (outputs,), the ids of the outputs that `humans` are about.
         round_id: the campaign that all of `humans` are from; 0: from anywhere.
     """
-    found = sampled(project_id, humans, outputs=outputs, round_id=round_id)
-    return {pk: found[pk].weighing(human) if found else human for pk, human in humans.items()}
+    samples = sampled(project_id, humans, outputs=outputs, round_id=round_id)
+    return {pk: samples[pk].weighing(human) if samples else human for pk, human in humans.items()}
 
 
 def weighted_scores(project_id: int, criterion_id: int, outputs: IntArray) -> HumanScores:
@@ -47,8 +47,8 @@ def weighted_scores(project_id: int, criterion_id: int, outputs: IntArray) -> Hu
     Args:
         outputs: shape (outputs,), ids, rising.
     """
-    found = human_scores(project_id, [criterion_id], outputs=outputs)
-    return with_weights(project_id, found, outputs=outputs)[criterion_id]
+    scores = human_scores(project_id, [criterion_id], outputs=outputs)
+    return with_weights(project_id, scores, outputs=outputs)[criterion_id]
 
 
 def sampled(
@@ -79,12 +79,12 @@ def sampled(
             probability[only_drawn] = together[only_drawn]
         top = in_tops & ~in_draws & ~elsewhere
         if criterion in stated:
-            output, said = stated[criterion]
+            output, probabilities = stated[criterion]
             at = positions(output, outputs)
-            at, said = at[at >= 0], said[at >= 0]
+            at, probabilities = at[at >= 0], probabilities[at >= 0]
             if not by_draw:
-                probability[at] = said
-            top[at[said == 0]] = True
+                probability[at] = probabilities
+            top[at[probabilities == 0]] = True
         sampled[criterion] = Sampled(probability, top)
     return sampled
 
@@ -106,12 +106,12 @@ def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArra
     )
     criteria = list(Criterion.objects.filter(project_id=project_id).values_list("pk", flat=True))
     humans = human_scores(project_id, criteria, outputs=outputs)
-    found = []
+    stated = []
     for pk, of in sampled(project_id, humans, outputs=outputs).items():
         probability = np.where(of.top, 0.0, of.probability)
         at = np.flatnonzero(~np.isnan(humans[pk].mean) & (probability < 1))
-        found.append((outputs[at], np.full(len(at), pk, dtype=np.int64), probability[at]))
-    parts = [np.concatenate(side) for side in zip(*found, strict=True)]
+        stated.append((outputs[at], np.full(len(at), pk, dtype=np.int64), probability[at]))
+    parts = [np.concatenate(side) for side in zip(*stated, strict=True)]
     return (parts[0], parts[1], parts[2]) if parts else (nothing, nothing, np.array([]))
 
 
@@ -129,10 +129,10 @@ class _Campaign:
     def at(self, outputs: IntArray) -> FloatArray:
         """The probability with which each output was chosen and answered; shape (outputs,)."""
         assert self.probability is not None
-        found = np.zeros(len(outputs))
+        probabilities = np.zeros(len(outputs))
         at = positions(self.probability[:, 0], outputs)
-        found[at[at >= 0]] = self.probability[at >= 0, 1]
-        return found * self.answered
+        probabilities[at[at >= 0]] = self.probability[at >= 0, 1]
+        return probabilities * self.answered
 
 
 def _campaigns(project_id: int) -> dict[int, _Campaign]:
@@ -210,8 +210,8 @@ def _whose(
     for campaigns in (draws, tops):
         rows = np.concatenate([campaign.asked for campaign in campaigns] or [np.empty((0, 2))])
         at_output, at_rater = positions(rows[:, 0], outputs), positions(rows[:, 1], annotators)
-        known = (at_output >= 0) & (at_rater >= 0)
-        keys = at_output[known] * np.int64(max(1, len(annotators))) + at_rater[known]
+        of_data = (at_output >= 0) & (at_rater >= 0)
+        keys = at_output[of_data] * np.int64(max(1, len(annotators))) + at_rater[of_data]
         asked.append(np.isin(own, keys))
     in_draws, in_tops, elsewhere = (np.zeros(len(outputs), dtype=bool) for _ in range(3))
     in_draws[ratings.output[asked[0]]] = True

@@ -48,11 +48,14 @@ def pair_numbers(project: Project, everything: ReportData, view: PairView) -> Pa
     people on the first criterion."""
     options, data = view.options, everything.selected(view.options)
     criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
-    known = list(project.judges.values_list("pk", flat=True))
-    chosen = set(options.judges or known)
+    judge_ids = list(project.judges.values_list("pk", flat=True))
+    chosen = set(options.judges or judge_ids)
     ranked = list(
         dict.fromkeys(
-            pk for one in criteria for pk in judges_on(data, one.pk) if pk in chosen & set(known)
+            pk
+            for one in criteria
+            for pk in judges_on(data, one.pk)
+            if pk in chosen & set(judge_ids)
         )
     )
     first = first_of(view.first, ranked, next(iter(ranked), 0))
@@ -70,8 +73,8 @@ def pair_numbers(project: Project, everything: ReportData, view: PairView) -> Pa
 
 
 def _pairs(data: ReportData, criteria: list[Criterion], first: int, second: int) -> list[Pair]:
-    found = (pair_on(data, one, first, second) for one in criteria)
-    return [pair for pair in found if pair is not None]
+    pairs = (pair_on(data, one, first, second) for one in criteria)
+    return [pair for pair in pairs if pair is not None]
 
 
 def _different(positions: Sequence[IntArray]) -> int:

@@ -140,13 +140,13 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
     report_of_view = report_view(project, view.options)
     numbers = page_view(project, PAIR, view.of_numbers(ids_of(project.pk))).needed(PAIR)
     report = report_of_view.numbers().report
-    known = {one.pk: one for one in project.judges.all()}
+    judges = {one.pk: one for one in project.judges.all()}
     searches = searches_behind(project)
     criteria = {one.pk: one.name for one in project.criteria.all()}
     pairs = [pair for pair in numbers.criteria if pair.criterion in criteria]
     compared = {pair.criterion: criteria[pair.criterion] for pair in pairs}
     choices = tuple(
-        (pk, searches.name_of(known[pk], compared)) for pk in numbers.judges if pk in known
+        (pk, searches.name_of(judges[pk], compared)) for pk in numbers.judges if pk in judges
     )
     view = replace(
         view,
@@ -154,7 +154,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
         second=numbers.second,
         criterion=first_of(view.criterion, [pair.criterion for pair in pairs], _most_apart(pairs)),
     )
-    first, second = known.get(numbers.first), known.get(numbers.second)
+    first, second = judges.get(numbers.first), judges.get(numbers.second)
     if not pairs or first is None or second is None:
         return TwoJudges(view, choices, first, second)
     differences, axis, ends = _differences(pairs, criteria, (first, second), report, searches)
@@ -303,21 +303,21 @@ def _lead(
     symbol: str,
 ) -> str:
     """What follows, in a sentence or three; the consequence first."""
-    said = []
+    sentences = []
     for ahead, judge in enumerate(both, start=1):
         names = [marked(row.criterion, is_seen=row.seen[ahead - 1]) for row in rows
                  if row.ahead == ahead]  # fmt: skip
         if names:
-            said.append(f"{judge.label} ranks outputs more like people on {listed(names)}.")
+            sentences.append(f"{judge.label} ranks outputs more like people on {listed(names)}.")
     undecided = [row.criterion for row in rows if not row.ahead]
     if len(undecided) == len(rows):
-        said.append("No difference in agreement with people is shown on any criterion.")
+        sentences.append("No difference in agreement with people is shown on any criterion.")
     elif undecided:
-        said.append(f"On {listed(undecided)} it is undecided.")
+        sentences.append(f"On {listed(undecided)} it is undecided.")
     gaps = [Gap(marked(row.criterion, is_seen=any(row.seen)), row.gap, row.ends) for row in rows]
     first, second = (priced_judge(*each) for each in zip(both, costs, strict=True))
     dearer = what_the_dearer_gives(first, second, gaps, symbol)
-    return " ".join(filter(None, [*said, dearer]))
+    return " ".join(filter(None, [*sentences, dearer]))
 
 
 def _listed(view: PairView, found: OneAgreeing) -> tuple[Page[int], tuple[OneAgrees, ...]]:

@@ -53,17 +53,17 @@ class TokenAuth(HttpBearer):
         self.needed = needed
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        found = (
+        stored_token = (
             ApiToken.objects.select_related("user")
             .filter(digest=digest_of(token), user__is_active=True)
             .first()
         )
-        if found is None:
+        if stored_token is None:
             return None
-        ApiToken.objects.filter(pk=found.pk).update(last_used_at=timezone.now())
-        request.user = found.user
-        self.check(request, found)
-        return found
+        ApiToken.objects.filter(pk=stored_token.pk).update(last_used_at=timezone.now())
+        request.user = stored_token.user
+        self.check(request, stored_token)
+        return stored_token
 
     def check(self, request: HttpRequest, token: ApiToken) -> None:
         """Raises:

@@ -347,11 +347,11 @@ def _not_computed(cached: CachedReport, response: HttpResponse) -> Any:
 
 
 def _progress(cached: CachedReport) -> dict[str, Any]:
-    found = cached.coming
+    coming = cached.coming
     return {
-        "state": found.state if found else "",
-        "progress": found.share if found else 0.0,
-        "step": found.step if found else "",
+        "state": coming.state if coming else "",
+        "progress": coming.share if coming else 0.0,
+        "step": coming.step if coming else "",
         "message": cached.in_words,
         "worker_alive": cached.has_worker,
     }

@@ -37,8 +37,8 @@ class DocumentFilterForm(forms.Form):
             *((f"low-{judge.pk}", f"lowest score of {judge.label}") for judge in judges),
         ]
         wanted = (data.get("name") or "").replace("\0", "")
-        known = names if not wanted or wanted in names else [*names, wanted]
-        self.fields["name"].choices = [("", "any"), *((name, name) for name in known)]  # type: ignore[attr-defined]
+        choices = names if not wanted or wanted in names else [*names, wanted]
+        self.fields["name"].choices = [("", "any"), *((name, name) for name in choices)]  # type: ignore[attr-defined]
         self.judges = {judge.pk: judge.label for judge in judges}
         if not names:
             del self.fields["name"], self.fields["value"]

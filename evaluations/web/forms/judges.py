@@ -169,11 +169,11 @@ def _about_key_names() -> str:
             "This site reads no keys from variables; enter the key above. (GEVAL_ENDPOINT_KEYS"
             " allows variables.)"
         )
-    said = (
+    text = (
         "Instead of a key: the name of the worker's environment variable that contains it. Allowed"
         " here: "
     )
-    return f"{said}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
+    return f"{text}{', '.join(names)} (GEVAL_ENDPOINT_KEYS)."
 
 
 class ModelField(forms.CharField):

@@ -122,8 +122,8 @@ def wanted_run(project: Project, query: QueryDict) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     if query.get("judge") in {str(judge.pk) for judge in project.judges.that_run()}:
         wanted["judge"] = query["judge"]
-    known = {str(criterion.pk) for criterion in project.criteria.all()}
-    if named := [pk for pk in query.getlist("criterion") if pk in known]:
+    criterion_ids = {str(criterion.pk) for criterion in project.criteria.all()}
+    if named := [pk for pk in query.getlist("criterion") if pk in criterion_ids]:
         wanted["criteria"] = named
     if query.get("outputs") == PILOT:
         wanted["outputs"] = PILOT

@@ -275,12 +275,12 @@ class ScalesForm(forms.Form):
             one for one in contents.get("criteria", ()) if one["is_new"] or one.get("off")
         ]
         for number, one in enumerate(self.criteria):
-            said = f"{short(one['lowest'])}-{short(one['highest'])}"
+            ends = f"{short(one['lowest'])}-{short(one['highest'])}"
             step = "" if one["step"] == 1 else f" step {short(one['step'])}"
             self.fields[f"scale-{number}"] = forms.CharField(
                 max_length=60,
                 required=False,
-                initial=said + step,
+                initial=ends + step,
                 widget=forms.TextInput({"size": 8, "aria-label": f"Scale of {one['name']}"}),
             )
 

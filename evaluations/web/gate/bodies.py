@@ -37,11 +37,11 @@ class BodyLimitMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
-            said = (
+            message = (
                 "State the length of the body (Content-Length); chunked transfer encoding is not "
                 "supported."
             )
-            return refused(request, 411, "Length required", said)
+            return refused(request, 411, "Length required", message)
         most = (
             _upload_bytes() if UPLOADS.fullmatch(request.path_info) else settings.BODY_LIMIT_BYTES
         )

@@ -45,11 +45,11 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     """Whether the site can work, and each part that it needs for that."""
     parts = readiness()
     ready = all(part.ok for part in parts)
-    said = {
+    content = {
         "ready": ready,
         "parts": {part.name: {"ok": part.ok, "message": part.message} for part in parts},
     }
-    return JsonResponse(said, status=200 if ready else 503)
+    return JsonResponse(content, status=200 if ready else 503)
 
 
 def metrics(request: HttpRequest) -> HttpResponse:

@@ -167,11 +167,11 @@ def estimate(value: Estimate) -> str:
 @register.filter
 def estimate_cells(result: JudgeResult, levels: Sequence[Level]) -> list[TableNumber]:
     """A judge's coefficients at some levels in the order of the table's columns."""
-    found = result.correlations.estimates
+    estimates = result.correlations.estimates
     return [
         TableNumber(
-            text=shown(found[coefficient][level]),
-            reason=found[coefficient][level].reason,
+            text=shown(estimates[coefficient][level]),
+            reason=estimates[coefficient][level].reason,
             begins_group=coefficient == COEFFICIENTS[0],
             interval=in_brackets(result.intervals[coefficient]) if level == "summary" else "",
         )

@@ -35,12 +35,16 @@ def formatted(
         raw: show the text as it was written first, because something is marked in it.
         searched: whether the page's search looks into the formatted text, too.
     """
-    found = shown(text, format_)
+    shown_text = shown(text, format_)
     written = mark_safe(content)  # noqa: S308 (rendered by a template)
-    body = _both(found, written, raw=raw, searched=searched) if found.html else written
+    body = _both(shown_text, written, raw=raw, searched=searched) if shown_text.html else written
     if lang := _language(of, format_.lang):
         body = format_html('<div lang="{}">{}</div>', lang, body)
-    return format_html('{}<p class="small quiet">{}</p>', body, found.why) if found.why else body
+    return (
+        format_html('{}<p class="small quiet">{}</p>', body, shown_text.why)
+        if shown_text.why
+        else body
+    )
 
 
 @register.simple_tag(takes_context=True)

@@ -60,10 +60,10 @@ def bars(cell: JudgeCell) -> SafeString:
 
 def _bars(cell: JudgeCell) -> str:
     """A distribution as bars, with a text alternative."""
-    said = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)
+    label = " ".join(f"{escape(bar.point)}: {bar.share:.2f}" for bar in cell.bars)
     drawn = "".join(
         f'<rect x="{bar.x}" y="{bar.y}" width="6" height="{bar.height}"></rect>'
         for bar in cell.bars
     )
     size = f'width="{cell.width}" height="20" viewBox="0 0 {cell.width} 20"'
-    return f'<svg class="bars" {size} role="img" aria-label="{said} ">{drawn}</svg>'
+    return f'<svg class="bars" {size} role="img" aria-label="{label} ">{drawn}</svg>'

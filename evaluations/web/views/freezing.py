@@ -58,15 +58,15 @@ def snapshot_list(request: HttpRequest, project: Project) -> HttpResponse:
     """All frozen reports; one whose hash begins as asked is opened at once."""
     wanted = request.GET.get("sha256", "").strip().lower()
     snapshots = project.snapshots.listed()
-    found = snapshots.filter(sha256__startswith=wanted) if wanted else snapshots
-    if len(wanted) >= LEAST_CHARACTERS and len(found) == 1:
-        return redirect(found[0])
+    matching = snapshots.filter(sha256__startswith=wanted) if wanted else snapshots
+    if len(wanted) >= LEAST_CHARACTERS and len(matching) == 1:
+        return redirect(matching[0])
     options, _errors = options_of(request.GET, project)
     context = {
         "project": project,
         "tab": "report",
         "options": options,
-        "snapshots": found,
+        "snapshots": matching,
         "wanted": wanted,
     }
     return render(request, "evaluations/snapshot_list.html", context)

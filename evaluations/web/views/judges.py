@@ -302,12 +302,12 @@ def judge_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         except ValidationError as error:
             form.take_errors(error)
         else:
-            said = (
+            message = (
                 "is saved"
                 if changed.pk == judge.pk
                 else f"is created; {judge} keeps its runs and is retired"
             )
-            messages.success(request, f"{changed} {said}.")
+            messages.success(request, f"{changed} {message}.")
             if warning := warn_of_key(changed.endpoint):
                 messages.warning(request, warning)
             return redirect(changed)

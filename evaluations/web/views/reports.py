@@ -333,14 +333,16 @@ def texts(
     if document not in {row.pk for row in behind.worst}:
         raise Http404("This view does not contain this document.")
     about = get_object_or_404(project.documents, pk=document)
-    found = document_texts(about, on, by, systems=options.systems, annotators=options.annotators)
+    documents = document_texts(
+        about, on, by, systems=options.systems, annotators=options.annotators
+    )
     context = {
         "project": project,
         "criterion": on,
         "judge": by,
         "named": searches_behind(project).name_of(by, {on.pk: on.name}),
         "document": about,
-        "texts": found,
+        "texts": documents,
         "options": options,
     }
     return render(request, "evaluations/report_texts.html", context)

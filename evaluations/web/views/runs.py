@@ -102,15 +102,15 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         EvaluationRun.objects.select_related("judge", "goal_rival"), project=project, pk=pk
     )
     progress, large = run_progress(run), is_large(project)
-    found = [] if large else so_far(run)
+    criteria_so_far = [] if large else so_far(run)
     context = {
         "project": project,
         "tab": "runs",
         "run": run,
         "progress": progress,
-        "so_far": found,
-        "sample": tuple(dict.fromkeys(said for one in found for said in one.sample)),
-        "precisions": precisions(run, found, progress.rate),
+        "so_far": criteria_so_far,
+        "sample": tuple(dict.fromkeys(text for one in criteria_so_far for text in one.sample)),
+        "precisions": precisions(run, criteria_so_far, progress.rate),
         "is_large": large,
         "settings": settings_rows(*evaluator_of(run)),
         "criteria": run.run_criteria.select_related("criterion", "steps"),
@@ -127,7 +127,7 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
             and run.judge.retired_at is None
         ),
         "ended_at_goal": run.state == RunState.DONE and run.has_goal and progress.open,
-        "is_known": bool(run.finished_at and run.has_goal and reached(run, found)),
+        "is_known": bool(run.finished_at and run.has_goal and reached(run, criteria_so_far)),
     }
     if context["ended_at_goal"]:
         criteria = run.run_criteria.values_list("criterion", flat=True)

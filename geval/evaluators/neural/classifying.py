@@ -19,7 +19,7 @@ def label_probability(
 
     rows = [loaded.limits.fitted(loaded.tokenizer(*pair)["input_ids"], what) for pair in pairs]
     types = [loaded.tokenizer(*pair).get("token_type_ids") for pair in pairs]
-    known = [
+    tokens = [
         (row[0], kind, row[1])
         for row, kind in zip(rows, types, strict=True)
         if not isinstance(row, Failure)
@@ -39,7 +39,7 @@ def label_probability(
         )
         return label_probability
 
-    values = iter(by_length(known, size, length=lambda row: len(row[0]), work=run))
+    values = iter(by_length(tokens, size, length=lambda row: len(row[0]), work=run))
     return [row if isinstance(row, Failure) else Scored.plain(next(values), row[1]) for row in rows]
 
 

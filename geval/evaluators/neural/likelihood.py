@@ -32,10 +32,10 @@ def conditional_log_likelihood(
     as in BARTScore's release.
     """
     rows = [_row(loaded, pair) for pair in pairs]
-    known = [row for row in rows if not isinstance(row, Failure)]
+    tokens = [row for row in rows if not isinstance(row, Failure)]
     values = iter(
         by_length(
-            known,
+            tokens,
             size,
             length=lambda row: len(row[0]) + len(row[1]),
             work=lambda batch: _log_likelihoods(loaded, batch),

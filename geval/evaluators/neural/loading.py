@@ -92,13 +92,13 @@ def _is_spare(key: str) -> bool:
 
 def _limit(config: Any, tokenizer: Any) -> int:
     """The longest input in tokens, special ones included."""
-    said = getattr(tokenizer, "model_max_length", None) or NO_LIMIT
+    stated = getattr(tokenizer, "model_max_length", None) or NO_LIMIT
     positions = getattr(config, "max_position_embeddings", None) or NO_LIMIT
     if config.model_type in ("roberta", "xlm-roberta", "camembert"):
         positions -= 2  # the first two positions stand for padding
-    if said >= NO_LIMIT and positions >= NO_LIMIT:
+    if stated >= NO_LIMIT and positions >= NO_LIMIT:
         positions = getattr(config, "n_positions", None) or NO_LIMIT
-    return int(min(said, positions, NO_LIMIT))
+    return int(min(stated, positions, NO_LIMIT))
 
 
 def _device(name: str, title: str) -> Any:

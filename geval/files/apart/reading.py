@@ -46,7 +46,7 @@ class ReadingError(Exception):
 
 
 def preview_apart(
-    path: Path, name: str, known: KnownNames | None = None, sheet: str = ""
+    path: Path, name: str, names: KnownNames | None = None, sheet: str = ""
 ) -> Preview:
     """The first rows of a file, whatever it is; never an error. See `preview.preview_file`."""
     seconds = min(PREVIEW_SECONDS, file_limits().reading_seconds)
@@ -54,7 +54,7 @@ def preview_apart(
     try:
         # The reading process runs in a separate folder.
         for message in _messages(
-            Job(InputFile(path.resolve(), name, sheet=sheet), None, file_limits(), seconds, known)
+            Job(InputFile(path.resolve(), name, sheet=sheet), None, file_limits(), seconds, names)
         ):
             if isinstance(message, Preview):
                 preview = message
@@ -205,9 +205,9 @@ class _Waiting:
     def take(self) -> _Process:
         with self.lock:
             # A process that was forked from this one must not use the other's reading process.
-            found, self.kept = (self.kept if self.owner == os.getpid() else None), None
-        if found is not None and found.popen.poll() is None:
-            return found
+            process, self.kept = (self.kept if self.owner == os.getpid() else None), None
+        if process is not None and process.popen.poll() is None:
+            return process
         return _Process()
 
     def give_back(self, process: _Process) -> None:

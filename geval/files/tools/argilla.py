@@ -36,11 +36,11 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     else:
         fields = metadata = record
         _read_flat(record, given)
-    found = named_columns(fields, metadata, without=("id", "uid"))  # they name an output
-    for known in ("id", "_server_id", "status", "inserted_at", "updated_at"):
-        record[known].skip()
-    if not text_is_missing(found, fields):
-        yield {**found, **given.columns}
+    columns = named_columns(fields, metadata, without=("id", "uid"))  # they name an output
+    for unused in ("id", "_server_id", "status", "inserted_at", "updated_at"):
+        record[unused].skip()
+    if not text_is_missing(columns, fields):
+        yield {**columns, **given.columns}
 
 
 def _read_responses(responses: Part, given: Given) -> None:

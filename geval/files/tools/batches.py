@@ -44,8 +44,8 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         )
         return
     record[REQUEST].skip()
-    for known in ("id", "object", "created"):
-        response.at("body", known).skip()
+    for unused in ("id", "object", "created"):
+        response.at("body", unused).skip()
     question = asked.first("messages", "input", "prompt")
     yield {
         "doc_id": name,

@@ -31,15 +31,15 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         for one in record["annotations"].objects():
             user = one["user"].value
             given.rating(criterion, str(user) if user is not None else who, one["label"])
-            for known in ("id", "document", "created_at", "updated_at", "manual", "prob"):
-                one[known].skip()
+            for unused in ("id", "document", "created_at", "updated_at", "manual", "prob"):
+                one[unused].skip()
     elif isinstance(labels.given, list) and len(labels.given) > 1:
         labels.note_unused("several labels of one text")
     elif labels.holds:
         given.rating(criterion, who, labels)
     texts = record.first("text", "data")
-    found = named_columns(record, record["meta"], without=("id", "uid", "text"))
-    found["output"] = texts.text()
+    columns = named_columns(record, record["meta"], without=("id", "uid", "text"))
+    columns["output"] = texts.text()
     record["id"].skip()
-    if not text_is_missing(found, record):
-        yield {**found, **given.columns}
+    if not text_is_missing(columns, record):
+        yield {**columns, **given.columns}

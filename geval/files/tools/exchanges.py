@@ -79,10 +79,10 @@ def _turns(part: Part) -> Messages | None:
         first = part.at("generations", 0)
         return _chosen(first[0] if isinstance(first.given, list) else first)
     if isinstance(given.get("output"), list):  # OpenAI's responses
-        said = [one for one in given["output"] if _is_message(one)]
-        if said:
+        messages = [one for one in given["output"] if _is_message(one)]
+        if messages:
             part["output"].skip()
-            return [_message(one) for one in said]
+            return [_message(one) for one in messages]
     return next((_turns(part[name]) for name in HISTORY if part[name].holds), None)
 
 
@@ -117,8 +117,8 @@ def _message(value: Mapping[str, Any]) -> dict[str, Any]:
     elif isinstance(value.get("data"), Mapping):
         inner = value["data"]
     kept = ("content", "tool_calls", "tool_call_id", "name")
-    found = {name: inner[name] for name in kept if inner.get(name) not in (None, "", [])}
-    return {"role": "ai" if speaker == "AIMessageChunk" else speaker, **found}
+    fields = {name: inner[name] for name in kept if inner.get(name) not in (None, "", [])}
+    return {"role": "ai" if speaker == "AIMessageChunk" else speaker, **fields}
 
 
 def _is_plain(messages: Messages) -> bool:

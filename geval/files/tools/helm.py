@@ -39,21 +39,21 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         for reference in instance["references"].objects()
         if CORRECT in _tags(reference) and (text := reference.at("output", "text").text())
     ]
-    for known in ("prompt", "model_deployment"):
-        record.at("request", known).skip()
-    for known in ("adapter_spec", "request_mode"):
-        record[known].skip()
-    found = {
+    for unused in ("prompt", "model_deployment"):
+        record.at("request", unused).skip()
+    for unused in ("adapter_spec", "request_mode"):
+        record[unused].skip()
+    columns = {
         "system_id": model.name(),
         "source": instance.at("input", "text").text(),
         "output": completion["text"].text(),
         "references": references,
     }
     if name:
-        found["doc_id"] = ", ".join(part for part in parts if part)
+        columns["doc_id"] = ", ".join(part for part in parts if part)
     if len(parts) > 1 and name:
-        found["session_id"] = name
-    yield found
+        columns["session_id"] = name
+    yield columns
 
 
 def _tags(reference: Part) -> list[Any]:

@@ -40,21 +40,21 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     target = sample["target"].value
     listed = target if isinstance(target, list) else [target]
     model = output["model"].name() or about["model"].name()
-    found = {
+    columns = {
         "doc_id": name,
         "system_id": about["model"].name() or model,
         "references": [one for one in listed if isinstance(one, str) and one],
         **exchange(_attached(sample, sample["input"]), _attached(sample, output)),
         **given.columns,
     }
-    for known in ("messages", "uuid", "attachments", "summary"):
-        sample[known].skip()
-    for known in ("completion", "stop_reason", "choices"):
-        output[known].skip()
+    for unused in ("messages", "uuid", "attachments", "summary"):
+        sample[unused].skip()
+    for unused in ("completion", "stop_reason", "choices"):
+        output[unused].skip()
     about.skip()
     if isinstance(epoch, int) and epoch > 1:
-        found |= {"doc_id": f"{name}, epoch {epoch}", "session_id": name}
-    yield found
+        columns |= {"doc_id": f"{name}, epoch {epoch}", "session_id": name}
+    yield columns
 
 
 def _read_score(scorer: str, score: Part, given: Given) -> None:

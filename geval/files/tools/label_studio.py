@@ -37,26 +37,26 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
                 given.comment(author, text)
             else:
                 given.rating(name, author, value)
-        for known in (*_KNOWN, "unique_id", "lead_time", "task"):
-            annotation[known].skip()
+        for unused in (*_KNOWN, "unique_id", "lead_time", "task"):
+            annotation[unused].skip()
     for prediction in record["predictions"].objects():
         judge = prediction["model_version"].name() or "Label Studio prediction"
         for result in prediction["result"].objects():
             given.score(*_read_result(result, judge))
-        for known in (*_KNOWN, "task"):
-            prediction[known].skip()
-    for known in (*_KNOWN, RECORD):
-        record[known].skip()
-    found = named_columns(record["data"], without=("id", "uid"))
-    if not text_is_missing(found, record["data"]):
-        yield {**found, **given.columns}
+        for unused in (*_KNOWN, "task"):
+            prediction[unused].skip()
+    for unused in (*_KNOWN, RECORD):
+        record[unused].skip()
+    columns = named_columns(record["data"], without=("id", "uid"))
+    if not text_is_missing(columns, record["data"]):
+        yield {**columns, **given.columns}
 
 
 def _read_result(result: Part, who: str) -> tuple[str, str, Part]:
     """A result's criterion, its author, and what it holds."""
     kind, name = result["type"].name(), result["from_name"].name()
-    for known in ("id", "to_name", "origin"):
-        result[known].skip()
+    for unused in ("id", "to_name", "origin"):
+        result[unused].skip()
     holder = result["value"]
     value = holder[VALUES[kind]] if kind in VALUES else holder
     return name, who, value

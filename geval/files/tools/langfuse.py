@@ -37,8 +37,8 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         for score in record["scores"].objects():
             _read_score(score, given)
     model = record["model"].name() or _model_of(record["observations"]) or record["name"].name()
-    for known in ("traceId", "projectId", "htmlPath", "createdAt", "updatedAt"):
-        record[known].skip()
+    for unused in ("traceId", "projectId", "htmlPath", "createdAt", "updatedAt"):
+        record[unused].skip()
     yield {
         "doc_id": record["id"].name(),
         "system_id": model,
@@ -54,8 +54,8 @@ def _read_score(score: Part, given: Given) -> None:
         return
     value = score["value"] if score["value"].holds else score["stringValue"]
     name, source = score["name"].name(), score["source"].name()
-    for known in ("id", "traceId", "timestamp", "createdAt", "updatedAt", "projectId", "dataType"):
-        score[known].skip()
+    for unused in ("id", "traceId", "timestamp", "createdAt", "updatedAt", "projectId", "dataType"):
+        score[unused].skip()
     if source == "ANNOTATION":
         given.rating(name, score["authorUserId"].name() or "Langfuse annotator", value)
     else:

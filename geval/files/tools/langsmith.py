@@ -31,9 +31,9 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     about = record.at("extra", "metadata")
     named = [about[name] for name in ("ls_model_name", "model_name", "model")]
     system = next((one.name() for one in named if one.holds), "") or record["name"].name()
-    for known in ("run_type", "trace_id", "dotted_order", "session_id", "start_time", "end_time"):
-        record[known].skip()
-    found = {
+    for unused in ("run_type", "trace_id", "dotted_order", "session_id", "start_time", "end_time"):
+        record[unused].skip()
+    columns = {
         "doc_id": record["id"].name(),
         "system_id": system,
         **exchange(record["inputs"], record["outputs"]),
@@ -41,11 +41,11 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     }
     session = next((about[name] for name in _SESSIONS if about[name].holds), None)
     if session is not None:
-        found["session_id"] = session.name()
+        columns["session_id"] = session.name()
     example = record["reference_example_id"].name()
-    if example and "messages" not in found:  # runs of several systems on one example
-        found["doc_id"] = example
-    yield found
+    if example and "messages" not in columns:  # runs of several systems on one example
+        columns["doc_id"] = example
+    yield columns
 
 
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
@@ -56,8 +56,8 @@ def _read_feedback(feedback: Part, given: Given) -> None:
     kind = source["type"].name()
     value = feedback["score"] if feedback["score"].holds else feedback["value"]
     criterion = feedback["key"].name()
-    for known in ("id", "run_id", "trace_id", "session_id", "created_at", "modified_at"):
-        feedback[known].skip()
+    for unused in ("id", "run_id", "trace_id", "session_id", "created_at", "modified_at"):
+        feedback[unused].skip()
     if kind in PEOPLE:
         who = source["user_name"].name() or source["user_id"].name() or "LangSmith user"
         given.rating(criterion, who, value)

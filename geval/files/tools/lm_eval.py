@@ -29,8 +29,8 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         name = metric.name()
         given.score(name, JUDGE, record[name])
     target, task, number = record["target"].value, record["task"].value, record["doc_id"].value
-    for known in ("doc", "doc_hash", "prompt_hash", "target_hash", "filter"):
-        record[known].skip()
+    for unused in ("doc", "doc_hash", "prompt_hash", "target_hash", "filter"):
+        record[unused].skip()
     yield {
         "doc_id": f"{task} {number}" if task else number,
         "source": prompt,

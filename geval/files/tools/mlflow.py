@@ -73,8 +73,8 @@ def _read_assessment(assessment: Part, given: Given) -> list[str]:
     """Add a rating or a score; returns an expected answer, if it is one."""
     name = assessment.first("assessment_name", "name").name()
     source = assessment["source"]
-    for known in ("assessment_id", "trace_id", "span_id", "create_time", "last_update_time"):
-        assessment[known].skip()
+    for unused in ("assessment_id", "trace_id", "span_id", "create_time", "last_update_time"):
+        assessment[unused].skip()
     if assessment["valid"].value is False:
         assessment.note_unused("assessments that were overridden")
         return []

@@ -71,12 +71,12 @@ class Part:
     def __getitem__(self, name: str | int) -> Part:
         """A part of an object or list; a missing one has the value None."""
         self.reading.entered.add(self.path)
-        found = None
+        value = None
         if isinstance(self.given, Mapping) and isinstance(name, str):
-            found = self.given.get(name)
+            value = self.given.get(name)
         elif isinstance(self.given, list) and isinstance(name, int) and name < len(self.given):
-            found = self.given[name]
-        return Part(self.reading, (*self.path, name), found)
+            value = self.given[name]
+        return Part(self.reading, (*self.path, name), value)
 
     def at(self, *names: str | int) -> Part:
         part = self

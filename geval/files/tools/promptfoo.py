@@ -22,7 +22,7 @@ def knows(record: Mapping[str, Any]) -> bool:
 
 def read(record: Part) -> Iterator[dict[str, Any]]:
     """The variables of a test are its document; a prompt's text, if none has a usual name."""
-    found = named_columns(record["vars"])
+    columns = named_columns(record["vars"])
     output = record["response"]
     output = output["output"] if isinstance(output.given, dict) else output
     if not output.holds and record["error"].holds:
@@ -39,26 +39,26 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
             if part.at("assertion", "type").given == "human":
                 given.rating(OVERALL, PERSON, part["score"])
                 part.skip()
-        for known in ("pass", "namedScores"):
-            grading[known].skip()
+        for unused in ("pass", "namedScores"):
+            grading[unused].skip()
     prompt = record["prompt"]
     raw = prompt["raw"] if isinstance(prompt.given, dict) else prompt
     provider = record["provider"]
     if isinstance(provider.given, dict):
         provider = provider.first("label", "id")
-    system = found.pop("system_id", "") or provider.name()
+    system = columns.pop("system_id", "") or provider.name()
     number = record["promptIdx"].value
-    if "source" not in found:
-        found["source"] = raw.value
+    if "source" not in columns:
+        columns["source"] = raw.value
     elif isinstance(number, int) and number > 0:
         system = f"{system}, prompt {number + 1}"
-    for known in ("id", "testIdx", "success", "promptId", "failureReason"):
-        record[known].skip()
-    if found["source"] is None:
+    for unused in ("id", "testIdx", "success", "promptId", "failureReason"):
+        record[unused].skip()
+    if columns["source"] is None:
         record["prompt"].error("expected the prompt's text (raw), found nothing")
     value = output.value
     yield {
-        **found,
+        **columns,
         "system_id": system,
         "output": value if value is None or isinstance(value, str) else as_text(value),
         **given.columns,

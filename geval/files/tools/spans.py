@@ -54,11 +54,11 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     whole = _nested(given) if flat else {}
     attributes = _inner(whole, "attributes") if flat else _nested(given["attributes"])
     kind = _at(attributes, "openinference", "span", "kind") or whole.get("span_kind") or "LLM"
-    found = _messages_of(attributes)
-    if not found and kind == "LLM" and _at(attributes, "output", "value"):
+    exchanged = _messages_of(attributes)
+    if not exchanged and kind == "LLM" and _at(attributes, "output", "value"):
         place = Part(record.reading, ("attributes",), attributes)
-        found = exchange(place.at("input", "value"), place.at("output", "value"))
-    if not found:
+        exchanged = exchange(place.at("input", "value"), place.at("output", "value"))
+    if not exchanged:
         record.note_unused("records without a text to rate")
         return
     llm, gen_ai = (_inner(attributes, name) for name in ("llm", "gen_ai"))
@@ -79,7 +79,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         "doc_id": ids.get("span_id") or ids.get("spanId"),
         "system_id": next((model for model in models if isinstance(model, str)), None),
         "session_id": session,
-        **found,
+        **exchanged,
         **scores.columns,
     }
 
@@ -124,17 +124,19 @@ def _paths(attributes: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _openinference(message: Any) -> dict[str, Any]:
-    said = _inner(_nested(message), "message") if isinstance(message, dict) else {}
-    calls = [_inner(call, "tool_call") for call in _listed(said.get("tool_calls"))]
-    parts = [_inner(part, "message_content") for part in _listed(said.get("contents"))]
-    content = said.get("content") or "\n".join(str(part.get("text", "")) for part in parts)
-    found = {
-        "role": said.get("role"),
+    message_fields = _inner(_nested(message), "message") if isinstance(message, dict) else {}
+    calls = [_inner(call, "tool_call") for call in _listed(message_fields.get("tool_calls"))]
+    parts = [_inner(part, "message_content") for part in _listed(message_fields.get("contents"))]
+    content = message_fields.get("content") or "\n".join(
+        str(part.get("text", "")) for part in parts
+    )
+    fields = {
+        "role": message_fields.get("role"),
         "content": content,
-        "tool_call_id": said.get("tool_call_id"),
+        "tool_call_id": message_fields.get("tool_call_id"),
         "tool_calls": [call for call in calls if _inner(call, "function").get("name")],
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _genai(message: Any) -> dict[str, Any]:
@@ -177,8 +179,8 @@ def _nested(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _inner(value: Any, name: str) -> dict[str, Any]:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    inner = value.get(name) if isinstance(value, dict) else None
+    return inner if isinstance(inner, dict) else {}
 
 
 def _at(value: Any, *names: str) -> Any:

@@ -38,10 +38,10 @@ def agreement_rows(board: Leaderboard) -> Iterator[tuple[str, ...]]:
         yield side.words, *cells
 
 
-def _share(found: Agreed) -> str:
-    if found.estimate.value is None:
+def _share(measured: Agreed) -> str:
+    if measured.estimate.value is None:
         return "–"
-    return f"{found.estimate.value:.2f} {in_brackets(found.interval)}".rstrip()
+    return f"{measured.estimate.value:.2f} {in_brackets(measured.interval)}".rstrip()
 
 
 def boards_text(boards: Sequence[tuple[str, Leaderboard]]) -> list[str]:

@@ -26,19 +26,19 @@ def as_metrics(report: Report) -> str:
 def _metrics(report: Report) -> Iterator[tuple[str, float]]:
     for criterion in report.criteria:
         for result in criterion.judges:
-            found = result.correlations
+            correlations = result.correlations
             about = f"{_part(result.judge)}/{_part(criterion.criterion)}"
             for coefficient in COEFFICIENTS:
                 for level in report.levels:
-                    value = found.estimates[coefficient][level].value
+                    value = correlations.estimates[coefficient][level].value
                     if value is not None:
                         yield f"{about}/{coefficient}/{level}"[:LONGEST], value
                 interval = result.intervals[coefficient]
                 for end, value in (("low", interval.low), ("high", interval.high)):
                     if value is not None:
                         yield f"{about}/{coefficient}/summary {end}"[:LONGEST], value
-            yield f"{about}/documents", float(found.documents)
-            yield f"{about}/outputs", float(found.pairs)
+            yield f"{about}/documents", float(correlations.documents)
+            yield f"{about}/outputs", float(correlations.pairs)
             if result.seen:
                 yield f"{about}/documents seen by its search", float(result.seen.documents)
             if criterion.weights:

@@ -86,8 +86,8 @@ def as_json(report: Report) -> str:
         content["sessions"] = {"sessions": report.sessions, "turns": report.turns}
     if report.chosen:
         content["outputs_not_drawn_at_random"] = report.chosen
-    if said := [note for note in (weights_note(report), chosen_note(report)) if note]:
-        content["what_numbers_speak_of"] = said
+    if notes := [note for note in (weights_note(report), chosen_note(report)) if note]:
+        content["what_numbers_speak_of"] = notes
     if report.withheld:
         content["withheld_documents"] = report.withheld
     if report.boards:
@@ -139,15 +139,15 @@ def _criterion_json(result: CriterionResult, levels: Sequence[Level]) -> dict[st
 
 def _verdict_json(result: CriterionResult) -> dict[str, Any]:
     """The verdict of the view on the best judge, with the checks it follows from."""
-    found = {"verdict": result.verdict.value, "label": result.verdict.label}
+    verdict = {"verdict": result.verdict.value, "label": result.verdict.label}
     if result.best is None:
-        return found | {
+        return verdict | {
             "judge": None,
             "missing": in_a_sentence(result),
             "level_to_try": result.level_to_try,
         }
     evidence = result.evidence(result.best)
-    return found | {
+    return verdict | {
         "judge": result.best.judge,
         **_seen_json(result.best),
         "scores_like_a_rater": evidence.scores_like_a_rater,
@@ -171,19 +171,21 @@ def _verdict_json(result: CriterionResult) -> dict[str, Any]:
 def _judge_json(
     result: JudgeResult, annotators: tuple[str, ...], levels: Sequence[Level]
 ) -> dict[str, Any]:
-    found = result.correlations
+    correlations = result.correlations
     values: dict[str, Any] = {
-        coefficient: {level: estimate_json(found.estimates[coefficient][level]) for level in levels}
+        coefficient: {
+            level: estimate_json(correlations.estimates[coefficient][level]) for level in levels
+        }
         for coefficient in COEFFICIENTS
     }
     for coefficient, interval in result.intervals.items():
         values[coefficient]["summary"]["ci"] = ends_json(interval)
     counts = {
         "stand_in": result.is_stand_in,
-        "documents": found.documents,
-        "documents_ranked": found.documents_ranked,
-        "documents_used": found.documents_used,
-        "pairs": found.pairs,
+        "documents": correlations.documents,
+        "documents_ranked": correlations.documents_ranked,
+        "documents_used": correlations.documents_used,
+        "pairs": correlations.pairs,
         "missing_scores": result.missing,
         **_seen_json(result),
         **_instructed_json(result.instructed),
@@ -302,15 +304,15 @@ def _more_json(analysis: JudgeAnalysis) -> dict[str, Any]:
     }
 
 
-def _pass_fail_json(found: PassFail) -> dict[str, Any]:
+def _pass_fail_json(pass_fail: PassFail) -> dict[str, Any]:
     """Pass rates by the position of the system, as for prediction-powered means."""
-    shares = zip(("sensitivity", "specificity", "kappa", "ac1"), found.shares, strict=True)
+    shares = zip(("sensitivity", "specificity", "kappa", "ac1"), pass_fail.shares, strict=True)
     return {
-        "threshold": found.threshold,
-        "both_pass": found.both_pass,
-        "only_judge_passes": found.false_pass,
-        "only_people_pass": found.false_fail,
-        "both_fail": found.both_fail,
+        "threshold": pass_fail.threshold,
+        "both_pass": pass_fail.both_pass,
+        "only_judge_passes": pass_fail.false_pass,
+        "only_people_pass": pass_fail.false_fail,
+        "both_fail": pass_fail.both_fail,
         **{name: with_interval(share.estimate, share.interval) for name, share in shares},
         "systems": [
             {
@@ -318,13 +320,13 @@ def _pass_fail_json(found: PassFail) -> dict[str, Any]:
                 "judged": rate.judged,
                 "corrected": with_interval(rate.corrected.estimate, rate.corrected.interval),
             }
-            for rate in found.systems
+            for rate in pass_fail.systems
         ],
         "majority": {
-            "passes": found.majority.passes,
-            "share": found.majority.share,
-            "kappa": found.majority.kappa,
-            "ac1": found.majority.ac1,
+            "passes": pass_fail.majority.passes,
+            "share": pass_fail.majority.share,
+            "kappa": pass_fail.majority.kappa,
+            "ac1": pass_fail.majority.ac1,
         },
     }
 
@@ -355,30 +357,30 @@ def _ppi_json(table: PpiTable) -> dict[str, Any]:
     }
 
 
-def _significance_json(found: Significance) -> dict[str, Any]:
+def _significance_json(significance: Significance) -> dict[str, Any]:
     return {
         "level": "summary",
-        "coefficient": found.coefficient,
-        "over": found.over,
-        "letters": found.letters,
+        "coefficient": significance.coefficient,
+        "over": significance.over,
+        "letters": significance.letters,
         "means_with_ties": {
-            name: None if np.isnan(mean) else mean for name, mean in found.means.items()
+            name: None if np.isnan(mean) else mean for name, mean in significance.means.items()
         },
         "pairs": [
             {
                 "judges": list(pair),
                 "difference": test.observed,
-                "ci_over_documents": ends_json(found.intervals[pair]),
-                **ranked_json(found.ranked[pair]),
+                "ci_over_documents": ends_json(significance.intervals[pair]),
+                **ranked_json(significance.ranked[pair]),
                 "p": test.p,
-                "p_holm": found.adjusted.get(pair),
-                "p_williams_system": found.williams.get(pair),
+                "p_holm": significance.adjusted.get(pair),
+                "p_williams_system": significance.williams.get(pair),
                 "orderings": test.orderings,
                 "exact": test.exact,
                 "method": test.method,
             }
             | ({"reason": test.reason} if test.reason else {})
-            for pair, test in found.tests.items()
+            for pair, test in significance.tests.items()
         ],
     }
 

@@ -35,10 +35,10 @@ def as_csv(report: Report) -> str:
     for criterion in report.criteria:
         counted = BY_WEIGHTS if criterion.weights else ALIKE
         for result in criterion.judges:
-            found = result.correlations
+            correlations = result.correlations
             for level in report.levels:
                 for coefficient in COEFFICIENTS:
-                    estimate = found.estimates[coefficient][level]
+                    estimate = correlations.estimates[coefficient][level]
                     interval = (
                         result.intervals[coefficient]
                         if level == "summary"
@@ -47,8 +47,9 @@ def as_csv(report: Report) -> str:
                     lines.append(
                         csv_line((
                             criterion.criterion, result.judge, level, coefficient, estimate.value,
-                            estimate.reason, found.documents, found.documents_used, found.pairs,
-                            interval.low, interval.high, report.options.human_score, counted,
+                            estimate.reason, correlations.documents, correlations.documents_used,
+                            correlations.pairs, interval.low, interval.high,
+                            report.options.human_score, counted,
                             result.seen.documents if result.seen else 0,
                         ))
                     )  # fmt: skip
@@ -84,8 +85,8 @@ def as_markdown(report: Report) -> str:
             "| " + " | ".join(_markdown_cell(cell) for cell in _cells(result, report.levels)) + " |"
             for result in criterion.judges
         )
-        said = in_a_sentence(criterion)
-        parts.append(f"\n**{criterion.verdict.label}.** {said[0].upper()}{said[1:]}")
+        sentence = in_a_sentence(criterion)
+        parts.append(f"\n**{criterion.verdict.label}.** {sentence[0].upper()}{sentence[1:]}")
         if nothing := read_nothing(criterion):
             parts.append(f"\n{nothing}")
     if averages := _average_rows(report):
@@ -125,8 +126,10 @@ def as_text(report: Report) -> str:
     for criterion in report.criteria:
         rows = [_cells(result, report.levels) for result in criterion.judges]
         parts += _text_table(report, criterion.criterion, list(COUNT_WIDTHS), rows)
-        said = in_a_sentence(criterion)
-        parts.append(f"Verdict: {criterion.verdict.label.lower()}. {said[0].upper()}{said[1:]}")
+        sentence = in_a_sentence(criterion)
+        parts.append(
+            f"Verdict: {criterion.verdict.label.lower()}. {sentence[0].upper()}{sentence[1:]}"
+        )
         if criterion.level_to_try:
             parts[-1] += (
                 f" Run `{command(f'report {report.project} --level {criterion.level_to_try}')}`."
@@ -203,15 +206,15 @@ def _markdown_cell(text: str) -> str:
 def _cells(result: JudgeResult, levels: Sequence[Level]) -> list[str]:
     """A judge's row: name, coefficients level by level, documents used of all, outputs without a
     score."""
-    found = result.correlations
+    correlations = result.correlations
     numbers = [
-        shown(found.estimates[coefficient][level])
+        shown(correlations.estimates[coefficient][level])
         for level in levels
         for coefficient in COEFFICIENTS
     ]
     return [
         result.named,
         *numbers,
-        f"{found.documents_used} of {found.documents}",
+        f"{correlations.documents_used} of {correlations.documents}",
         str(result.missing or ""),
     ]

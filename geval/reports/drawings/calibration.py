@@ -63,7 +63,7 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
     middle = LEFT + (columns * (side + GAP) - GAP) / 2
     shapes.append(Words(middle, top + 2, "judge's mean score", "ink", "middle", size=SMALL + 1))
     left_out = [one.name for one in numbers.judges if not one.on_scale]
-    said = f" Not drawn, because on another scale: {listed(left_out)}." if left_out else ""
+    note = f" Not drawn, because on another scale: {listed(left_out)}." if left_out else ""
     return Drawing(
         kind="calibration",
         title=_finding(drawn),
@@ -71,7 +71,7 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
             f"{numbers.name}: outputs in groups of similar scores. Across: the judge's mean score;"
             " up: people's mean score with its 95 % interval over documents, from ten documents"
             " up. On the dashed line the score needs no correction. Bars at the foot: how often"
-            f" each score was given.{said}"
+            f" each score was given.{note}"
         ),
         height=top + TITLE - 6,
         shapes=tuple(shapes),
@@ -158,9 +158,9 @@ def _finding(drawn: list[JudgeNumbers]) -> str:
         return f"{drawn[0].name} is {side} people"
     if not strict and not mild:
         return "Judges are as strict as people"
-    said = [
+    phrases = [
         f"{len(some)} {'judge is' if len(some) == 1 else 'judges are'} {word} than people"
         for some, word in ((strict, "stricter"), (mild, "milder"))
         if some
     ]
-    return ", ".join(said)
+    return ", ".join(phrases)

@@ -59,16 +59,16 @@ class Axis:
 
 def shared_axis(values: Iterable[float]) -> Axis:
     """The axis that holds all values and 0, and ends a little beyond."""
-    found = [0.0, *values]
-    low = math.floor(min(found) * _PER_UNIT + 1e-9) / _PER_UNIT
-    high = math.ceil(max(found) * _PER_UNIT - 1e-9) / _PER_UNIT
+    ends = [0.0, *values]
+    low = math.floor(min(ends) * _PER_UNIT + 1e-9) / _PER_UNIT
+    high = math.ceil(max(ends) * _PER_UNIT - 1e-9) / _PER_UNIT
     return Axis(max(-1.0, low), min(1.0, max(high, low + 2 * STEP)))
 
 
 def round_numbers(values: Iterable[float]) -> list[float]:
     """A few round numbers between the ends of some values and 0, without 0."""
-    found = [0.0, *values]
-    low, high = min(found), max(found)
+    ends = [0.0, *values]
+    low, high = min(ends), max(ends)
     steps = (base * 10.0**power for power in range(-3, 10) for base in (1, 2, 5))
     step = next(step for step in steps if (high - low) / step <= 3)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

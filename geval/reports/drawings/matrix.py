@@ -134,9 +134,9 @@ def _finding(numbers: CriterionNumbers, judge: JudgeNumbers) -> str:
     with_judge = [numbers.pairs[own][row] for row in raters] if own is not None else []
     among = [numbers.pairs[a][b] for a in raters for b in raters if a < b]
     means = [
-        sum(known) / len(known)
+        sum(defined) / len(defined)
         for values in (with_judge, among)
-        if (known := [value for value in values if value is not None])
+        if (defined := [value for value in values if value is not None])
     ]
     if len(means) < 2 or not with_judge:
         return "Judges and annotators among themselves"

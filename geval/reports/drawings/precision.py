@@ -27,16 +27,16 @@ GOALS = (0.2, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01)
 
 def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
     """The drawing of all judges that have an interval; the chosen one is highlighted."""
-    known = [one for one in numbers.judges if one.half_width]
-    known.sort(key=lambda one: one.pk == judge.pk)
-    most = BEYOND * max((one.documents for one in known), default=INTERVAL_DOCUMENTS)
-    widest = max((_with(one, INTERVAL_DOCUMENTS) for one in known), default=1.0)
+    judges = [one for one in numbers.judges if one.half_width]
+    judges.sort(key=lambda one: one.pk == judge.pk)
+    most = BEYOND * max((one.documents for one in judges), default=INTERVAL_DOCUMENTS)
+    widest = max((_with(one, INTERVAL_DOCUMENTS) for one in judges), default=1.0)
     step = next(step for step in HEIGHTS if widest <= MOST_TICKS * step)
     ticks = math.ceil(widest / step)
     top = ticks * step
-    longest = max((width_of(drawn.name, is_bold=True) for drawn in known), default=0.0)
+    longest = max((width_of(drawn.name, is_bold=True) for drawn in judges), default=0.0)
     right = width - min(NAMES * width, longest) - 12
-    bottom = TOP + max(LEAST_HIGH, LABEL * len(known))
+    bottom = TOP + max(LEAST_HIGH, LABEL * len(judges))
 
     def x(documents: float) -> float:
         share = math.log(documents / INTERVAL_DOCUMENTS) / math.log(
@@ -58,9 +58,9 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WID
         shapes.append(Words(x(documents), bottom + 15, thin(documents), "quiet", "middle"))
     shapes.append(Words(right, bottom + FOOT - 4, "documents", "quiet", "end"))
     shapes.append(Words(0, 10, "half-width of the 95 % interval", "quiet"))
-    for one in known:
+    for one in judges:
         shapes.extend(_curve(one, x, y, most, is_chosen=one.pk == judge.pk))
-    shapes.extend(_labels(known, judge, y, most, right, width))
+    shapes.extend(_labels(judges, judge, y, most, right, width))
     return Drawing(
         kind="precision",
         title=_finding(judge, numbers.freedom),
@@ -124,7 +124,7 @@ def _with(one: JudgeNumbers, documents: float) -> float:
 
 def _needed(one: JudgeNumbers, goal: float, freedom: float) -> str:
     """The likely number, and the one that does in nine of ten cases."""
-    found = [
+    numbers = [
         documents_for(
             one.half_width or 0.0,
             documents=one.documents,
@@ -134,9 +134,9 @@ def _needed(one: JudgeNumbers, goal: float, freedom: float) -> str:
         )
         for assured in (None, PROMISE)
     ]
-    if None in found:
+    if None in numbers:
         return "more than a million"
-    return " to ".join(thin(number or 0) for number in found)
+    return " to ".join(thin(number or 0) for number in numbers)
 
 
 def _round(most: float) -> list[int]:

@@ -116,12 +116,12 @@ def _moved(rows: list[Placed]) -> list[str]:
 
 def _finding(rows: list[Placed], moved: list[str], judge: str) -> str:
     by_name = {row[0].system: row for row in rows}
-    said = [
+    phrases = [
         f"{name} {'rises' if by_name[name][2] < by_name[name][1] else 'falls'} from"
         f" {ordinal(by_name[name][1])} to {ordinal(by_name[name][2])}"
         for name in moved
     ]
-    if said:
-        return f"With {judge}, {', '.join(said)}"
+    if phrases:
+        return f"With {judge}, {', '.join(phrases)}"
     same = all(row[1] == row[2] for row in rows)
     return f"{judge} ranks the systems in {'' if same else 'almost '}the same order as people"

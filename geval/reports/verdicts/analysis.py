@@ -260,9 +260,9 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     outputs, human, scores = judged.outputs, judged.human, judged.scores
     documents = LeftOut.each(outputs.documents)
     both, (rated, scored) = complete(outputs, human, scores)
-    found = correlations(both, rated, scored)
-    intervals = {c: summary_interval(both, found.by_document[c]) for c in COEFFICIENTS}
-    percentile, bca = _bootstrap(found.by_document["spearman"], both.document_weight)
+    coefficients = correlations(both, rated, scored)
+    intervals = {c: summary_interval(both, coefficients.by_document[c]) for c in COEFFICIENTS}
+    percentile, bca = _bootstrap(coefficients.by_document["spearman"], both.document_weight)
     # What compares with annotators speaks of the outputs as they were rated.
     as_rated = outputs.unweighted
     as_a_rater = judge_as_a_rater(as_rated, judged.ratings, scores)
@@ -270,7 +270,7 @@ def analyse_judge(judged: Judged, view: View) -> JudgeAnalysis:
     on_scale = _on_scale(scores[~np.isnan(scores)], judged.scale)
     agreeing, left_out = agreeing_ratings(outputs, judged.ratings)
     return JudgeAnalysis(
-        correlations=found,
+        correlations=coefficients,
         tau_c=tau_c(rated, scored, both.weight),
         intervals=intervals,
         percentile=percentile,
@@ -358,10 +358,10 @@ def _alt_test(
     """The alternative annotator test, for judges that rate on the criterion's scale: it compares
     distances on it."""
     scores, scale = judged.scores, judged.scale
-    known = scores[~np.isnan(scores)]
-    if not _on_scale(known, scale):
+    defined = scores[~np.isnan(scores)]
+    if not _on_scale(defined, scale):
         return AltTest(epsilon, OFF_SCALE, OFF_SCALE, (), (), 0)
-    found = alt_test(
+    test = alt_test(
         agreeing,
         scores,
         epsilon=epsilon,
@@ -370,9 +370,7 @@ def _alt_test(
         least_annotators=ALT_TEST_ANNOTATORS,
     )
     kept = np.delete(np.arange(judged.ratings.raters), left_out)
-    return replace(
-        found, annotators=tuple(kept[list(found.annotators)].tolist()), left_out=left_out
-    )
+    return replace(test, annotators=tuple(kept[list(test.annotators)].tolist()), left_out=left_out)
 
 
 def _far_off(outputs: Outputs, rated: FloatArray, scored: FloatArray, scale: Scale) -> Estimate:
@@ -383,8 +381,8 @@ def _far_off(outputs: Outputs, rated: FloatArray, scored: FloatArray, scale: Sca
     return Estimate(float(outputs.mean(far.astype(float))))
 
 
-def _on_scale(known: FloatArray, scale: Scale) -> bool:
-    return not len(known) or scale.spans(float(known.min()), float(known.max()))
+def _on_scale(values: FloatArray, scale: Scale) -> bool:
+    return not len(values) or scale.spans(float(values.min()), float(values.max()))
 
 
 def analyse_agreement(
@@ -439,7 +437,7 @@ def compare_pairs(
         pairs: of two judges each, with scores of shape (outputs,), NaN for missing.
     """
     at_once = max(1, MOST_TOGETHER // max(1, len(outputs)))
-    found = []
+    comparisons = []
     for start in range(0, len(pairs), at_once):
         some = [
             _two_judges(outputs, human, pair, coefficient)
@@ -456,11 +454,11 @@ def compare_pairs(
                 new_systems_test(outputs, human, first, second, coefficient, over)
                 for (first, _), (second, _) in pairs[start : start + at_once]
             ]  # fmt: skip
-        found += [
+        comparisons += [
             Compared(test, interval_of_difference(one), one.ranked)
             for test, one in zip(tests, some, strict=True)
         ]
-    return found
+    return comparisons
 
 
 def seeded() -> np.random.Generator:
@@ -577,11 +575,11 @@ def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
 def _letters(
     means: Mapping[str, float], adjusted: Mapping[tuple[str, str], float]
 ) -> dict[str, str]:
-    known = [name for name in rank_judges(means) if not np.isnan(means[name])]
-    if len(known) > LETTERED_JUDGES:
+    names = [name for name in rank_judges(means) if not np.isnan(means[name])]
+    if len(names) > LETTERED_JUDGES:
         return {}
     differ = tuple(sorted(pair for pair, p in adjusted.items() if p <= SIGNIFICANCE))
-    return dict(_lettered(tuple(known), differ))
+    return dict(_lettered(tuple(names), differ))
 
 
 @lru_cache(maxsize=256)
