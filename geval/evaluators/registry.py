@@ -32,6 +32,7 @@ def broken_evaluators() -> tuple[Broken, ...]:
     return _loaded()[1]
 
 
+@cache
 def evaluator_class(kind: str) -> type[Evaluator]:
     """The evaluator of a kind; no other is loaded for it.
 

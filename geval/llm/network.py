@@ -128,6 +128,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         self._large = asyncio.Semaphore(1)
         self._session: aiohttp.ClientSession | None = None
         self._through_proxy: aiohttp.ClientSession | None = None
+        self._proxies: dict[tuple[str, str | None], str | None] = {}
 
     @contextlib.contextmanager
     def larger(self, limit: int) -> Iterator[None]:
@@ -152,9 +153,16 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         )
         return self._through_proxy
 
+    def _proxy_for(self, url: URL) -> str | None:
+        """As `addresses.proxy_for`, which reads the whole environment, but once for a server."""
+        server = url.scheme, url.raw_host
+        if server not in self._proxies:
+            self._proxies[server] = proxy_for(url)
+        return self._proxies[server]
+
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         url = URL(str(request.url), encoded=True)
-        proxy = proxy_for(url)
+        proxy = self._proxy_for(url)
         headers = [
             (name, value)
             for name, value in request.headers.multi_items()

@@ -30,6 +30,8 @@ class Pacer:
         exchange: tells the shared pace what was seen, and gets moments for so many calls.
         look: reads the shared pace.
         tokens_each: about how many tokens a call takes.
+        opens: whether calls leave slowly at first. They need not where as many went free a moment
+            ago.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Pacer:
         *,
         tokens_each: float,
         most: int,
+        opens: bool = True,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -50,7 +53,7 @@ class Pacer:
         self._calls = RecentCalls(clock=clock, tokens_each=tokens_each)
         self._gate = asyncio.Lock()
         self._is_free = True
-        self._opened_at: float | None = None
+        self._opened_at: float | None = None if opens else float("-inf")
         self._next_opening = 0.0
         self._moments: deque[float] = deque()
         self._alone = False

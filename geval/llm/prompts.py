@@ -245,6 +245,7 @@ def check_no_jinja(template: str) -> None:
                 )
 
 
+@lru_cache(maxsize=256)
 def fields_used(template: str) -> frozenset[str]:
     """Which fields of an item the template shows: of source, output, context and reference."""
     return frozenset(place.shows for place in places_in(template))
@@ -271,6 +272,7 @@ def places_in(template: str) -> tuple[Placed, ...]:
     )
 
 
+@lru_cache(maxsize=1024)
 def _read(written: str) -> Placed | None:
     """A placeholder; None if it is not known, or its window or its filters cannot be read."""
     name, *sizes = written.partition("|")[0].split() or [""]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from evaluations.judging.runs import outgoing
 from evaluations.judging.runs.accounts import account_of, read_account
 from evaluations.judging.runs.quota import allowed_rate, close, exchange, known_pace
 from evaluations.judging.runs.starting import start_run
@@ -92,3 +93,19 @@ def test_no_item_fails_at_an_endpoint_with_a_limit(
 
     run.refresh_from_db()
     assert (run.state, run.items.filter(state="done").count()) == (RunState.DONE, 12)
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_a_worker_remembers_for_a_while_that_calls_went_free(
+    small_project: Project, make_judge: Callable[..., Judge], is_free: bool
+) -> None:
+    limited = () if is_free else ("--requests-per-second", "20", "--burst", "3")
+    judge = make_judge(small_project, *limited, use_steps=False)
+    run = start_run(judge, list(small_project.criteria.all()))
+    endpoint = judge.endpoint
+    assert endpoint is not None
+
+    work_on_run(run.pk, "tester")
+
+    key = (account_of(endpoint.base_url, "", ""), judge.model)
+    assert (key in outgoing._went_free) == is_free

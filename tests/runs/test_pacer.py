@@ -37,9 +37,9 @@ class Shared:
         self.now += seconds
         await asyncio.sleep(0)
 
-    def pacer(self) -> Pacer:
+    def pacer(self, *, opens: bool = True) -> Pacer:
         return Pacer(
-            self.exchange, self.look, tokens_each=100, most=64, sleep=self.sleep,
+            self.exchange, self.look, tokens_each=100, most=64, opens=opens, sleep=self.sleep,
             clock=lambda: self.now,
         )  # fmt: skip
 
@@ -63,6 +63,35 @@ def test_the_first_calls_leave_ever_faster_and_then_freely() -> None:
     assert sum(at < 0.05 for at in left) < 12
     assert left[-1] <= OPENING_SECONDS + 0.01
     assert shared.seen == []
+
+
+def test_calls_that_follow_others_which_went_free_leave_at_once() -> None:
+    shared = Shared()
+
+    async def main() -> None:
+        pacer = shared.pacer(opens=False)
+        for _ in range(64):
+            pacer.ended(await pacer.turn())
+
+    run(main)
+
+    assert shared.now == 1000.0
+
+
+def test_calls_that_need_not_open_slowly_still_heed_a_limit() -> None:
+    shared = Shared()
+    left: list[float] = []
+
+    async def main() -> None:
+        pacer = shared.pacer(opens=False)
+        pacer.ended(await pacer.turn(), LIMITED)
+        for _ in range(100):
+            pacer.ended(await pacer.turn())
+            left.append(shared.now)
+
+    run(main)
+
+    assert 1.9 < left[-1] - left[0] < 2.2
 
 
 def test_after_a_sign_each_call_waits_for_its_moment() -> None:

@@ -375,13 +375,17 @@ def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT coalesce(avg(length(d.source) + length(o.text) + length(d.context)), 0),
-                      coalesce(max(octet_length(d.source) + octet_length(o.text)
-                          + octet_length(d.context)
-                                   + octet_length(coalesce(d.references ->> 0, ''))), 0)
-               FROM evaluations_document d JOIN evaluations_candidateoutput o
-                   ON o.document_id = d.id
-               WHERE d.project_id = %s""",
+            # The length of a document is found once, not for each of its outputs.
+            """SELECT coalesce(sum(o.number * d.characters + o.characters) / sum(o.number), 0),
+                      coalesce(max(d.bytes + o.bytes), 0)
+               FROM (SELECT id, length(source) + length(context) AS characters,
+                            octet_length(source) + octet_length(context)
+                                + octet_length(coalesce("references" ->> 0, '')) AS bytes
+                     FROM evaluations_document WHERE project_id = %s OFFSET 0) AS d
+               JOIN LATERAL (SELECT count(*) AS number, sum(length(text)) AS characters,
+                                    max(octet_length(text)) AS bytes
+                             FROM evaluations_candidateoutput WHERE document_id = d.id) AS o
+                   ON o.number > 0""",
             [run.project_id],
         )
         mean, longest = cursor.fetchone()

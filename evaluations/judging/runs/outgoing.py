@@ -2,6 +2,7 @@
 endpoint's limits and its pace allow. Each is counted before its reply is used."""
 
 import functools
+import time
 
 from evaluations.judging.runs.quota import Grant, Limits, Permits, exchange, known_pace, take
 from evaluations.judging.runs.run_questions import RunQuestions
@@ -15,6 +16,11 @@ from geval.llm.pacer import Pacer
 from geval.llm.pacing import Pace, Seen, Turn
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
+
+# Calls that follow others within so long need not find out whether there is a limit.
+FREE_SECONDS = 60.0
+# By account and model, when calls of this process last went free, and how many at once.
+_went_free: dict[tuple[str, str], tuple[float, int]] = {}
 
 
 class OutgoingCalls:
@@ -51,6 +57,7 @@ class OutgoingCalls:
             self._look,
             tokens_each=self._tokens_each,
             most=most,
+            opens=not self._is_known_free,
             sleep=share.rest,
         )
         # A run that is not served any more has no part of the calls: what waits would wait for
@@ -92,8 +99,18 @@ class OutgoingCalls:
         self.in_flight.limit(await self._share.database.call(calls))
 
     async def look_up(self) -> None:
-        """Notice that another worker met a limit."""
+        """Notice that another worker met a limit; remember whether there is any."""
         await self._pacer.look_up()
+        if self._pacer.is_held_back or self.in_flight.is_reduced:
+            _went_free.pop((self._account, self._model), None)
+        elif self.answers:
+            _went_free[self._account, self._model] = time.monotonic(), self._most
+
+    @property
+    def _is_known_free(self) -> bool:
+        """Whether as many calls, of this run or of another, went free a moment ago."""
+        at, most = _went_free.get((self._account, self._model), (float("-inf"), 0))
+        return time.monotonic() - at < FREE_SECONDS and most >= self._most
 
     def what_holds_back(self) -> dict[str, bool]:
         """By reason, whether calls wait for it now."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 import structlog
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
@@ -16,6 +17,7 @@ from django.db.models.functions import Now
 
 from evaluations.judging.runs.leases import ClaimedItem
 from evaluations.models import EvaluationRun, ItemState, ModelReply, PairScore, Score
+from evaluations.models.inserting import insert_rows
 from evaluations.models.noted_changes import note_change
 from evaluations.people.counting import count_items
 from evaluations.people.spending import count_money
@@ -30,7 +32,7 @@ from geval.texts.plain import storable
 
 log = structlog.stdlib.get_logger(__name__)
 # What a value does that no column takes.
-_REFUSED = (DataError, IntegrityError, ValueError)
+_REFUSED = (DataError, IntegrityError, ValueError, orjson.JSONEncodeError)
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,13 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     run_id, project_id = run.pk, run.project_id
     ours = _still_ours([entry.item.id for entry in finished], worker)
     kept = [entry for entry in finished if entry.item.id in ours]
-    replies = {
-        entry.item.id: _reply_row(run, entry)
-        for entry in kept
-        if entry.judgement and entry.judgement.answers
-    }
-    ModelReply.objects.bulk_create(list(replies.values()))
+    replied = [entry for entry in kept if entry.judgement and entry.judgement.answers]
+    stored = insert_rows(ModelReply, [_reply_row(run, entry) for entry in replied])
+    replies = {entry.item.id: pk for entry, pk in zip(replied, stored, strict=True)}
     shared = [
         entry.request_key for entry in kept if entry.judgement is None and not entry.stored_reply
     ]
-    reply_by_key = stored_replies(project_id, [key for key in shared if key])
+    reply_by_key = _newest_replies(project_id, [key for key in shared if key])
     hits = sum(isinstance(entry.outcome, Scored) and entry.judgement is None for entry in finished)
     if hits:
         EvaluationRun.objects.filter(pk=run_id).update(cache_hits=F("cache_hits") + hits)
@@ -164,21 +163,26 @@ def reason_of(error: BaseException) -> str:
 def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]]) -> None:
     """Add scores, and preferences between pairs, to a run."""
     mode = run.frozen.mode
-    Score.objects.bulk_create(
-        Score(
-            run_id=run.pk,
-            output_id=item.output_id,
-            criterion_id=item.criterion_id,
-            value=outcome.value,
-            distribution={short(point): share for point, share in outcome.distribution.items()}
-            or None,
-            coverage=outcome.coverage,
-            entropy=outcome.entropy if outcome.distribution else None,
-            mode=mode,
-            note=outcome.note,
-        )
-        for item, outcome in scored
-        if not isinstance(outcome, Preferred)
+    insert_rows(
+        Score,
+        [
+            {
+                "run_id": run.pk,
+                "output_id": item.output_id,
+                "criterion_id": item.criterion_id,
+                "value": outcome.value,
+                "distribution": {
+                    short(point): share for point, share in outcome.distribution.items()
+                }
+                or None,
+                "coverage": outcome.coverage,
+                "entropy": outcome.entropy if outcome.distribution else None,
+                "mode": mode,
+                "note": outcome.note,
+            }
+            for item, outcome in scored
+            if not isinstance(outcome, Preferred)
+        ],
     )
     pairs = [(item, outcome) for item, outcome in scored if isinstance(outcome, Preferred)]
     if pairs:
@@ -256,25 +260,29 @@ def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
         return {row[0] for row in cursor.fetchall()}
 
 
-def _reply_id(
-    entry: FinishedItem, own: Mapping[int, ModelReply], by_key: Mapping[str, ModelReply]
-) -> int | None:
-    reply = own.get(entry.item.id) or by_key.get(entry.request_key)
-    return reply.pk if reply else entry.stored_reply
+def _newest_replies(project_id: int, keys: Sequence[str]) -> dict[str, int]:
+    """The id of the newest stored reply for each key."""
+    if not keys:
+        return {}
+    return {key: reply.pk for key, reply in stored_replies(project_id, keys).items()}
 
 
-def _reply_row(run: EvaluationRun, entry: FinishedItem) -> ModelReply:
+def _reply_id(entry: FinishedItem, own: Mapping[int, int], by_key: Mapping[str, int]) -> int | None:
+    return own.get(entry.item.id) or by_key.get(entry.request_key) or entry.stored_reply
+
+
+def _reply_row(run: EvaluationRun, entry: FinishedItem) -> dict[str, Any]:
     assert entry.judgement is not None
     answers = entry.judgement.answers
-    return ModelReply(
-        project_id=run.project_id,
+    return {
+        "project_id": run.project_id,
         # Who studies a judge wants replies of today, and no other run is to have them.
-        request_key=entry.request_key if entry.judgement.is_kept and not run.purpose else "",
-        choices=choices_to_json([choice for answer in answers for choice in answer.choices]),
-        model=answers[-1].model[:200],
-        request_id=answers[-1].request_id[:200],
-        prompt_tokens=sum(answer.prompt_tokens for answer in answers),
-        completion_tokens=sum(answer.completion_tokens for answer in answers),
-        calls=sum(answer.calls for answer in answers),
-        seconds=sum(answer.seconds for answer in answers),
-    )
+        "request_key": entry.request_key if entry.judgement.is_kept and not run.purpose else "",
+        "choices": choices_to_json([choice for answer in answers for choice in answer.choices]),
+        "model": answers[-1].model[:200],
+        "request_id": answers[-1].request_id[:200],
+        "prompt_tokens": sum(answer.prompt_tokens for answer in answers),
+        "completion_tokens": sum(answer.completion_tokens for answer in answers),
+        "calls": sum(answer.calls for answer in answers),
+        "seconds": sum(answer.seconds for answer in answers),
+    }
