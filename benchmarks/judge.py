@@ -29,7 +29,8 @@ from benchmarks.site import BENCHMARK_DATA, StandIn, Worker, temporary_site, wai
 MODEL = "offline-stand-in"
 IN_FLIGHT = 64
 LATENCY = "0.2"
-# How often a decision model is measured, and what at least is wanted in the middle.
+# How often a decision model is measured, and what at least is wanted in the middle. Whatever else
+# runs on the machine has a part in it.
 ROUNDS = 3
 LEAST_OF_DECISIONS = 0.95
 FAULTS = (
@@ -166,7 +167,12 @@ def _measure_decisions(project: object) -> list[Goal]:
         print(
             f"the same from the first calls   {asking:6.2f}    (after {measured.first_after:.2f} s)"
         )
-    goal = Goal(f"share of the bare loop's rate, of {ROUNDS}", median(shares), LEAST_OF_DECISIONS)
+    goal = Goal(
+        f"share of the bare loop's rate, of {ROUNDS}",
+        median(shares),
+        LEAST_OF_DECISIONS,
+        by_chance=True,
+    )
     print(goal.line())
     return [goal]
 

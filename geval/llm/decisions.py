@@ -1,6 +1,6 @@
 """Decision models: typed questions about an input, and the probability of each answer. Pure.
 
-Two protocols speak of the same:
+Three protocols speak of the same:
 
 - OpenAI's Decisions API (`POST …/decisions`; the package's `client.decisions`): questions in a
   list, of type `score` with `levels`, `choice` with `choices`, or `predicate`; answers in their
@@ -10,6 +10,9 @@ Two protocols speak of the same:
   probability of yes; answers by name, without those that the model could not answer. vLLM adds
   `label_mass`, the probability of all labels together before they were made to add up to 1: what
   G-Eval calls coverage.
+- Gemini's Decisions API (`POST …/v1beta/decisions`; the package `google-genai`, `_gaos/decisions`):
+  questions and answers as System One has them, with `input` in place of `state`. An input that its
+  filters stop gets `prompt_feedback` and no answers. The key has a header of its own.
 
 A reply is kept as a text of our own (`reply_text`), so that stored replies are read again.
 """
@@ -24,15 +27,21 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from geval.statistics.scales import Scale, short
 
-Protocol = Literal["decisions", "systemone"]
+Protocol = Literal["decisions", "systemone", "gemini"]
 # The route of each, behind the base URL.
-ROUTES: Mapping[Protocol, str] = {"decisions": "/decisions", "systemone": "/systemone"}
+ROUTES: Mapping[Protocol, str] = {
+    "decisions": "/decisions",
+    "systemone": "/systemone",
+    "gemini": "/decisions",
+}
+# Gemini's takes a key as a token of Google's accounts otherwise, and refuses it.
+KEY_HEADERS: Mapping[Protocol, str] = {"gemini": "x-goog-api-key"}
 # System One has two to ten levels (TypeSafe, llama.cpp); more are refused by OpenAI's too.
 MOST_LEVELS = 10
 # Probabilities are rounded by servers; beyond this they are not those of one question.
 ROUNDING = 0.02
 NAME = "rating"
-# OpenAI's; the longest of both protocols.
+# OpenAI's, to which every protocol is held; Gemini's takes 1,000.
 MOST_QUESTIONS = 400
 
 
@@ -93,8 +102,9 @@ class DecisionRequest:
                 "input": [*self.messages] if self.messages else self.text,
                 "questions": listed,
             }
-        by_name = {name: each.body("systemone") for name, each in named}
-        return {"model": self.model, "state": self.text, "questions": by_name}
+        by_name = {name: each.body(self.protocol) for name, each in named}
+        shown = "input" if self.protocol == "gemini" else "state"
+        return {"model": self.model, shown: self.text, "questions": by_name}
 
     @property
     def shown(self) -> str:
@@ -158,6 +168,14 @@ def reply_text(answers: Any, questions: Sequence[TypedQuestion], protocol: Proto
     return json.dumps({"answers": kept})
 
 
+def answers_of(reply: Mapping[str, Any], questions: Sequence[TypedQuestion]) -> Any:
+    """The answers of a reply; where a filter stopped the input, each is a refusal."""
+    feedback = reply.get("prompt_feedback")
+    if not reply.get("answers") and isinstance(feedback, Mapping) and feedback.get("block_reason"):
+        return {name: {"type": "refusal"} for name in names_of(len(questions))}
+    return reply.get("answers")
+
+
 def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str, Any]:
     """What was answered to each question, None for nothing. A list is read in its order, unless it
     names every answer; names of some have to agree with it.
@@ -165,7 +183,7 @@ def _by_name(answers: Any, names: Sequence[str], protocol: Protocol) -> dict[str
     Raises:
         ValueError: which answer is whose cannot be said, or there is none.
     """
-    if protocol == "systemone":
+    if protocol != "decisions":
         if not isinstance(answers, Mapping) or not any(name in answers for name in names):
             raise ValueError("it has no answer to what was asked")
         return {name: answers.get(name) for name in names}

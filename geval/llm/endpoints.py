@@ -19,7 +19,7 @@ import openai
 
 from geval.llm import wire
 from geval.llm.cost import estimated_tokens
-from geval.llm.decisions import ROUTES, DecisionRequest
+from geval.llm.decisions import KEY_HEADERS, ROUTES, DecisionRequest
 from geval.llm.errors import EndpointError, ErrorKind, as_endpoint_error, status_error
 from geval.llm.network import (
     USUAL_BYTES,
@@ -178,8 +178,12 @@ class Client:
                 wrong.
         """
         # As in `chat`: the package's own method checks and copies what we have made ourselves.
-        route = ROUTES[request.protocol]
-        call = self._openai.post(route, body=request.body(), cast_to=httpx2.Response)
+        call = self._openai.post(
+            ROUTES[request.protocol],
+            body=request.body(),
+            cast_to=httpx2.Response,
+            options=self._key_in(KEY_HEADERS.get(request.protocol)),
+        )
         response = await self._ask(call, request)
         reply = self._read(
             lambda: wire.read_decision(
@@ -192,6 +196,12 @@ class Client:
             "a decision",
         )
         return _counted(reply, request, _limits(response.headers))
+
+    def _key_in(self, header: str | None) -> openai.RequestOptions:
+        """The key in a header of its own, None for the usual one."""
+        if header is None:
+            return {}
+        return {"headers": {"Authorization": openai.Omit(), header: self._openai.api_key}}
 
     async def list_models(self) -> list[str]:
         """The names of the models that the endpoint lists.

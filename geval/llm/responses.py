@@ -122,12 +122,13 @@ def as_chat_completion(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def usage_as_chat(usage: Any) -> dict[str, Any]:
-    """Counts of tokens, as chat completions name them."""
+    """Counts of tokens, as chat completions name them; Gemini's own names begin with `total_`."""
     counted = _mapping(usage)
+    cached = {"cached_tokens": counted.get("total_cached_tokens")}
     return {
-        "prompt_tokens": counted.get("input_tokens"),
-        "prompt_tokens_details": counted.get("input_tokens_details"),
-        "completion_tokens": counted.get("output_tokens"),
+        "prompt_tokens": counted.get("input_tokens", counted.get("total_input_tokens")),
+        "prompt_tokens_details": counted.get("input_tokens_details", cached),
+        "completion_tokens": counted.get("output_tokens", counted.get("total_output_tokens")),
         "completion_tokens_details": counted.get("output_tokens_details"),
         "total_tokens": counted.get("total_tokens"),
     }

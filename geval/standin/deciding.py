@@ -14,10 +14,10 @@ _CHOICES = {"A": "A", "B": "B", "tie": "C"}
 
 
 def decision(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The answer to a request of either protocol; None where it is none."""
+    """The answer to a request of any protocol, Gemini's included; None where it is none."""
     questions = body.get("questions")
     is_systemone = isinstance(questions, dict)
-    text = _as_text(body.get("state" if is_systemone else "input"))
+    text = _as_text(body.get("state", body.get("input")))
     named = questions.items() if isinstance(questions, dict) else enumerate(questions or ())
     if text is None:
         return None
@@ -25,11 +25,22 @@ def decision(body: dict[str, Any]) -> dict[str, Any] | None:
     if not answers or None in answers.values():
         return None
     tokens = count_tokens(text) + sum(count_tokens(str(each)) for each in named)
+    usage = {"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens}
+    if is_systemone and "input" in body:
+        return _as_geminis(answers, usage)
     return {
         "model": body.get("model") or MODEL,
         "answers": answers if is_systemone else list(answers.values()),
-        "usage": {"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens},
+        "usage": usage,
     }
+
+
+def _as_geminis(answers: dict[Any, Any], usage: dict[str, int]) -> dict[str, Any]:
+    """Answers as Gemini's Decisions API has them: without a mass, and with its names of tokens."""
+    for answer in answers.values():
+        answer.pop("label_mass", None)
+    named = {f"total_{name.removeprefix('total_')}": count for name, count in usage.items()}
+    return {"answers": answers, "usage": named}
 
 
 def _as_text(given: Any) -> str | None:

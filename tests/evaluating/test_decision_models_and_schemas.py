@@ -9,7 +9,7 @@ from tests.decision_server import decision_server
 from tests.evaluating.conftest import Evaluate, table
 from tests.processes import StandInProcess
 
-PROTOCOLS = ["decisions", "systemone"]
+PROTOCOLS = ["decisions", "systemone", "gemini"]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -24,7 +24,7 @@ def test_a_decision_model_gives_the_probabilities_of_points(
     assert set(score.distribution) == {1, 2, 3, 4, 5}
     weighted = sum(point * share for point, share in score.distribution.items())
     assert score.score == pytest.approx(weighted)
-    assert (score.coverage is None) == (protocol == "decisions")
+    assert (score.coverage is None) == (protocol != "systemone")
 
 
 def test_a_decision_model_is_neither_probed_nor_asked_for_steps(evaluate: Evaluate) -> None:

@@ -1,4 +1,4 @@
-"""A judge that is a decision model, on both protocols: from the judge to scores, like any other."""
+"""A judge that is a decision model, on all protocols: from the judge to scores, like any other."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -33,21 +33,24 @@ def judged(judge: Judge) -> EvaluationRun:
     return run
 
 
-def test_both_protocols_score_every_output_alike(
+def test_all_protocols_score_every_output_alike(
     small_project: Project, start_standin: Start
 ) -> None:
     base_url = start_standin().base_url
-    runs = [judged(decider(small_project, base_url, each)) for each in ("decisions", "systemone")]
+    protocols = ("decisions", "systemone", "gemini")
+    runs = [judged(decider(small_project, base_url, each)) for each in protocols]
 
     for run in runs:
         assert (run.state, run.items.exclude(state="done").count()) == ("done", 0)
         score = run.scores.first()
         assert score is not None
         assert sum(score.distribution.values()) == pytest.approx(1)
-    first, second = (
+    first, second, third = (
         {(s.output_id, s.criterion_id): s.value for s in run.scores.all()} for run in runs
     )
     assert first == pytest.approx(second)
+    assert first == pytest.approx(third)
+    assert all(run.prompt_tokens for run in runs)
     assert runs[0].scores.filter(coverage=None).count() == runs[0].scores.count()
     assert not runs[1].scores.filter(coverage=None).exists()
 
