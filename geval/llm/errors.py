@@ -166,6 +166,7 @@ def as_endpoint_error(error: Exception, base_url: str, model: str) -> EndpointEr
             headers=error.response.headers,
             codes=(str(error.code or ""), str(error.type or "")),
             parameter=str(_details_of(error).get("param") or ""),
+            route=error.request.url.path,
         )
     causes = _causes(error)
     for cause in causes:
@@ -248,6 +249,19 @@ def _causes(error: BaseException) -> list[BaseException]:
     return causes
 
 
+# By the end of a path, what a server has there.
+_SERVED = {
+    "/responses": "Responses API",
+    "/decisions": "Decisions API",
+    "/systemone": "System One",
+    "/models": "list of models",
+}
+
+
+def _served_at(route: str) -> str:
+    return next((name for end, name in _SERVED.items() if route.endswith(end)), "chat")
+
+
 def status_error(
     status: int,
     said: str,
@@ -257,9 +271,10 @@ def status_error(
     headers: Mapping[str, str] | None = None,
     codes: Sequence[str] = (),
     parameter: str = "",
+    route: str = "",
 ) -> EndpointError:
     """The error that an HTTP status, the server's words, its own codes and the parameter that it
-    names stand for."""
+    names stand for; `route` is the path that was asked."""
     if status == 402 or "insufficient_quota" in (*codes, said):
         return EndpointError(
             ErrorKind.QUOTA,
@@ -288,7 +303,8 @@ def status_error(
     if status == 404:
         return EndpointError(
             ErrorKind.MODEL_NOT_FOUND,
-            f"{base_url} does not know the model {model!r} or has no chat there: {said}"
+            f"{base_url} does not know the model {model!r} or has no {_served_at(route)} there:"
+            f" {said}"
             + ("" if _part(base_url, "path").strip("/") else " Most addresses end in /v1."),
         )
     if "context" in said.lower() and ("length" in said.lower() or "token" in said.lower()):

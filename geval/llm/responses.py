@@ -41,6 +41,21 @@ def route_at(base_url: str) -> str:
     return RESPONSES if base_url.rstrip("/").endswith(RESPONSES) else CHAT
 
 
+def why_not_at(base_url: str, api_version: str) -> str:
+    """Why this API cannot be asked at an address; empty if it can, or is not.
+
+    Azure's has no deployments in its address. An older one, /openai/responses with an API version,
+    is not asked, as /openai/v1 serves the same (Microsoft's agent-framework asks that one alone).
+    """
+    if route_at(base_url) != RESPONSES or not (api_version or "/deployments/" in base_url):
+        return ""
+    return (
+        "Azure's Responses API is asked without deployments in the address and without an API"
+        " version: enter https://NAME.openai.azure.com/openai/v1/responses, leave the API version"
+        " empty, and give the name of the deployment as the model."
+    )
+
+
 def body_by(route: str, request: ChatRequest) -> dict[str, Any]:
     """A request as a route has it."""
     return responses_body(request) if route == RESPONSES else request.body()

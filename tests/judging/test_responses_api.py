@@ -9,20 +9,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
 import geval
+from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import normalised
+from evaluations.models import Project
 from geval.llm import wire
 from geval.llm.addresses import likely_addresses
 from geval.llm.endpoints import Client
-from geval.llm.errors import EndpointError, ErrorKind
+from geval.llm.errors import EndpointError, ErrorKind, status_error
 from geval.llm.parsing import Failure
 from geval.llm.providers import BY_NAME, provider_at
 from geval.llm.request_options import read_options
 from geval.llm.requests import ChatRequest, request_key
-from geval.llm.responses import FailedError, responses_body, route_at, without_route
+from geval.llm.responses import FailedError, responses_body, route_at, why_not_at, without_route
 from geval.llm.scoring import Scored, score_by_logprobs, score_directly
 from geval.llm.structured import schema_of
 from geval.statistics.scales import Scale
@@ -429,7 +432,7 @@ def test_a_server_without_log_probabilities_there_is_asked_for_samples(
 
 
 def test_a_server_without_the_route_is_said(standin: StandInProcess) -> None:
-    with pytest.raises(geval.EvaluationError, match="does not know the model"):
+    with pytest.raises(geval.EvaluationError, match="has no Responses API there"):
         judged(f"{standin.base_url}/v2/responses")
 
 
@@ -439,3 +442,44 @@ def test_it_is_the_same_account_with_the_same_limits_and_provider() -> None:
     assert normalised(chat) == normalised(responses)
     assert provider_at(responses) == provider_at(chat) == BY_NAME["openai"]
     assert chat in likely_addresses(responses)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "api_version", "is_refused"),
+    [
+        ("https://n.openai.azure.com/openai/v1/responses", "", False),
+        ("https://n.openai.azure.com/openai/v1/responses/", "2025-04-01-preview", True),
+        ("https://n.openai.azure.com/openai/deployments/d/responses", "", True),
+        ("https://n.openai.azure.com/openai/deployments/d", "2025-04-01-preview", False),
+    ],
+)
+def test_an_address_at_which_azure_does_not_serve_it_is_refused_with_the_right_one(
+    base_url: str, api_version: str, is_refused: bool
+) -> None:
+    why_not = why_not_at(base_url, api_version)
+
+    assert bool(why_not) == is_refused
+    assert not is_refused or "https://NAME.openai.azure.com/openai/v1/responses" in why_not
+
+
+@pytest.mark.django_db
+def test_an_endpoint_of_such_an_address_is_not_saved(project: Project) -> None:
+    draft = EndpointDraft("http://127.0.0.1/v1/responses", api_version="2025-04-01-preview")
+
+    with pytest.raises(ValidationError, match="leave the API version"):
+        save_endpoint(project, draft)
+
+
+@pytest.mark.parametrize(
+    ("route", "name"),
+    [
+        ("chat/completions", "chat"),
+        ("responses", "Responses API"),
+        ("decisions", "Decisions API"),
+        ("systemone", "System One"),
+    ],
+)
+def test_a_server_without_a_route_is_told_which(route: str, name: str) -> None:
+    error = status_error(404, "Not Found", base_url="http://x/v1", model="m", route=f"/v1/{route}")
+
+    assert f"does not know the model 'm' or has no {name} there: Not Found" in error.message

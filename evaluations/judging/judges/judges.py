@@ -25,6 +25,7 @@ from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.llm.errors import EndpointError
 from geval.llm.judge_settings import JudgeSettings, default_of, usual_temperature
 from geval.llm.probe import Findings
+from geval.llm.responses import why_not_at
 from geval.llm.time_limit import TimeLimit
 from geval_site.key_names import why_not_allowed
 
@@ -122,7 +123,7 @@ def save_endpoint(
     if draft.key is not None:
         endpoint.keep_key(draft.key.strip())
     endpoint.name = draft.name.strip() or endpoint.name or _free_name(project, endpoint.host)
-    _check_base_url(base_url)
+    _check_base_url(base_url, endpoint.api_version)
     _check_key_name(endpoint.key_env)
     endpoint.full_clean(validate_constraints=False)
     if (
@@ -180,11 +181,13 @@ def _check_key_name(name: str) -> None:
         raise ValidationError({"key_env": why_not})
 
 
-def _check_base_url(base_url: str) -> None:
+def _check_base_url(base_url: str, api_version: str) -> None:
     try:
         check_address(base_url, allow_private=settings.ALLOW_PRIVATE_ENDPOINTS)
     except ForbiddenAddressError as error:
         raise ValidationError({"base_url": str(error)}) from None
+    if why_not := why_not_at(base_url, api_version):
+        raise ValidationError({"base_url": why_not})
 
 
 def _free_name(project: Project, wanted: str) -> str:
