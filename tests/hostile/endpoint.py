@@ -55,9 +55,9 @@ class HostileEndpoint:
     async def _answer(
         self, method: str, path: str, mode: str, body: bytes, writer: asyncio.StreamWriter
     ) -> None:
-        if path.endswith(("completions", "/decisions", "/systemone")):
+        if path.endswith(("completions", "/responses", "/decisions", "/systemone")):
             self.calls[mode] += 1
-            await self._misbehave(mode, writer, echoed=path.endswith("v1/completions"), asked=body)
+            await self._misbehave(mode, writer, path=path, asked=body)
         elif path.endswith("/files"):
             self.files[mode] = body
             writer.write(reply(body=text({"id": "file-1"})))
@@ -78,14 +78,18 @@ class HostileEndpoint:
             writer.write(reply(body=text({"data": []})))
 
     async def _misbehave(
-        self, mode: str, writer: asyncio.StreamWriter, *, echoed: bool = False, asked: bytes = b""
+        self, mode: str, writer: asyncio.StreamWriter, *, path: str = "", asked: bytes = b""
     ) -> None:
         if mode in WIRE:
             await WIRE[mode](writer)
         elif mode in RAW:
             writer.write(RAW[mode])
+        elif path.endswith("v1/completions"):
+            writer.write(reply(body=_as_echo(BODIES[mode], asked)))
+        elif path.endswith("/responses"):
+            writer.write(reply(body=_as_response(BODIES[mode])))
         else:
-            writer.write(reply(body=_as_echo(BODIES[mode], asked) if echoed else BODIES[mode]))
+            writer.write(reply(body=BODIES[mode]))
 
     def _results(self, mode: str) -> bytes:
         """The mode's answer to every line of the batch, as its line of the result file."""
@@ -110,6 +114,35 @@ def _as_echo(body: bytes, asked: bytes) -> bytes:
         "logprobs": {"tokens": [prompt, *tokens], "token_logprobs": [None, *values]}
     }
     return text(found)
+
+
+def _as_response(body: bytes) -> bytes:
+    """A mode's answer in the form of the Responses API, whatever stands in its fields."""
+    try:
+        completion: dict[str, Any] = json.loads(body)
+        choices = completion.pop("choices")
+        output = [
+            {
+                "type": "message",
+                "role": "assistant",
+                "status": choice.get("finish_reason"),
+                "content": [_as_part(choice)],
+            }
+            for choice in choices
+        ]
+        counts = completion.pop("usage")
+        usage = {"input_tokens": counts["prompt_tokens"], "output_tokens": counts["prompt_tokens"]}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return body
+    return text(completion | {"object": "response", "output": output, "usage": usage})
+
+
+def _as_part(choice: dict[str, Any]) -> dict[str, Any]:
+    message = choice["message"]
+    if message.get("refusal"):
+        return {"type": "refusal", "refusal": message["refusal"]}
+    logprobs = (choice.get("logprobs") or {}).get("content")
+    return {"type": "output_text", "text": message["content"], "logprobs": logprobs}
 
 
 @contextmanager

@@ -158,6 +158,24 @@ for _name, _value in {
 }.items():  # fmt: skip
     BODIES[f"logprobs: {_name}"] = text(choice(logprobs=_value))
 
+for _name, _value in {
+    "null": None, "empty": [], "text": "4", "number": 4, "nulls": [None], "lists": [[]],
+    "no content": [{"type": "message"}], "content text": [{"type": "message", "content": "4"}],
+    "parts null": [{"type": "message", "content": [None]}],
+    "text null": [{"type": "message", "content": [{"type": "output_text", "text": None}]}],
+    "reasoning alone": [{"type": "reasoning", "summary": [{"text": "4"}]}],
+    "unknown items": [{"type": "mcp_call", "output": "4"}],
+    "10,000 messages": [{"type": "message", "content": []}] * 10_000,
+}.items():  # fmt: skip
+    BODIES[f"output: {_name}"] = text({"object": "response", "output": _value})
+for _name, _value in {
+    "queued": {"status": "queued"}, "status number": {"status": 5}, "failed": {"status": "failed"},
+    "error text": {"status": "failed", "error": "no"}, "error list": {"error": [1]},
+    "error code": {"status": "failed", "error": {"code": ["x"], "message": {"a": 1}}},
+    "cut text": {"status": "incomplete", "incomplete_details": "max_output_tokens"},
+}.items():  # fmt: skip
+    BODIES[f"response: {_name}"] = text({"object": "response", "output": [], **_value})
+
 BODIES |= {
     "JSON: empty": b"", "JSON: HTML": b"<html><body>Welcome</body></html>",
     "JSON: cut": text(completion())[:60],

@@ -47,6 +47,7 @@ WAYS = {
         {"mode": ScoringMode.LOGPROBS, "settings": {"reply_form": "rating"}},
         Transport.LIVE,
     ),
+    "Responses API": ({"mode": ScoringMode.LOGPROBS}, Transport.LIVE),
     "decision model": ({"kind": "decision", "mode": ""}, Transport.LIVE),
     "System One": (
         {"kind": "decision", "mode": "", "settings": {"protocol": "systemone", "together": True}},
@@ -79,6 +80,8 @@ def asked_project(project: Project, load: Callable[..., object]) -> Project:
 
 
 def judge_of(project: Project, address: str, way: str, number: int, mode: str) -> Judge:
+    if way == "Responses API":
+        address += "/responses"
     endpoint = project.endpoints.create(name=f"{way} {number}", base_url=address)
     fields, _transport = WAYS[way]
     # Only servers that may never end need to be given up soon. One that answers is waited for,

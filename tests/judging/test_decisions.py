@@ -73,7 +73,7 @@ def test_words_of_points_are_part_of_their_levels() -> None:
 
 @pytest.mark.parametrize(("highest", "is_refused"), [(9, False), (10, False), (11, True)])
 def test_a_scale_with_more_points_than_levels_is_refused(highest: int, is_refused: bool) -> None:
-    assert bool(why_not_decided(Scale(1, highest))) is is_refused
+    assert (why_not_decided(Scale(1, highest)) != "") is is_refused
     assert bool(Decision.why_not_on(Scale(1, highest), "")) is is_refused
 
 
@@ -350,3 +350,19 @@ def test_choices_are_named_as_each_protocol_has_them_and_read_in_any_order() -> 
         answers: Any = {"rating": answer} if protocol == "systemone" else [answer]
         text = reply_text(answers, [PREFERRED], protocol)  # type: ignore[arg-type]
         assert json.loads(text) == {"probabilities": [0.7, 0.1, 0.2]}
+
+
+def test_shares_that_a_server_has_rounded_are_made_to_add_up() -> None:
+    shares = {str(at): share for at, share in enumerate([0.19, 0.2, 0.2, 0.2, 0.2])}
+
+    score = score_decision(
+        read("systemone", systemone_answer(probabilities=shares)), FIVE.points, min_coverage=0.5
+    )
+
+    assert isinstance(score, Scored)
+    assert score.distribution[5] == pytest.approx(0.2 / 0.99)
+    assert math.fsum(score.distribution.values()) == pytest.approx(1)
+
+
+def test_one_answer_is_asked_for() -> None:
+    assert request_for("decisions", FIVE).n == 1

@@ -458,7 +458,7 @@ def test_an_address_at_which_azure_does_not_serve_it_is_refused_with_the_right_o
 ) -> None:
     why_not = why_not_at(base_url, api_version)
 
-    assert bool(why_not) == is_refused
+    assert (why_not != "") == is_refused
     assert not is_refused or "https://NAME.openai.azure.com/openai/v1/responses" in why_not
 
 
@@ -483,3 +483,12 @@ def test_a_server_without_a_route_is_told_which(route: str, name: str) -> None:
     error = status_error(404, "Not Found", base_url="http://x/v1", model="m", route=f"/v1/{route}")
 
     assert f"does not know the model 'm' or has no {name} there: Not Found" in error.message
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [("rate_limit_exceeded", 429), ("server_error", 500), ("other", 400)]
+)
+def test_a_failed_response_has_the_status_that_other_apis_give_for_it(
+    code: str, status: int
+) -> None:
+    assert FailedError(code, "no").status == status
