@@ -9,8 +9,8 @@ import pytest
 
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
-from evaluations.reports.cautions import cautions
 from evaluations.reports.report import build_report
+from geval.reports.cautions import cautions
 from geval.reports.downloads.latex import as_latex
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluations.reports.cautions import cautions
 from geval.reports.at_a_glance import _hints
+from geval.reports.cautions import cautions
 from geval.statistics.calibration import CalibrationError
 from geval.statistics.concentration import Concentration, concentration
 from tests.thresholds.three_points import pins
