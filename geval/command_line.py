@@ -1,4 +1,4 @@
-"""Commands that need no site and no database: `geval-site check FILE…`, `evaluate FILE…`."""
+"""Commands that need no site and no database: `geval-site check FILE…` and others."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,6 +13,10 @@ COMMANDS = {
     "evaluate": (
         "Have a model rate the outputs in a file by G-Eval",
         "geval.evaluating.command",
+    ),
+    "improve": (
+        "A better judge from a file of ratings and scores, and its proof (with --locked)",
+        "geval.improving.command",
     ),
 }
 # Commands of a site that take --site: with it they need neither Django nor a database here.
@@ -32,14 +36,16 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def is_for(arguments: Sequence[str]) -> bool:
-    """Whether a command line is for `main`: one of its commands, but not Django's `check`, which
-    takes no files."""
+    """Whether a command line is for `main`: one of its commands, but neither Django's `check`,
+    which takes no files, nor a site's `improve`, whose locked documents are in no file."""
     if arguments and arguments[0] in ON_A_SITE:
         return any(argument.partition("=")[0] == "--site" for argument in arguments[1:])
     if not arguments or arguments[0] not in COMMANDS:
         return False
+    names = {argument.partition("=")[0] for argument in arguments[1:]}
+    if arguments[0] == "improve":
+        return "--locked" in names
     if arguments[0] != "check":
         return True
-    names = {argument.partition("=")[0] for argument in arguments[1:]}
     has_files = any(not name.startswith("-") for name in names)
     return not names & OF_DJANGO and (has_files or bool(names & {"-h", "--help"}))

@@ -17,9 +17,10 @@ WITHOUT_A_SITE = (
 def main() -> None:
     """Run a command: one that needs no site, or a management command, which is for this machine
     unless GEVAL_MODE says otherwise."""
-    if is_for(sys.argv[1:]):
+    has_site = find_spec("django") is not None
+    if is_for(sys.argv[1:]) or (not has_site and set(sys.argv[1:2]) & set(COMMANDS)):
         sys.exit(without_a_site(sys.argv[1:]))
-    if find_spec("django") is None:
+    if not has_site:
         sys.exit(WITHOUT_A_SITE)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "geval_site.settings")
     os.environ.setdefault("GEVAL_MODE", "local")

@@ -24,6 +24,10 @@ class ImproveError(Exception):
     """Nothing can be searched or proven; says why and what to do."""
 
 
+class TooFewRatingsError(ImproveError):
+    """More outputs have to be rated first."""
+
+
 @dataclass(frozen=True)
 class Arm:
     """A judge's scores on a criterion (empty: they count for every one); shape (outputs,), NaN for
@@ -125,7 +129,7 @@ def ground_in(
     human = data.humans[criterion.pk].mean
     counting = ~np.isnan(human) & ~np.isnan(today)
     if not counting.any():
-        raise ImproveError(
+        raise TooFewRatingsError(
             f"Nobody has rated outputs on {criterion.name} that {judge.label} scored."
         )
     arms, left_out = _arms(data, judges, criterion, criteria, counting, fitted)

@@ -167,7 +167,7 @@ class Improvement:
             return f"{about}: {self.looked_at.title} is {self.look.outcome}."
         if self.proposed is None:
             return f"{about}: nothing better was found; no look was taken."
-        return f"{about}: {self.proposed.title} may be better; .prove() takes a look."
+        return f"{about}: {self.proposed.title} may be better; .prove(), or --prove, takes a look."
 
     def _basis(self) -> list[str]:
         used, allowed = self.looks_used, self._lock.looks_allowed
@@ -206,7 +206,7 @@ def improvement_of(ground: Ground, changes: Sequence[str], lock: LockFile) -> Im
     """Search on the training documents.
 
     Raises:
-        ImproveError: too few documents were rated.
+        TooFewRatingsError: too few documents were rated.
     """
     if np.isnan(ground.rho_of_today).all():  # two outputs of a document would have to differ
         ranked = (FreeChange.CHOICE, FreeChange.PANEL)

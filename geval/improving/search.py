@@ -10,7 +10,7 @@ import numpy as np
 
 from geval.evaluators.formula import CriterionFormula, Member
 from geval.improving.changes import FreeChange, Measure, is_better
-from geval.improving.ground import Arm, Ground, ImproveError
+from geval.improving.ground import Arm, Ground, TooFewRatingsError
 from geval.statistics.calibration import Isotonic, cross_validated_error, isotonic
 from geval.statistics.layout import complete
 from geval.statistics.panel import Arms, Chosen, choose, effective_votes
@@ -91,7 +91,7 @@ def search(ground: Ground, changes: Sequence[str]) -> Searched:
     """Try changes of a judge on training documents.
 
     Raises:
-        ImproveError: too few documents were rated.
+        TooFewRatingsError: too few documents were rated.
     """
     check_size(ground)
     tried = [better for change in changes for better in _TRIED[FreeChange(change)](ground)]
@@ -114,7 +114,7 @@ def check_size(ground: Ground) -> None:
         if count < least:
             missing.append(f"{count} of {least} {what} documents")
     if missing:
-        raise ImproveError(
+        raise TooFewRatingsError(
             f"On {ground.criterion.name} too few documents have ratings and"
             f" {ground.judge.label}'s scores: {' and '.join(missing)}. Rate more documents,"
             " locked ones too."

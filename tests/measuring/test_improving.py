@@ -51,7 +51,7 @@ def test_what_is_proposed_on_training_documents_is_proven_on_locked_ones(improve
     proven = result.prove()
 
     assert result.look is None
-    assert ".prove() takes a look" in str(result)
+    assert "may be better; .prove(), or --prove, takes a look." in str(result)
     assert (proven.proposed.change, proven.look.outcome) == ("panel", "proven")
     assert proven.look.documents == proven.searched.locked
     assert proven.searched.training + proven.searched.locked == 60

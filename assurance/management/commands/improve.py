@@ -62,7 +62,8 @@ LOCKED = (
 class Command(SiteCommand):
     help = (
         "Search for changes that make a judge better on documents that are not locked, and prove"
-        " the best one on those that are."
+        " the best one on those that are. With --locked FILE instead of a project: the same from"
+        " files, without a site (improve --help --locked lists its options)."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
