@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assurance.instrument.drifting import note_drift
-from assurance.instrument.studies import PARTS, parts_of
+from assurance.instrument.studies import PARTS, criteria_asked, parts_of
 from evaluations.judging.runs.lifecycle import RunError, evaluator_for, prompt_today
 from evaluations.judging.runs.starting import RunRequest, StudyRequest, start_run
 from evaluations.models import (
@@ -69,7 +69,7 @@ def start_part(study_id: int) -> StudyPart | None:
         with transaction.atomic():
             run = start_run(
                 study.judge,
-                [study.criterion],
+                criteria_asked(study.judge, study.criterion, study),
                 RunRequest(budget=study.budget, study=_apart(study, name)),
             )
     except (RunError, PromptError) as error:
@@ -101,9 +101,19 @@ def _changes(study: Study, judge: Judge) -> dict[str, int]:
 def _prompt_has_changed(study: Study) -> bool:
     if not study.prompt:
         return False
-    judge = study.judge
-    _steps, today = prompt_today(evaluator_for(judge), study.criterion, use_steps=judge.use_steps)
-    return today != study.prompt
+    judge, evaluator = study.judge, evaluator_for(study.judge)
+    asked_first = {study.criterion: study.prompt}
+    first = study.parts.exclude(run=None).order_by("number").first()
+    if first and first.run and evaluator.asks_together:
+        # Also those beside it in the same requests.
+        asked_first |= {
+            entry.criterion: entry.template
+            for entry in first.run.run_criteria.select_related("criterion")
+        }
+    return any(
+        prompt_today(evaluator, criterion, use_steps=judge.use_steps)[1] != prompt
+        for criterion, prompt in asked_first.items()
+    )
 
 
 @transaction.atomic

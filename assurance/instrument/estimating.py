@@ -4,7 +4,7 @@ from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 
-from assurance.instrument.studies import PARTS, USUAL
+from assurance.instrument.studies import PARTS, USUAL, criteria_asked
 from evaluations.judging.runs.estimate import RunEstimate, estimate_run
 from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import (
@@ -56,15 +56,16 @@ def estimate_study(
     asked = copy(judge)
     if kind == StudyKind.AGAIN and judge.mode == ScoringMode.SAMPLES:
         asked.samples = 1
-    run = _run_on_some(asked, criterion)
+    criteria = criteria_asked(asked, criterion)
+    run = _run_on_some(asked, criteria)
     if run is None or not run.items:
         return None
 
     def calls(count: int) -> int:
-        return -(-run.calls * count // run.items)
+        return -(-run.calls * count * len(criteria) // run.items)
 
     def cost(count: int) -> Decimal | None:
-        return None if run.cost is None else run.cost * count / run.items
+        return None if run.cost is None else run.cost * count * len(criteria) / run.items
 
     is_watch = kind == StudyKind.DRIFT
     return StudyEstimate(
@@ -77,12 +78,12 @@ def estimate_study(
     )
 
 
-def _run_on_some(judge: Judge, criterion: Criterion) -> RunEstimate | None:
+def _run_on_some(judge: Judge, criteria: list[Criterion]) -> RunEstimate | None:
     outputs = CandidateOutput.objects.of_project(judge.project).order_by("pk")
     some = list(outputs.values_list("pk", flat=True)[:LOOKED_AT])
     try:
         return (
-            estimate_run(judge, [criterion], fresh=True, transport=Transport.LIVE, outputs=some)
+            estimate_run(judge, criteria, fresh=True, transport=Transport.LIVE, outputs=some)
             if some
             else None
         )

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 
+from evaluations.judging.runs.lifecycle import evaluator_for
 from evaluations.models import Criterion, Judge, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
 from geval.evaluators.llm_evaluator import LlmEvaluator
@@ -94,6 +95,22 @@ def make_study(
         StudyItem(study=study, output_id=output, rating=rating) for output, rating in chosen
     )
     return study
+
+
+def criteria_asked(
+    judge: Judge, criterion: Criterion, study: Study | None = None
+) -> list[Criterion]:
+    """What a study asks about: its criterion and, where its judge rates several in one request,
+    those beside it in the first run of the study, else in the judge's newest run. Asked about one
+    alone, it would be another instrument."""
+    if not evaluator_for(judge).asks_together:
+        return [criterion]
+    first = study.parts.exclude(run=None).order_by("number").first() if study else None
+    rated = judge.runs.counting().filter(run_criteria__criterion=criterion)
+    run = first.run if first else rated.order_by("-pk").first()
+    if run is None:
+        return [criterion]
+    return list(Criterion.objects.filter(pk__in=run.run_criteria.values("criterion")))
 
 
 def parts_of(study: Study) -> int | None:
