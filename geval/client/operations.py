@@ -324,7 +324,8 @@ class ProjectOperations:
     def get_judge_tests(self, first: int, second: int) -> Request[dict[str, Any]]:
         """Which of two judges orders pairs of systems, and of outputs, more like people: both
         accuracies and permutation tests, by criterion; and whether the probabilities that they gave
-        to points are right. 202 while a worker makes the tests: ask again."""
+        to points are right. `summary` says it in words, with what the dearer judge gives for its
+        price. 202 while a worker makes the tests: ask again."""
         return Request("GET", f"{self.path}/judge-tests", query={"first": first, "second": second})
 
     @answered

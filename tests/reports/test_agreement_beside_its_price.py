@@ -16,6 +16,7 @@ from django.utils import timezone
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports.judge_costs import JudgeCost, cost_of, priced_judge
 from evaluations.reports.serving import live
+from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.dearer import Gap, Priced, what_the_dearer_gives
 from tests.made_up_files import files_of
 
@@ -105,8 +106,17 @@ def priced(
 
 
 @pytest.mark.django_db
-def test_page_and_command_say_the_same(as_role: Callable[[str], Client], priced: Project) -> None:
-    page = as_role("viewer").get("/p/small/report/compare/").content.decode()
+def test_page_command_and_api_say_the_same(
+    as_role: Callable[[str], Client], priced: Project
+) -> None:
+    viewer = as_role("viewer")
+    page = viewer.get("/p/small/report/compare/").content.decode()
+    low, high = (priced.judges.get(name=name).pk for name in ("low", "high"))
+    address = f"/api/v1/projects/small/judge-tests?first={low}&second={high}"
+    while viewer.get(address).status_code == 202:
+        for pk in neglected_reports():
+            work_on_report(pk)
+    api = viewer.get(address).json()
     written = StringIO()
     call_command("compare", "small", "low", "high", stdout=written)
 
@@ -117,6 +127,8 @@ def test_page_and_command_say_the_same(as_role: Callable[[str], Client], priced:
         said_by_the_command,
     )
     assert said_by_the_command in re.sub(r"\s+", " ", page)
+    assert api["summary"].endswith(said_by_the_command)
+    assert [(cost["judge"], cost["money"]) for cost in api["costs"]] == [("low", 1), ("high", 9)]
 
 
 @pytest.mark.django_db

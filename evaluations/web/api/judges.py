@@ -25,7 +25,7 @@ from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.pages.runs.steadiness import steadiness, steadiness_json
 from evaluations.reports.serving.cached_report import NotComputedError
-from evaluations.reports.two_judges.page import tests_of_two
+from evaluations.reports.two_judges.page import tests_of_two, two_judges
 from evaluations.reports.two_judges.probability_page import probabilities_of_two
 from evaluations.reports.two_judges.tests import seen_by_search
 from evaluations.reports.two_judges.view import PairView
@@ -251,18 +251,29 @@ def get_judge_tests(
 ) -> Any:
     """Which of two judges orders pairs of systems, and of outputs, more like people: both
     accuracies and permutation tests, by criterion; and whether the probabilities that they gave to
-    points are right. 202 while a worker makes the tests: ask again."""
+    points are right. `summary` says it in words, with what the dearer judge gives for its price.
+    202 while a worker makes the tests: ask again."""
     project = project_for(request, slug)
     both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
     try:
         view = PairView(ReportOptions(), first, second)
         tests, numbers = tests_of_two(project, view), probabilities_of_two(project, view)
+        pair = two_judges(project, view)
     except NotComputedError as error:
         return Status(202, {"detail": error.cached.in_words})
     criteria = pair_tests_json(tests, seen_by_search(project, both))
-    for pair in numbers.criteria:
-        criteria[pair.name]["probabilities"] = pair_probabilities_json(pair)
-    return {"criteria": criteria}
+    for each in numbers.criteria:
+        criteria[each.name]["probabilities"] = pair_probabilities_json(each)
+    costs = [
+        {
+            "judge": cost.judge,
+            "items": cost.items,
+            "money": None if cost.money is None else float(cost.money),
+            "minutes": cost.minutes,
+        }
+        for cost in pair.costs
+    ]
+    return {"summary": pair.lead, "costs": costs, "criteria": criteria}
 
 
 @router.put("/judges/{int:pk}/family", response=JudgeOut)
