@@ -47,7 +47,11 @@ def why_not_at(base_url: str, api_version: str) -> str:
     Azure's has no deployments in its address. An older one, /openai/responses with an API version,
     is not asked, as /openai/v1 serves the same (Microsoft's agent-framework asks that one alone).
     """
-    if route_at(base_url) != RESPONSES or not (api_version or "/deployments/" in base_url):
+    address = base_url.rstrip("/").lower()
+    if not address.endswith(RESPONSES):
+        return ""
+    is_older = "azure.com/" in address and address.endswith(f"/openai{RESPONSES}")
+    if not (api_version or "/deployments/" in address or is_older):
         return ""
     return (
         "Azure's Responses API is asked without deployments in the address and without an API"

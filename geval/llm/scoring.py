@@ -62,6 +62,19 @@ class Scored:
         shares = {at(point): share for point, share in self.distribution.items()}
         return replace(self, value=at(self.value), distribution=shares)
 
+    def in_plain_numbers(self) -> "Scored | Failure":
+        """The same with Python's own floats, as packages of others may compute with NumPy's; a
+        failure where one is not finite."""
+        coverage = None if self.coverage is None else float(self.coverage)
+        shares = {float(point): float(share) for point, share in self.distribution.items()}
+        plain = replace(self, value=float(self.value), coverage=coverage, distribution=shares)
+        numbers = (plain.value, 0.0 if coverage is None else coverage, *shares.values())
+        if not all(map(math.isfinite, numbers)):
+            return Failure(
+                Reason.UNFORESEEN, f"Its score is not a finite number ({plain.value:g})."
+            )
+        return plain
+
     @property
     def entropy(self) -> float:
         """Shannon entropy of the distribution, in bits."""

@@ -449,7 +449,9 @@ def test_it_is_the_same_account_with_the_same_limits_and_provider() -> None:
     [
         ("https://n.openai.azure.com/openai/v1/responses", "", False),
         ("https://n.openai.azure.com/openai/v1/responses/", "2025-04-01-preview", True),
+        ("https://n.openai.azure.com/openai/responses", "", True),
         ("https://n.openai.azure.com/openai/deployments/d/responses", "", True),
+        ("https://n.openai.azure.com/openai/deployments/d/Responses", "2025-04-01-preview", True),
         ("https://n.openai.azure.com/openai/deployments/d", "2025-04-01-preview", False),
     ],
 )

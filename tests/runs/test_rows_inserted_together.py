@@ -1,5 +1,10 @@
 """Replies and scores of a batch are stored by one statement each, as if each came alone."""
 
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
 import pytest
 
 from evaluations.judging.runs import leases, results
@@ -57,6 +62,37 @@ def test_a_text_that_is_no_unicode_fails_its_item_alone(run: EvaluationRun) -> N
 
     states = dict(run.items.values_list("pk", "state"))
     assert (states[good.id], states[bad.id]) == (ItemState.DONE, ItemState.FAILED)
+
+
+@pytest.mark.parametrize("number", [np.float64(4.5), np.float32(4.5), np.int64(4), Decimal("4.5")])
+def test_scores_of_packages_with_numbers_of_their_own_are_stored(
+    run: EvaluationRun, number: Any
+) -> None:
+    (item,) = leases.claim(run.pk, "a", most=1)
+    scored = Scored(number, {number: np.float64(1)}, np.float64(0.5))
+
+    results.store(run, [results.FinishedItem(item, "", scored)], "a")
+
+    score = Score.objects.get()
+    assert (score.value, score.coverage, score.entropy) == (float(number), 0.5, 0)
+
+
+@pytest.mark.parametrize(
+    "scored",
+    [Scored.plain(math.nan), Scored.plain(math.inf), Scored(3.0, {3.0: math.nan}, 1.0)],
+)
+def test_a_score_that_is_no_finite_number_fails_its_item_alone(
+    run: EvaluationRun, scored: Scored
+) -> None:
+    good, bad = leases.claim(run.pk, "a", most=2)
+    entries = [judged(good, "3"), results.FinishedItem(bad, "", scored)]
+
+    results.store(run, entries, "a")
+
+    item = run.items.get(pk=bad.id)
+    assert (item.state, item.reason) == (ItemState.FAILED, "unforeseen")
+    assert "not a finite number" in item.detail
+    assert run.items.get(pk=good.id).state == ItemState.DONE
 
 
 def test_no_rows_are_no_statement() -> None:

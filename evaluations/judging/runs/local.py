@@ -127,6 +127,8 @@ class _LocalShare(Share):
             results.FinishedItem(item, "", outcome)
             for item, outcome in zip(chunk, outcomes, strict=True)
         ]
-        await self.database.call(functools.partial(results.store, self.run, finished, self.worker))
+        await self.database.call(
+            functools.partial(results.store_each, self.run, finished, self.worker)
+        )
         await self.let_go(item.id for item in chunk)
         await self.end_outage()

@@ -37,6 +37,8 @@ class OutgoingCalls:
         self.spent = Spent()
         self.answers = 0
         self.answered: Request | None = None
+        # How many calls were open at once of those that got a reply, and when the last one got it.
+        self._at_once, self._replied_at = 0, float("-inf")
         self.in_flight = InFlight(0)  # until it has its part of the calls
         self._share = share
         self._client = client
@@ -87,6 +89,8 @@ class OutgoingCalls:
                 raise
         self.answers += 1
         self.answered = request
+        self._at_once = max(self._at_once, flight.at_once)
+        self._replied_at = time.monotonic()
         self._pacer.ended(number, limits=reply.limits)
         return reply
 
@@ -103,8 +107,8 @@ class OutgoingCalls:
         await self._pacer.look_up()
         if self._pacer.is_held_back or self.in_flight.is_reduced:
             _went_free.pop((self._account, self._model), None)
-        elif self.answers:
-            _went_free[self._account, self._model] = time.monotonic(), self._most
+        elif self._at_once:
+            _went_free[self._account, self._model] = self._replied_at, self._at_once
 
     @property
     def _is_known_free(self) -> bool:

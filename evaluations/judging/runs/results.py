@@ -6,7 +6,7 @@ A result is stored only for an item whose lease the worker still holds (leases.p
 import datetime
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -81,6 +81,7 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     cannot be stored.
     """
     run_id, project_id = run.pk, run.project_id
+    finished = [replace(entry, outcome=_in_plain_numbers(entry.outcome)) for entry in finished]
     ours = _still_ours([entry.item.id for entry in finished], worker)
     kept = [entry for entry in finished if entry.item.id in ours]
     replied = [entry for entry in kept if entry.judgement and entry.judgement.answers]
@@ -123,6 +124,10 @@ def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> 
     _log_failures(run_id, [entry.outcome for entry in kept])
     count_items(run.judge_id, [entry.outcome for entry in kept])
     return len(kept)
+
+
+def _in_plain_numbers(outcome: Scored | Failure) -> Scored | Failure:
+    return outcome.in_plain_numbers() if isinstance(outcome, Scored) else outcome
 
 
 def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:
