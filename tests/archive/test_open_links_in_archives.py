@@ -35,9 +35,9 @@ def opened(small_project: Project) -> Project:
     return small_project
 
 
-def archived(project: Project) -> io.BytesIO:
+def archived(project: Project, *, pseudonyms: bool = False) -> io.BytesIO:
     content = io.BytesIO()
-    write_archive(project, content)
+    write_archive(project, content, pseudonyms=pseudonyms)
     content.seek(0)
     return content
 
@@ -63,6 +63,15 @@ def test_a_copy_has_the_link_and_who_took_part(opened: Project) -> None:
     assert people[0].annotator.name == done.annotator.name
     assert people[0].annotator.project == copy
     assert people[0].consented_at == done.consented_at
+
+
+def test_with_pseudonyms_those_who_took_part_have_them_too(opened: Project) -> None:
+    copy = read_archive(archived(opened, pseudonyms=True), slug="copy", name="Copy")
+
+    people = Participant.objects.filter(link__campaign__project=copy).order_by("pk")
+    names = [person.annotator.name for person in people if person.annotator]
+    assert names
+    assert all(name.startswith("annotator ") for name in names)
 
 
 def test_nothing_says_who_they_are(opened: Project) -> None:
