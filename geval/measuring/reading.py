@@ -133,6 +133,8 @@ def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:
             " not in those with a column for each person. Put each rating into a row, or remove"
             " the column to let all outputs count alike."
         )
+    if message := _unnamed_documents(columns):
+        raise QuestionError(f"{file.name}: {message} {_columns_are(names)}")
     if problems := [problem for problem in problems_of(columns) if not _is_filled_in(problem)]:
         raise QuestionError(f"{file.name}: {' '.join(problems)} {_how_to_say(preview)}")
     return replace(file, columns=columns)
@@ -143,6 +145,22 @@ def _is_filled_in(problem: str) -> bool:
     are documents then, there is one system, and outputs stand alone."""
     return any(TARGETS[target] in problem for target in ("doc_id", "system_id", "source")) or (
         "no document's name is needed" in problem
+    )
+
+
+def _unnamed_documents(columns: Mapping[str, str]) -> str:
+    """What to say where rows have the text that something was written about, but neither a
+    document's name nor an output: a text names the document of an output only."""
+    if {"doc_id", "output"} & {*columns.values()}:
+        return ""
+    return next(
+        (
+            f"Rows name no document and have no output. Pass document={name!r} to take rows with"
+            " the same text there as one document, or document= with another column."
+            for name, target in columns.items()
+            if target == "source"
+        ),
+        "",
     )
 
 

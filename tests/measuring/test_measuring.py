@@ -122,6 +122,21 @@ def test_the_scale_can_be_said(wide: Records) -> None:
         assert (criterion.scale.lowest, criterion.scale.highest) == (0, 10)
 
 
+def test_texts_without_outputs_and_names_of_documents_are_asked_about_by_the_tables_own_names(
+    wide: Records,
+) -> None:
+    texts = [{"question": row.pop("article"), **row} for row in wide]
+    said = {name: value for name, value in NAMED.items() if name != "document"}
+
+    with pytest.raises(geval.QuestionError, match="Pass document='question' to take rows with"):
+        geval.measure(texts, **said)
+    with pytest.raises(geval.InputError, match="Rows name no document and have no output"):
+        geval.evaluate(texts, text="question", criterion="coherence", model="m", definition="d")
+    by_text = geval.measure(texts, **said, document="question")
+    by_name = geval.measure([{"article": row["question"], **row} for row in texts], **NAMED)
+    assert by_text.to_records() == by_name.to_records()
+
+
 def test_what_columns_leave_open_is_an_error_that_says_what_to_pass(wide: Records) -> None:
     with pytest.raises(geval.QuestionError) as caught:
         geval.measure([{"a": 1, "b": 2}, {"a": 2, "b": 3}])
