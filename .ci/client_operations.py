@@ -221,7 +221,9 @@ class Writing:
 
     def _shape(self, name: str) -> Iterator[str]:
         schema = self.schemas[name]
-        is_body, takes = name in self.bodies, name.endswith(("In", "Change"))
+        is_body = name in self.bodies
+        # What may hold nothing else is as somebody wrote it, who may leave out some.
+        is_exact = schema.get("additionalProperties") is False
         needed = set(schema.get("required", ()))
         yield ""
         yield f"class {name}(TypedDict{', total=False' if is_body else ''}):"
@@ -232,7 +234,7 @@ class Writing:
             if is_body and field in needed:
                 continue
             text = self.type_of(about, within="")
-            is_optional = takes and not is_body and field not in needed
+            is_optional = is_exact and not is_body and field not in needed
             is_optional |= about.get("x-may-be-missing", False)
             yield from _split(field, f"NotRequired[{text}]" if is_optional else text)
 

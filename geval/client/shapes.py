@@ -35,6 +35,21 @@ class ArmsOut(TypedDict):
     without_scores: int
 
 
+class BoundTo(TypedDict):
+    """What the figures depend on."""
+
+    prompt: str | None
+    steps: str | None
+    settings: str
+    model: str | None
+    answered_by: list[str]
+    texts: Counted
+    ratings: Counted
+    scores: Counted
+    software: str
+    probes: NotRequired[Counted | None]
+
+
 class CampaignChange(TypedDict, total=False):
     """What is left out stays as it is. The plan of a campaign that was opened is fixed."""
 
@@ -186,9 +201,29 @@ class CampaignProgressOut(TypedDict):
     standing: NotRequired[StandingOut | None]
 
 
+class CertificateContent(TypedDict):
+    """Everything that is signed, and the signature."""
+
+    format: Literal["geval-certificate/1"]
+    project: str
+    judge: str
+    criterion: str
+    outcome: Literal["met", "not met", "cannot say"]
+    epsilon: float
+    requirements: list[CheckedRequirement]
+    bound_to: BoundTo
+    made_at: str
+    public_key: str
+    signature: str
+    human_score: NotRequired[str | None]
+    what_numbers_speak_of: NotRequired[list[str]]
+    withheld_documents: NotRequired[int]
+    unseen_documents: NotRequired[int | None]
+
+
 class CertificateOut(TypedDict):
     """`outcome` is the signed one; `problem` says why there is none to trust, and `certificate`
-    is the content that was signed."""
+    is the content that was signed, which may be anything where it is not genuine."""
 
     id: int
     outcome: str
@@ -196,7 +231,7 @@ class CertificateOut(TypedDict):
     problem: str
     signed_here: bool
     fingerprint: str
-    certificate: Any
+    certificate: CertificateContent | Any
 
 
 class CertifyIn(TypedDict, total=False):
@@ -218,9 +253,20 @@ class CheckedCertificateOut(TypedDict):
     problem: str
     signed_here: bool
     fingerprint: str
-    certificate: Any
+    certificate: CertificateContent | Any
     fits: bool
     changed: list[str]
+
+
+class CheckedRequirement(TypedDict):
+    """A requirement with its outcome."""
+
+    requirement: str
+    outcome: Literal["met", "not met", "cannot say"]
+    value: bool | float | None
+    reason: str
+    more_documents: int | None
+    more_ratings: int | None
 
 
 class ContentsOut(TypedDict):
@@ -232,6 +278,13 @@ class ContentsOut(TypedDict):
     judges: dict[str, int]
     systems: dict[str, int]
     examples: list[ExampleItemOut]
+
+
+class Counted(TypedDict):
+    """A digest of so many rows."""
+
+    digest: str
+    count: int
 
 
 class CriterionChange(TypedDict, total=False):

@@ -3,7 +3,7 @@ wherever it is shown, and one of another site names its key."""
 
 import base64
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 import orjson
 import pytest
@@ -13,6 +13,8 @@ from django.test import Client
 from assurance.certifying.certificates import certify, read_requirements, signed_part
 from assurance.certifying.sealed import fingerprint, sealed
 from evaluations.models import Certificate, Criterion, Judge, Project
+from evaluations.web.api.app import api
+from geval.client import shapes
 
 pytestmark = pytest.mark.django_db
 
@@ -107,11 +109,11 @@ def test_one_that_another_site_signed_is_shown_as_its(
     content["signature"] = base64.b64encode(theirs.sign(signed_part(content))).decode()
     Certificate.objects.filter(pk=made.pk).update(content=orjson.loads(orjson.dumps(content)))
 
-    page, *_rest, api, _list = shown(as_role("owner"), made)
+    page, *_rest, answer, _list = shown(as_role("owner"), made)
 
     assert "another" in page
     assert fingerprint(key) in page
-    assert '"signed_here":false' in api.replace(" ", "")
+    assert '"signed_here":false' in answer.replace(" ", "")
 
 
 def test_one_of_this_site_names_it_with_its_key(
@@ -121,3 +123,22 @@ def test_one_of_this_site_names_it_with_its_key(
 
     assert "signed by this site" in page
     assert fingerprint(made.content["public_key"]) in page
+
+
+def test_the_document_says_what_was_signed_and_what_never_was_is_given_as_it_is(
+    made: Certificate, as_role: Callable[[str], Client]
+) -> None:
+    address = f"/api/v1/projects/{made.project.slug}/certificates/{made.pk}"
+    client = as_role("owner")
+    schemas = api.get_openapi_schema()["components"]["schemas"]
+    signed = client.get(address).json()["certificate"]
+    Certificate.objects.filter(pk=made.pk).update(content=["anything", {"nested": None}])
+    never_signed = client.get(address).json()
+
+    shape = schemas["CertificateOut"]["properties"]["certificate"]
+    assert shape["anyOf"] == [{"$ref": "#/components/schemas/CertificateContent"}, {}]
+    assert signed.keys() >= set(schemas["CertificateContent"]["required"])
+    assert signed.keys() <= schemas["CertificateContent"]["properties"].keys()
+    assert {*get_type_hints(shapes.CertificateContent)} >= signed.keys()
+    assert never_signed["certificate"] == ["anything", {"nested": None}]
+    assert not never_signed["is_genuine"]

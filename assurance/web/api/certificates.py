@@ -1,11 +1,13 @@
 """HTTP API of certificates: check a judge, read a certificate, and whether it still fits."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
+from pydantic import GetJsonSchemaHandler
+from pydantic_core import CoreSchema
 
 from assurance.certifying.certificates import (
     COMMANDS,
@@ -15,7 +17,7 @@ from assurance.certifying.certificates import (
 )
 from assurance.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
-from evaluations.models.certificate_content import MOST_REQUIREMENTS
+from evaluations.models.certificate_content import MOST_REQUIREMENTS, CertificateContent
 from evaluations.reports.serving.limits import too_large_for_page
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
@@ -38,9 +40,19 @@ class CertifyIn(In):
     human_score: HumanScore = MEAN
 
 
+class _OfAnyContent:
+    """The shape of a certificate in the document; what was never signed may hold anything, so no
+    reply is checked for it."""
+
+    def __get_pydantic_json_schema__(
+        self, _schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [handler(CertificateContent.__pydantic_core_schema__), {}]}
+
+
 class CertificateOut(Schema):
     """`outcome` is the signed one; `problem` says why there is none to trust, and `certificate` is
-    the content that was signed."""
+    the content that was signed, which may be anything where it is not genuine."""
 
     id: int
     outcome: str
@@ -48,7 +60,7 @@ class CertificateOut(Schema):
     problem: str
     signed_here: bool
     fingerprint: str
-    certificate: Any
+    certificate: Annotated[Any, _OfAnyContent()]
 
 
 class CheckedCertificateOut(CertificateOut):
