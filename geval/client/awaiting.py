@@ -209,6 +209,7 @@ class AsyncProject(ProjectOperations, Awaiting):
             [each async for each in self.get_ratings()],
             [each async for each in self.get_preferences()],
             [each async for each in self.get_scores()],
+            [each async for each in self.get_choices()],
         ).pulled()
 
     async def probe(self, endpoint: int, model: str) -> dict[str, Any]:

@@ -254,6 +254,7 @@ class Project(ProjectOperations, Blocking):
             self.get_ratings(),
             self.get_preferences(),
             self.get_scores(),
+            self.get_choices(),
         ).pulled()
 
     def probe(self, endpoint: int, model: str) -> dict[str, Any]:

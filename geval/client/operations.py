@@ -243,6 +243,14 @@ class ProjectOperations:
         """All scores of all judges, one JSON object per line; scores from later runs come later."""
         return Request("GET", f"{self.path}/scores")
 
+    @lined
+    def get_choices(self) -> Request[dict[str, Any]]:
+        """What judges chose between two outputs, one JSON object per line: each judge's newest
+        answer about each pair, as `share` (the probability of `system_a`, a tie counts half),
+        `tie`, and `shown_first` (what went to the output shown first, null if both orders were not
+        asked)."""
+        return Request("GET", f"{self.path}/choices")
+
     @saved
     def get_export(
         self, to: str | Path, name: Literal["hugging-face.zip", "label-studio.json",

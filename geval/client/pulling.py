@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from geval.files.rows import ShareRow
 
 if TYPE_CHECKING:
     from geval.client.shapes import CriterionOut, DocumentOut, JudgeOut, OutputOut
@@ -17,15 +20,21 @@ PREFERENCE = (
 
 class Pulled(list[dict[str, Any]]):
     """Rows of outputs, ratings, preferences and scores, as uploads have them; `scales` are the
-    lowest rating, the highest and the step of each criterion, which `geval.measure` takes."""
+    lowest rating, the highest and the step of each criterion, and `choices` those of judges between
+    two outputs, both of which `geval.measure` takes."""
 
     scales: Mapping[str, tuple[float, float, float]]
+    choices: tuple[ShareRow, ...]
 
     def __init__(
-        self, rows: Iterable[dict[str, Any]], scales: Mapping[str, tuple[float, float, float]]
+        self,
+        rows: Iterable[dict[str, Any]],
+        scales: Mapping[str, tuple[float, float, float]],
+        choices: Iterable[ShareRow] = (),
     ) -> None:
         super().__init__(rows)
         self.scales = scales
+        self.choices = tuple(choices)
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class Contents:
     ratings: Iterable[Mapping[str, Any]]
     preferences: Iterable[Mapping[str, Any]]
     scores: Iterable[Mapping[str, Any]]
+    choices: Iterable[Mapping[str, Any]]
 
     def pulled(self) -> Pulled:
         """The rows."""
@@ -46,7 +56,7 @@ class Contents:
             each["name"]: (each["scale_min"], each["scale_max"], each["scale_step"])
             for each in self.criteria
         }
-        return Pulled(self._rows(), scales)
+        return Pulled(self._rows(), scales, self._choices())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         # A conversation has turns for a source; what names the document does as well here.
@@ -68,10 +78,23 @@ class Contents:
             yield _only(rating, "criterion", "annotator", "score", "probability", "comment")
         for choice in self.preferences:
             yield {name: choice[name] for name in PREFERENCE}
-        labels = {(each["name"], each["version"]): each["label"] for each in self.judges}
         for score in self.scores:
-            label = labels.get((score["judge"], score["judge_version"]), score["judge"])
-            yield _only(score, "criterion", "score") | {"judge": label}
+            yield _only(score, "criterion", "score") | {"judge": self._label(score)}
+
+    def _choices(self) -> Iterator[ShareRow]:
+        for line, row in enumerate(self.choices, start=1):
+            pair = (row["doc_id"], row["system_a"], row["system_b"], row["criterion"])
+            yield ShareRow(
+                line, *pair, self._label(row), 0, by_judge=True,
+                share=row["share"], tie=row["tie"], left=row["shown_first"],
+            )  # fmt: skip
+
+    @cached_property
+    def _labels(self) -> Mapping[tuple[str, int], str]:
+        return {(each["name"], each["version"]): each["label"] for each in self.judges}
+
+    def _label(self, row: Mapping[str, Any]) -> str:
+        return self._labels.get((row["judge"], row["judge_version"]), row["judge"])
 
 
 def _only(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

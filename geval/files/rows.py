@@ -165,6 +165,17 @@ class PreferenceRow:
     comment: str = ""
 
 
+@dataclass(frozen=True)
+class ShareRow(PreferenceRow):
+    """What a judge of a site gave a pair, over both orders: `share` is the probability of the first
+    output, of which a tie counts half, and `left` what went to the one shown first; None if only
+    one order was asked."""
+
+    share: float = 0.5
+    tie: float = 0.0
+    left: float | None = None
+
+
 Row = ConversationRow | OutputRow | RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
 
 

@@ -13,6 +13,7 @@ from geval.files.rows import (
     RepliesRow,
     Row,
     ScoreRow,
+    ShareRow,
 )
 from geval.files.score_records import DIFFER
 from geval.files.seen_values import SeenValues, guess_of_values
@@ -327,19 +328,26 @@ def _verdicts(
     outputs = list(gatherer.outputs)
     # The share that the first output got, by whether it was shown first.
     shares: dict[tuple[int | None, int, int, int], dict[bool, float]] = {}
+    verdicts: dict[int | None, dict[int, list[Verdict]]] = {}
     for row, *pair in preferred:
         share = 0.5 if not row.value else float(row.value > 0)
         is_turned = pair[0] > pair[1]
         is_first_shown = row.first_was_left in (True, None)
         first, second = sorted(pair)
         about = numbers.get(row.criterion.lower()), gatherer.judges[row.annotator], first, second
+        if isinstance(row, ShareRow):
+            (document, one_system), (_, other_system) = outputs[first], outputs[second]
+            given = 1 - row.share if is_turned else row.share
+            verdicts.setdefault(about[0], {}).setdefault(about[1], []).append(
+                Verdict(document + 1, one_system + 1, other_system + 1, given, row.tie, row.left)
+            )
+            continue
         own = 1 - share if is_turned else share
         if shares.setdefault(about, {}).setdefault(is_first_shown != is_turned, own) != own:
             raise InputError(
                 f"Line {row.line}: the winner contradicts another row of {row.annotator} about"
                 " these two outputs in this order."
             )
-    verdicts: dict[int | None, dict[int, list[Verdict]]] = {}
     for (criterion, judge, first, second), by_order in sorted(
         shares.items(), key=lambda item: item[0][1:]
     ):

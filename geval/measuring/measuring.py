@@ -82,7 +82,7 @@ def rows_and_scales(
         every_judge: also judges that nobody named count, in a table with a row for each score.
     """
     with input_files(source, sheet=sheet) as files:
-        rows = list(rows_of(files, naming, ask))
+        rows = [*rows_of(files, naming, ask), *getattr(source, "choices", ())]
     given = getattr(source, "scales", None) if scale is None else scale
     counting = replace(naming, judge=()) if every_judge else naming
     return list(_counting(rows, counting)), _scales(given, rows)

@@ -10,7 +10,7 @@ import pytest
 
 import geval
 from evaluations.corpus.store import load_files
-from evaluations.models import Project
+from evaluations.models import PairScore, Project, RunState
 from evaluations.reports.report import build_report
 from geval.client import ApiError, AsyncClient, Client, blocking
 from geval.files.readers import InputFile
@@ -18,6 +18,7 @@ from geval.reports.downloads.report_json import as_json
 from tests.measuring.conftest import made_up, written
 from tests.measuring.test_same_numbers_as_the_site import (
     SESSIONS,
+    choices_of_judges,
     in_sessions,
     preferences,
     sampled,
@@ -45,6 +46,30 @@ def test_what_is_pulled_has_the_numbers_of_the_site(site_address: str, rated: Pr
 
     assert pulled.scales["fluency"] == (1, 9, 1)
     assert geval.measure(pulled).to_dict() | {"project": rated.slug} == shown
+
+
+def test_choices_of_judges_are_pulled_with_the_numbers_of_the_site(
+    site_address: str, project: Project, tmp_path: Path
+) -> None:
+    content = made_up(8) | {"preferences.csv": preferences(8), "judges.csv": choices_of_judges(9)}
+    load_files(project, [InputFile(path, path.name) for path in written(tmp_path, content)])
+    # As of a judge that gives probabilities, and of one that a later run asked again.
+    choice = PairScore.objects.filter(left__isnull=False).latest("pk")
+    PairScore.objects.filter(pk=choice.pk).update(value=0.8, tie=0.1, left=0.7)
+    later = project.runs.create(judge=choice.run.judge, state=RunState.DONE)
+    again = PairScore.objects.exclude(pk=choice.pk).filter(run=choice.run).latest("pk")
+    again.pk, again.run, again.value = None, later, 1 - again.value
+    again.save()
+    shown = json.loads(as_json(build_report(project)))
+
+    pulled = geval.pull(site_address, project.slug)
+    measured = geval.measure(pulled).to_dict()
+
+    assert {*shown["comparisons"]["overall"]["pairwise_judges"]} == {"both", "once"}
+    assert len(pulled.choices) == PairScore.objects.count() - 1
+    assert measured | {"project": project.slug} == shown
+    named = geval.measure(pulled, judge=["once"]).to_dict()
+    assert {*named["comparisons"]["overall"]["pairwise_judges"]} == {"once"}
 
 
 def test_versions_of_a_judge_are_pulled_as_judges_of_their_own(

@@ -31,6 +31,7 @@ def contents(session: str) -> Contents:
             for judge in ("J", "K")
             for at, pair in enumerate(pairs)
         ],
+        choices=[],
     )  # fmt: skip
 
 

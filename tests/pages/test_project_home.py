@@ -27,7 +27,7 @@ READING = {
     ),
     "api": (
         "get_project get_archive get_usage get_conversation list_documents list_outputs get_ratings"
-        " get_preferences get_scores get_export"
+        " get_preferences get_scores get_choices get_export"
         " get_causes list_systems list_endpoints show_probe list_judges list_criteria list_runs"
         " get_steadiness get_judge_tests get_run get_report get_locked list_certificates"
         " list_answers list_decisions"

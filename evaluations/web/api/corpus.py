@@ -1,6 +1,7 @@
 """HTTP API of documents, outputs, ratings, preferences and scores: lists and bulk transfer."""
 
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import IO, Any, Literal
@@ -17,7 +18,8 @@ from evaluations.corpus.families import keep_families
 from evaluations.corpus.recognised import as_input, recognised_files, remember_said
 from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
-from evaluations.models import CandidateOutput, Document, System
+from evaluations.models import CandidateOutput, Document, Project, System
+from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.disagreements import causes as gap_causes
 from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.reports.ratings.exports import as_jsonl
@@ -328,33 +330,51 @@ def get_preferences(request: HttpRequest, slug: Path[str]) -> Any:
 @router.get("/scores", openapi_extra=LINES)
 def get_scores(request: HttpRequest, slug: Path[str]) -> Any:
     """All scores of all judges, one JSON object per line; scores from later runs come later."""
-    project = project_for(request, slug)
+    return _lines(
+        """SELECT d.doc_id, s.name AS system_id, c.name AS criterion, j.name AS judge,
+               j.version AS judge_version, t.run_id AS run, t.value AS score, t.coverage
+           FROM evaluations_score t JOIN evaluations_evaluationrun r ON r.id = t.run_id
+           JOIN evaluations_judge j ON j.id = r.judge_id
+           JOIN evaluations_candidateoutput o ON o.id = t.output_id
+           JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
+               ON s.id = o.system_id
+           LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id
+           WHERE r.project_id = %s AND r.search_id IS NULL AND r.purpose = ''
+           ORDER BY t.run_id, t.id""",
+        project_for(request, slug),
+    )
 
-    def lines() -> Any:
+
+@router.get("/choices", openapi_extra=LINES)
+def get_choices(request: HttpRequest, slug: Path[str]) -> Any:
+    """What judges chose between two outputs, one JSON object per line: each judge's newest answer
+    about each pair, as `share` (the probability of `system_a`, a tie counts half), `tie`, and
+    `shown_first` (what went to the output shown first, null if both orders were not asked)."""
+    newest = newest_scores("r.project_id = %s", table="evaluations_pairscore")
+    return _lines(
+        f"""SELECT d.doc_id, sa.name AS system_a, sb.name AS system_b,
+                coalesce(c.name, '') AS criterion, j.name AS judge, j.version AS judge_version,
+                n.run_id AS run, n.value AS share, n.tie, n.left AS shown_first
+            FROM ({newest}) AS n JOIN evaluations_judge j ON j.id = n.judge_id
+            JOIN evaluations_candidateoutput a ON a.id = n.output_id
+            JOIN evaluations_candidateoutput b ON b.id = n.rival_id
+            JOIN evaluations_system sa ON sa.id = a.system_id
+            JOIN evaluations_system sb ON sb.id = b.system_id
+            JOIN evaluations_document d ON d.id = a.document_id
+            LEFT JOIN evaluations_criterion c ON c.id = n.criterion_id
+            ORDER BY n.run_id, n.id""",
+        project_for(request, slug),
+    )
+
+
+def _lines(query: str, project: Project) -> StreamingHttpResponse:
+    """The rows of a query about a project, each as an object."""
+
+    def lines() -> Iterator[bytes]:
         with transaction.atomic(), connection.chunked_cursor() as cursor:
-            cursor.execute(
-                """SELECT d.doc_id, s.name, c.name, j.name, j.version, t.run_id, t.value, t.coverage
-                   FROM evaluations_score t JOIN evaluations_evaluationrun r ON r.id = t.run_id
-                   JOIN evaluations_judge j ON j.id = r.judge_id
-                   JOIN evaluations_candidateoutput o ON o.id = t.output_id
-                   JOIN evaluations_document d ON d.id = o.document_id JOIN evaluations_system s
-                       ON s.id = o.system_id
-                   LEFT JOIN evaluations_criterion c ON c.id = t.criterion_id
-                   WHERE r.project_id = %s AND r.search_id IS NULL AND r.purpose = ''
-                   ORDER BY t.run_id, t.id""",
-                [project.pk],
-            )
-            names = (
-                "doc_id",
-                "system_id",
-                "criterion",
-                "judge",
-                "judge_version",
-                "run",
-                "score",
-                "coverage",
-            )
+            cursor.execute(query, [project.pk])
             while rows := cursor.fetchmany(ROWS):
+                names = [column.name for column in cursor.description]
                 yield b"".join(
                     orjson.dumps(dict(zip(names, row, strict=True))) + b"\n" for row in rows
                 )
