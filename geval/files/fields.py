@@ -12,6 +12,9 @@ from geval.statistics.scales import is_number
 ID_LIMIT = 200
 CRITERION_LIMIT = 100
 METADATA_LIMIT = 1000
+SESSION = "session_id"
+# How pandas writes that a cell is empty.
+NOT_A_NUMBER = "nan"
 # Not three digits after it, unless a zero is before: 1,234 may be a thousand.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
 
@@ -76,6 +79,16 @@ class Fields:
             )
             return ""
         return self.place.limited(str(value).strip(), ID_LIMIT, column)
+
+    def session(self) -> str:
+        """The session that a document is a turn of; empty where the record names none. A whole
+        number may be a float, as in columns of whole numbers where some are missing."""
+        value = self.record.get(SESSION)
+        if is_missing(value) or str(value).strip().lower() == NOT_A_NUMBER:
+            return ""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return Fields({SESSION: value}, self.place).identifier(SESSION)
 
     def text(self, column: str, *, required: bool = False, may_be_blank: bool = False) -> str:
         value = self.record.get(column)

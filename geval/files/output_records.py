@@ -16,7 +16,7 @@ from geval.files.rows import (
     RepliesRow,
     Row,
 )
-from geval.files.score_records import SESSION, wide_scores
+from geval.files.score_records import wide_scores
 from geval.files.unused import peek
 
 HUMAN_MEAN = "human mean"
@@ -37,8 +37,7 @@ def output_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults)
     context = fields.text("context")
     references = fields.texts("references")
     metadata = Fields(given, place).metadata()
-    has_session = given.get(SESSION) not in (None, "")
-    session = Fields(given, place).identifier(SESSION) if has_session else ""
+    session = Fields(given, place).session()
     if not place.sound:
         return
     yield OutputRow(

@@ -9,6 +9,7 @@ from geval.files.cells import NUMBERED, CellColumn, cell_of
 from geval.files.fields import (
     CRITERION_LIMIT,
     ID_LIMIT,
+    SESSION,
     Fields,
     Place,
     is_missing,
@@ -35,7 +36,6 @@ COMMENT = "comment"
 # What a rating may say besides its score.
 BESIDE = (PROBABILITY, COMMENT)
 COMMENT_LIMIT = 10_000
-SESSION = "session_id"
 # No campaign draws one of more outputs than this; squares of weights stay numbers.
 LEAST_PROBABILITY = 1e-9
 DIFFER = (
@@ -60,17 +60,8 @@ def score_rows(record: Mapping[str, Any], place: Place) -> Iterator[Row]:
     rater = next((column for column in ("annotator", "judge") if column in record), "annotator")
     header = [*SCORE_COLUMNS, rater, *(column for column in BESIDE if column in record)]
     values = ["" if record.get(column) is None else str(record[column]) for column in header]
-    if session := _session_of(record):
-        header, values = [*header, SESSION], [*values, session]
-    yield from score_reader(header, rater, place.file, place.errors)(values, place.line)
-
-
-def _session_of(record: Mapping[str, Any]) -> str:
-    """What a record without an output says that its document is a turn of. It is not noted as
-    read: where outputs are loaded, they alone say it."""
-    session = peek(record, SESSION)
-    is_name = isinstance(session, str | int) and not isinstance(session, bool)
-    return str(session).strip() if is_name else ""
+    rows = score_reader(header, rater, place.file, place.errors)(values, place.line)
+    yield from _in_session(rows, record, place)
 
 
 def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Iterator[Row]:
@@ -79,11 +70,18 @@ def wide_rows(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -
     doc_id, system = fields.identifier("doc_id"), fields.identifier("system_id")
     if place.sound:
         rows = wide_scores(record, place, defaults, doc_id=doc_id, system=system, source="")
-        yield from _in_session(rows, _session_of(record))
+        yield from _in_session(rows, record, place)
 
 
-def _in_session(rows: Iterator[Scored], session: str) -> Iterator[Scored]:
-    return (replace(row, session=session) for row in rows) if session else rows
+def _in_session(
+    rows: Iterator[Scored], record: Mapping[str, Any], place: Place
+) -> Iterator[Scored]:
+    """Rows with the session that a record without an output says its document is a turn of. It is
+    not noted as read: where outputs are loaded, they alone say it."""
+    session = Fields({SESSION: peek(record, SESSION)}, place).session()
+    for row in rows:
+        if place.sound:
+            yield replace(row, session=session) if session else row
 
 
 def wide_scores(
@@ -211,7 +209,9 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
         own = header.index(SESSION)
         bare = score_reader([*header[:own], *header[own + 1 :]], rater, name, errors)
         return lambda values, line: _in_session(
-            bare([*values[:own], *values[own + 1 :]], line), values[own].strip()
+            bare([*values[:own], *values[own + 1 :]], line),
+            {SESSION: values[own]},
+            Place(name, line, errors),
         )
     at = [header.index(column) for column in ("doc_id", "system_id", "criterion", rater, "score")]
     is_rating = rater == "annotator"

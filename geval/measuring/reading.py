@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from geval.files.cells import CellColumn
+from geval.files.fields import SESSION
 from geval.files.limits import file_limits
 from geval.files.mapping import TARGETS, is_native, plain_names, problems_of
 from geval.files.opening import open_packed
@@ -19,7 +20,7 @@ from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
 from geval.files.rows import FileDefaults, FileErrors, Row
-from geval.files.score_records import PROBABILITY, SESSION
+from geval.files.score_records import PROBABILITY
 from geval.measuring.inputs import InputError
 
 # What a criterion, a rater and a judge are called that nobody named.
