@@ -30,6 +30,8 @@ from geval.statistics.types import FloatArray, rounded
 
 # Systems whose kind nobody said.
 OTHER = "other"
+# Of criteria on which outputs were only compared; no number depends on it. A site's usual scale.
+WITHOUT_VALUES = Scale(1, 5)
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,8 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
     gatherer.read_replies(criteria)
-    texts = tuple(gatherer.texts.get(at, "") for at in order.tolist())
+    given = [gatherer.texts.get(at) for at in order.tolist()]
+    texts = tuple(text or "" for text in given)
     systems = tuple(gatherer.systems)
     data = ReportData(
         document_ids=np.array([at + 1 for at, _name, _session in documents], dtype=np.int64),
@@ -249,7 +252,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         system_families=tuple(Family.of("", name) for name in systems),
         outputs=outputs,
         output_ids=np.arange(1, len(order) + 1),
-        words=_words(texts),
+        words=_words(given),
     )
     raters = list(gatherer.raters.values())
     for criterion in criteria:
@@ -369,11 +372,11 @@ def _verdicts(
     return verdicts
 
 
-def _words(texts: Sequence[str]) -> FloatArray:
-    """How many words each text has; NaN where no text was given."""
+def _words(texts: Sequence[str | None]) -> FloatArray:
+    """How many words each text has; NaN where no text was given, or all are empty."""
     if not any(texts):
         return np.full(len(texts), np.nan)
-    return np.array([len(text.split()) for text in texts], dtype=float)
+    return np.array([np.nan if text is None else len(text.split()) for text in texts])
 
 
 def _in_order(gatherer: Gatherer, documents: Sequence[int]) -> tuple[np.ndarray, Outputs]:
@@ -396,7 +399,15 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
             for (about, _judge), values in gatherer.scores.items():
                 if about == key:
                     scores.extend(values.seen)
-            scale = guess_of_values(ratings, scores).scale
+            if ratings.total or scores.total:
+                scale = guess_of_values(ratings, scores).scale
+            elif any(row.criterion.lower() == key for row in gatherer.replies):
+                raise InputError(
+                    f"On which scale are the replies on {name}? Ratings would show it, but there"
+                    f" are none: pass scale={{{name!r}: (lowest, highest)}}."
+                )
+            else:
+                scale = WITHOUT_VALUES
         yield Criterion(pk, name, scale)
 
 

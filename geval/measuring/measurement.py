@@ -154,7 +154,7 @@ class Measurement:
             judge: by default the best one of the criterion.
 
         Raises:
-            InputError: there is no such criterion.
+            InputError: there is no such criterion or judge.
         """
         name = self.criteria_named(criterion or "")[0].criterion
         row = next(row for row in self._glance.rows if row.criterion == name)
@@ -168,6 +168,9 @@ class Measurement:
         Args:
             criterion: by default all of them, with `most` of each.
             judge: by default the best one of each criterion.
+
+        Raises:
+            InputError: there is no such judge.
         """
         found = []
         for row in self._glance.rows:
@@ -184,7 +187,7 @@ class Measurement:
 
     def _gaps(self, row: VerdictRow, judge: str | None) -> Gaps:
         named = judge or (row.judge.name if row.judge else "")
-        pk = next((each.pk for each in self.gathered.judges if each.name == named), 0)
+        pk = self.judge_named(named).pk if named else 0
         criterion = next(each for each in self.gathered.criteria if each.pk == row.pk)
         return gaps_of(self.gathered.data, criterion, pk, by="gap")
 

@@ -184,7 +184,8 @@ def _scales(
         return {}
     if isinstance(given, Mapping):
         return {name.lower(): _scale_of(ends) for name, ends in given.items()}
-    names = {row.criterion.lower() for row in rows if isinstance(row, RatingRow | JudgeScoreRow)}
+    of_criteria = RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
+    names = {row.criterion.lower() for row in rows if isinstance(row, of_criteria)}
     return dict.fromkeys(names, _scale_of(given))
 
 

@@ -1,5 +1,7 @@
 """`geval.measure` says what its numbers leave unsaid: cautions, and what large gaps share."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 import geval
 from geval.measuring.inputs import InputError
+from tests.measuring.conftest import written
 
 DOCUMENTS, SYSTEMS = 30, 5
 PEOPLE = ("ann", "bob", "cyd")
@@ -58,3 +61,47 @@ def test_large_gaps_of_one_system_are_named() -> None:
 def test_patterns_of_a_criterion_that_is_not_there_are_refused() -> None:
     with pytest.raises(InputError, match="no criterion 'fluency'"):
         measured(lambda truth, _system: float(truth)).patterns("fluency")
+
+
+def test_a_judge_that_is_not_there_is_named() -> None:
+    result = measured(lambda truth, _system: float(truth))
+
+    for ask in (result.patterns, result.disagreements):
+        with pytest.raises(InputError, match=r"no judge 'nope' \(there are: judge\)"):
+            ask(judge="nope")
+
+
+def test_outputs_without_a_text_are_not_short(tmp_path: Path) -> None:
+    rows = outputs(lambda truth, system: np.clip(truth - 1.5 * (system == 4), 1, 5))
+    texts = [
+        {name: row[name] for name in ("doc_id", "system_id")}
+        | {"source": "Q?", "output": "word " * (5 + at % 3)}
+        for at, row in enumerate(rows)
+    ]
+    without = [row for row in texts if row["system_id"] != "s4"]
+    seen = []
+    for given in (texts, without):
+        files = written(
+            tmp_path,
+            {
+                "outputs.jsonl": "\n".join(map(json.dumps, given)),
+                "ratings.csv": "doc_id,system_id,criterion,annotator,score\n" + "\n".join(
+                    f"{row['doc_id']},{row['system_id']},coherence,{name},{row[name]}"
+                    for row in rows for name in PEOPLE
+                ),
+                "scores.csv": "doc_id,system_id,criterion,judge,score\n" + "\n".join(
+                    f"{row['doc_id']},{row['system_id']},coherence,judge,{row['judge']}"
+                    for row in rows
+                ),
+            },
+        )  # fmt: skip
+        seen.append(geval.measure(files))
+
+    whole, partial = (result.patterns() for result in seen)
+    assert whole.by_length
+    assert partial.by_length is None
+    assert not [pattern for pattern in partial.found if "outputs have" in pattern.title]
+    assert [pattern.system for pattern in partial.found] == [5]
+    (length,) = [null for null in seen[1].report.criteria[0].nulls if null.name == "length"]
+    assert length.correlation.value is not None
+    assert abs(length.correlation.value) < 0.2

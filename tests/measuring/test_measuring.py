@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -246,3 +247,27 @@ def test_errors_name_the_lines_of_the_file_also_where_rows_are_numbered(tmp_path
     assert [line.split(": ")[0] for line in str(refused.value).splitlines()] == [
         "ratings.csv:3", "ratings.csv:5",
     ]  # fmt: skip
+
+
+def raw_replies(criterion: str, *, documents: int = 30) -> list[dict[str, Any]]:
+    """A judge's replies about the outputs of `made_up`, of which every second has no rating."""
+    return [
+        {"doc_id": f"d{document}", "system_id": f"s{system}", "judge": "raw",
+         "criterion": criterion, "all_responses": ["Hm." if document % 2 else f"{1 + system}"]}
+        for document in range(documents)
+        for system in range(4)
+    ]  # fmt: skip
+
+
+def test_replies_on_a_criterion_without_ratings_need_its_scale(files: list[Path]) -> None:
+    path = files[0].with_name("replies.jsonl")
+    path.write_text("\n".join(map(json.dumps, raw_replies("Style"))))
+
+    with pytest.raises(geval.InputError, match=r"pass scale=\{'Style': \(lowest, highest\)\}"):
+        geval.measure([*files, path])
+
+    for source in (path, [*files, path]):
+        data = geval.measure(source, scale=(1, 5)).gathered.data
+        style = max(data.humans)
+        (scores,) = [data.judges[key] for key in data.judges if key[0] == style]
+        assert sorted(set(scores[~np.isnan(scores)])) == [1, 2, 3, 4]

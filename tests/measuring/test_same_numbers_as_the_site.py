@@ -160,6 +160,21 @@ def test_comparisons_of_people_are_the_same(project: Project, tmp_path: Path) ->
     assert measured["comparisons"]["overall"]["leaderboard"]
 
 
+def test_a_criterion_without_ratings_has_its_comparisons_as_on_a_site(
+    project: Project, tmp_path: Path
+) -> None:
+    compared = preferences(8).replace("coherence", "style")
+    files = written(tmp_path, made_up(8) | {"preferences.csv": compared})
+    load_files(project, [InputFile(path, path.name) for path in files])
+    site = json.loads(as_json(build_report(project)))
+
+    measured = geval.measure(files)
+
+    assert measured.to_dict() | {"project": project.slug} == site
+    assert {*site["comparisons"]} == {"overall", "style"}
+    assert [each.criterion for each in measured.criteria] == ["coherence", "fluency"]
+
+
 def choices_of_judges(seed: int) -> str:
     """Choices of two judges, one of them asked in both orders, which do not always agree, and one
     of them once more with the same answer."""

@@ -151,14 +151,17 @@ def null_judges(view: NullView) -> tuple[NullJudge, ...]:
     nulls.append(NullJudge("shuffled", shuffled))
     # Of texts that are all as long, or that nobody has, length gives one score to all: the mean of
     # the judge's own, which is nearer to raters than any point of the scale and has read nothing.
-    if len(np.unique(view.words[~np.isnan(view.scores)])) < 2:
+    lengths = np.unique(view.words[~np.isnan(view.words + view.scores)])
+    if len(lengths) < 2:
         return tuple(nulls)
     # Whichever of long and short texts people like better.
     of_words = correlation_at(
         view.outputs, view.human, view.words, view.coefficient, view.level
     ).value
     sign = -1.0 if (of_words or 0.0) < 0 else 1.0
-    by_length = length_scores(view.scores, sign * view.words)
+    # Texts that are not there are taken as neither long nor short.
+    words = np.where(np.isnan(view.words), np.median(lengths), view.words)
+    by_length = length_scores(view.scores, sign * words)
     nulls.append(NullJudge("length", (_draw(view, by_length, ranks=True),)))
     return tuple(nulls)
 
