@@ -11,7 +11,7 @@ from geval.evaluating.judging import EvaluationError
 from geval.evaluators.registry import evaluator_class
 from geval.llm.judge_settings import declared, option_of
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
 from geval.statistics.scales import Scale, parsed_scale
 from geval.texts.program import command
 
@@ -62,7 +62,7 @@ def _exit_code(result: Evaluation) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = FilesParser(
         prog=command("evaluate"),
         description=(
             "A model rates outputs on a criterion by G-Eval, or as a decision model. Where the"

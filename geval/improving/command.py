@@ -9,7 +9,7 @@ from geval.improving.improvement import Improvement
 from geval.improving.improving import EVERYTHING, improve
 from geval.improving.lock_file import NAME
 from geval.measuring.inputs import InputError
-from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
 from geval.statistics.locked_rule import LOOKS, SHARE
 from geval.texts.program import command
 
@@ -54,7 +54,7 @@ def _exit_code(result: Improvement) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = FilesParser(
         prog=command("improve"),
         description=(
             "Search for a better judge in the ratings and scores of files, on documents that are"

@@ -76,6 +76,8 @@ def improve(
     >>> result.looked_at.title, result.look.outcome
     ('near on quality', 'proven')
     """
+    if not changes:
+        raise InputError(f"Name a change that may be tried: {', '.join(EVERYTHING)}.")
     if unknown := [name for name in changes if name not in EVERYTHING]:
         raise InputError(f"There is no change {unknown[0]!r}; choose from {', '.join(EVERYTHING)}.")
     if not isinstance(given := getattr(source, "measurement", source), Measurement):

@@ -9,7 +9,7 @@ from geval.measuring.certifying import certify, exit_code_of
 from geval.measuring.inputs import InputError
 from geval.measuring.measuring import measure
 from geval.measuring.pictures import card_of, page_of
-from geval.measuring.terminal import ERROR, add_files, ask_at_terminal
+from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
 from geval.statistics.correlation import LEVELS
 from geval.texts.program import command
 
@@ -49,7 +49,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = FilesParser(
         prog=command("check"),
         description=(
             "Whether a judge's scores may stand in for people's ratings. Ends with 0 (usable on"

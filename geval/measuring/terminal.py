@@ -2,11 +2,25 @@
 
 import argparse
 import sys
+from typing import Any, NoReturn
 
 from geval.files.questions import UploadAnswer, UploadQuestion
 
 # The exit code of an error.
 ERROR = 3
+
+
+class FilesParser(argparse.ArgumentParser):
+    """The options of a command about files. Wrong usage ends with `ERROR`, as argparse's own 2 says
+    of these commands that it is too early; options have to be written out, as some are by their
+    beginning another command's."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(ERROR, f"{self.prog}: error: {message}\n")
 
 
 def ask_at_terminal(question: UploadQuestion) -> UploadAnswer | None:

@@ -90,6 +90,7 @@ def test_with_too_few_ratings_it_is_too_early(
         (["--change", "wording"], "There is no change 'wording'"),
         (["--judge", "nobody"], "There is no judge and no column 'nobody'"),
         (["--looks", "0"], "Allow 1 to"),
+        (["--change", ""], "Name a change that may be tried: choice, panel, calibration."),
     ],
 )
 def test_an_error_ends_with_3_and_says_what_to_do(
@@ -102,8 +103,30 @@ def test_an_error_ends_with_3_and_says_what_to_do(
 def test_without_a_file_of_locked_documents_it_is_the_sites_command() -> None:
     assert is_for(["improve", "scores.csv", "--locked", "locked.jsonl"])
     assert is_for(["improve", "scores.csv", "--locked=locked.jsonl"])
+    for cut in (["--lock", "l.jsonl"], ["--lock=l.jsonl"], ["--locke", "./l.jsonl"]):
+        assert is_for(["improve", "scores.csv", *cut])
     for theirs in (["improve", "practice", "--judge", "J", "--lock", "0.4"], ["improve", "--help"]):
         assert not is_for(theirs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["improve", "--locked", "l.jsonl"], "arguments are required: FILE"),
+        (["improve", "scores.csv", "--lock", "l.jsonl"], "arguments are required: --locked"),
+        (["improve", "f.csv", "--locked", "l", "--looks", "abc"], "invalid int value: 'abc'"),
+        (["check", "f.csv", "--level", "none"], "invalid choice: 'none'"),
+        (["evaluate", "f.csv"], "arguments are required: --criterion, --model"),
+    ],
+)
+def test_wrong_usage_is_an_error_and_not_too_early(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        main(arguments)
+
+    assert exit_code.value.code == 3
+    assert message in capsys.readouterr().err
 
 
 def test_where_no_site_is_installed_every_improve_is_for_files(
