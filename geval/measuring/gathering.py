@@ -71,6 +71,16 @@ class _Values:
     stated: dict[int, float] = field(default_factory=dict)
 
 
+@dataclass
+class _Replies:
+    """How many replies of a judge on a criterion there are, how many of them have no rating, and
+    why the first of these has none."""
+
+    total: int = 0
+    unread: int = 0
+    why: str = ""
+
+
 class Gatherer:
     """Takes rows in turn. Documents, systems, raters, judges and criteria are numbered as they
     first come, which is the order in which a site stores them."""
@@ -87,6 +97,7 @@ class Gatherer:
         self.scores: dict[tuple[str, int], _Values] = {}
         self.preferences: list[PreferenceRow] = []
         self.replies: list[RepliesRow] = []
+        self.replies_of: dict[tuple[str, str], _Replies] = {}
         # Of documents by their position: what their outputs say, and what rows beside them say.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
@@ -139,8 +150,21 @@ class Gatherer:
 
     def documents_in_sessions(self) -> list[tuple[int, str, str]]:
         """The position, name and session of documents, in the order in which a report has them.
-        Only where a document has no output in any file its ratings and scores say the session."""
-        sessions = self.sessions_beside | self.sessions
+        Ratings and scores say the session where a document has no output in any file, or where
+        outputs say none at all.
+
+        Raises:
+            InputError: they contradict the outputs of a document.
+        """
+        by_outputs = self.sessions if any(self.sessions.values()) else {}
+        for name, at in self.documents.items():
+            beside, own = self.sessions_beside.get(at), by_outputs.get(at)
+            if beside and own is not None and own != beside:
+                raise InputError(
+                    f"Document {name} is a turn of {beside} beside its ratings or scores, and of"
+                    f" {own or 'no session'} beside its outputs: give both the same session_id."
+                )
+        sessions = self.sessions_beside | by_outputs
         return in_sessions((at, name, sessions.get(at, "")) for name, at in self.documents.items())
 
     def _criterion(self, name: str) -> str:
@@ -191,7 +215,7 @@ class Gatherer:
 
     def read_replies(self, criteria: Sequence[Criterion]) -> None:
         """Take the scores in judges' raw replies; those without a rating have none, as on a
-        site."""
+        site, and are counted."""
         if not self.replies:
             return
         from geval.llm.released_replies import score_replies  # noqa: PLC0415 - rarely needed
@@ -200,20 +224,38 @@ class Gatherer:
         scales = {criterion.name.lower(): criterion.scale for criterion in criteria}
         for row in self.replies:
             about = row.criterion.lower()
-            outcome, _unread = score_replies(
+            outcome, unread = score_replies(
                 row.replies, scale=scales[about], criterion=row.criterion
             )
+            count = self.replies_of.setdefault((about, row.judge), _Replies())
+            count.total += len(row.replies)
+            count.unread += unread
+            if unread and not count.why:
+                count.why = (
+                    outcome.note.partition(": ")[2]
+                    if isinstance(outcome, Scored)
+                    else outcome.detail
+                )
             if isinstance(outcome, Scored):
                 values = self.scores.setdefault((about, self._judge(row.judge)), _Values())
                 values.output.append(self._of(row))
                 values.value.append(outcome.value)
+
+    def notes(self) -> Iterator[str]:
+        """Which replies could not be read."""
+        for (about, judge), count in self.replies_of.items():
+            if count.unread:
+                yield (
+                    f"{count.unread} of {count.total} replies of {judge} on"
+                    f" {self.criteria[about]} have no rating: {count.why}"
+                )
 
 
 @dataclass(frozen=True)
 class Gathered:
     """What files hold, as a report takes it. `texts` are those of outputs, "" where there is
     none; `compared` are people's comparisons by the criterion's position, None for overall, and
-    `verdicts` those of judges, by the judge's position."""
+    `verdicts` those of judges, by the judge's position; `notes` say what could not be read."""
 
     data: ReportData
     criteria: tuple[Criterion, ...]
@@ -221,6 +263,7 @@ class Gathered:
     texts: tuple[str, ...]
     compared: Mapping[int | None, Sequence[Compared]] = field(default_factory=dict)
     verdicts: Mapping[int | None, Mapping[int, Sequence[Verdict]]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
@@ -276,6 +319,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
         texts,
         _compared(by_people, gatherer, criteria),
         _verdicts(by_judges, gatherer, criteria),
+        tuple(gatherer.notes()),
     )
 
 

@@ -253,16 +253,24 @@ class Measurement:
         return Picture(forest_of(self._glance.axis, chosen))
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not tried, what could not be read, and what is taken together."""
+        texts = () if any(self.gathered.texts) else (NO_TEXTS,)
+        sessions = (sessions_note(self.report),) if self.report.sessions else ()
+        return (*texts, *self.gathered.notes, *sessions)
+
+    @property
     def headline(self) -> str:
         """What a judge may rate, in a sentence or two."""
         return " ".join(headline(self.report.criteria)) or "Too early to say what a judge may rate."
 
     def __str__(self) -> str:
         if not self._glance.rows:
-            return (
+            nothing = (
                 "No criterion has both ratings and scores, so nothing can be measured. Pass both:"
                 " human=[…] and judge=[…]."
             )
+            return "\n\n".join([nothing, *self.gathered.notes])
         parts = [self.headline, ""]
         for row, measure in zip(self._glance.rows, self.criteria, strict=True):
             parts += _lines_of(row, measure)
@@ -272,10 +280,8 @@ class Measurement:
                 if row.judge
                 and (caution.criterion, caution.about) == (row.criterion, row.judge.name)
             ]
-        if not any(self.gathered.texts):
-            parts += ["", NO_TEXTS]
-        if self.report.sessions:
-            parts += ["", sessions_note(self.report)]
+        for note in self.notes:
+            parts += ["", note]
         parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"]
         parts += [
             f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"

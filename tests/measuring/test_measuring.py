@@ -271,3 +271,20 @@ def test_replies_on_a_criterion_without_ratings_need_its_scale(files: list[Path]
         style = max(data.humans)
         (scores,) = [data.judges[key] for key in data.judges if key[0] == style]
         assert sorted(set(scores[~np.isnan(scores)])) == [1, 2, 3, 4]
+
+
+def test_replies_without_a_rating_are_counted_and_said(files: list[Path]) -> None:
+    path = files[0].with_name("replies.jsonl")
+    replies = raw_replies("fluency")
+    replies[0]["all_responses"] = ["2", "Hm."]
+    path.write_text("\n".join(map(json.dumps, replies)))
+
+    result = geval.measure([*files, path])
+
+    (note,) = result.notes
+    assert note.startswith("61 of 121 replies of raw on fluency have no rating: ")
+    assert not note.endswith(": ")
+    assert f"\n{note}\n" in str(result)
+    without_ratings = geval.measure(path, scale=(1, 5))
+    assert "61 of 121 replies of raw on fluency" in str(without_ratings)
+    assert geval.measure(files).notes == ()

@@ -105,26 +105,36 @@ def test_rows_without_outputs_say_of_which_session_they_are(
     assert measured.criteria[0].interval == geval.measure(with_texts, **NAMED).criteria[0].interval
 
 
-def test_what_outputs_say_counts_and_not_what_stands_beside_ratings(
+def test_ratings_and_outputs_say_the_same_sessions_or_outputs_say_none(
     turns: Records, tmp_path: Path
 ) -> None:
     outputs = [
-        {"doc_id": row["doc"], "system_id": row["system"], "source": "Q?", "output": "A."}
+        {"doc_id": row["doc"], "system_id": row["system"], "source": "Q?", "output": "A.",
+         "session_id": row.get("session_id", "")}
         for row in turns
-    ]
-    ratings = in_long(turns, "annotator", "ann", "bob")
-    scores = in_long(turns, "judge", "near", "far")
+    ]  # fmt: skip
+    beside = {
+        "r.csv": csv_of(in_long(turns, "annotator", "ann", "bob")),
+        "s.csv": csv_of(in_long(turns, "judge", "near", "far")),
+    }
 
-    for mentioned, expected in (({}, 0), ({"session_id": "t"}, 1)):
-        files = written(
-            tmp_path,
-            {
-                "o.csv": csv_of([row | mentioned for row in outputs]),
-                "r.csv": csv_of(ratings),
-                "s.csv": csv_of(scores),
-            },
-        )
-        assert geval.measure(files).report.sessions == expected
+    def measured(*, of_first_session: str | None = None) -> geval.Measurement:
+        stated = [
+            row | ({"session_id": of_first_session} if row["session_id"] == 1 else {})
+            for row in outputs
+        ]
+        return geval.measure(written(tmp_path, {"o.csv": csv_of(stated)} | beside))
+
+    assert measured(of_first_session="1").report.sessions == 20
+    for other, shown in (("t", "t"), ("", "no session")):
+        with pytest.raises(
+            geval.InputError, match=f"Document d1 is a turn of 1 beside .*, and of {shown} beside"
+        ):
+            measured(of_first_session=other)
+    for row in outputs:
+        del row["session_id"]
+    bare = written(tmp_path, {"o.csv": csv_of(outputs)} | beside)
+    assert geval.measure(bare).report.sessions == 20
 
 
 def test_a_document_of_two_sessions_is_an_error(turns: Records) -> None:
