@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from importlib import import_module
-from itertools import pairwise
 
 # By name: what it does, and the module that does it, which is loaded once it is wanted: numpy takes
 # a while.
@@ -45,17 +44,8 @@ def is_for(arguments: Sequence[str]) -> bool:
         return False
     names = {argument.partition("=")[0] for argument in arguments[1:]}
     if arguments[0] == "improve":
-        return not names.isdisjoint({"--locked", "--locke"}) or _locks_a_file(arguments)
+        return "--locked" in names
     if arguments[0] != "check":
         return True
     has_files = any(not name.startswith("-") for name in names)
     return not names & OF_DJANGO and (has_files or bool(names & {"-h", "--help"}))
-
-
-def _locks_a_file(arguments: Sequence[str]) -> bool:
-    """Whether --lock, which of a site is a share, is followed by a file: --locked, cut short."""
-    written = " ".join(arguments).replace("--lock=", "--lock ").split(" ")
-    return any(
-        name == "--lock" and not (value[:1] == "-" or value.replace(".", "", 1).isdigit())
-        for name, value in pairwise(written)
-    )

@@ -103,8 +103,6 @@ def test_an_error_ends_with_3_and_says_what_to_do(
 def test_without_a_file_of_locked_documents_it_is_the_sites_command() -> None:
     assert is_for(["improve", "scores.csv", "--locked", "locked.jsonl"])
     assert is_for(["improve", "scores.csv", "--locked=locked.jsonl"])
-    for cut in (["--lock", "l.jsonl"], ["--lock=l.jsonl"], ["--locke", "./l.jsonl"]):
-        assert is_for(["improve", "scores.csv", *cut])
     for theirs in (["improve", "practice", "--judge", "J", "--lock", "0.4"], ["improve", "--help"]):
         assert not is_for(theirs)
 
