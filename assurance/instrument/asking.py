@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from assurance.instrument.drifting import note_drift
-from assurance.instrument.studies import PARTS, criteria_asked, parts_of
+from assurance.instrument.studies import PARTS, criteria_asked, first_run_of, parts_of
 from evaluations.judging.runs.lifecycle import RunError, evaluator_for, prompt_today
 from evaluations.judging.runs.starting import RunRequest, StudyRequest, start_run
 from evaluations.models import (
@@ -103,12 +103,12 @@ def _prompt_has_changed(study: Study) -> bool:
         return False
     judge, evaluator = study.judge, evaluator_for(study.judge)
     asked_first = {study.criterion: study.prompt}
-    first = study.parts.exclude(run=None).order_by("number").first()
-    if first and first.run and evaluator.asks_together:
+    run = first_run_of(study) if evaluator.asks_together else None
+    if run is not None:
         # Also those beside it in the same requests.
         asked_first |= {
             entry.criterion: entry.template
-            for entry in first.run.run_criteria.select_related("criterion")
+            for entry in run.run_criteria.select_related("criterion")
         }
     return any(
         prompt_today(evaluator, criterion, use_steps=judge.use_steps)[1] != prompt

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 
 from evaluations.judging.runs.lifecycle import evaluator_for
-from evaluations.models import Criterion, Judge, Study, StudyItem, StudyKind
+from evaluations.models import Criterion, EvaluationRun, Judge, Study, StudyItem, StudyKind
 from evaluations.models.improving import withheld_documents
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
@@ -105,12 +105,17 @@ def criteria_asked(
     alone, it would be another instrument."""
     if not evaluator_for(judge).asks_together:
         return [criterion]
-    first = study.parts.exclude(run=None).order_by("number").first() if study else None
     rated = judge.runs.counting().filter(run_criteria__criterion=criterion)
-    run = first.run if first else rated.order_by("-pk").first()
+    run = (first_run_of(study) if study else None) or rated.order_by("-pk").first()
     if run is None:
         return [criterion]
     return list(Criterion.objects.filter(pk__in=run.run_criteria.values("criterion")))
+
+
+def first_run_of(study: Study) -> EvaluationRun | None:
+    """The run of a study's first part that still has one."""
+    part = study.parts.exclude(run=None).select_related("run").order_by("number").first()
+    return part.run if part else None
 
 
 def parts_of(study: Study) -> int | None:
