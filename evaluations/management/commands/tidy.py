@@ -54,11 +54,14 @@ class Command(SiteCommand):
             raise CommandError("Days cannot be negative; 0 keeps everything.")
         self._describe(policy)
         self._remove_deleted(dry_run=options["dry_run"])
-        removed = due(policy) if options["dry_run"] else tidy(policy)
-        for one in removed:
+        of_projects = due(policy) if options["dry_run"] else tidy(policy)
+        for one in of_projects:
             self.stdout.write(f"  {one.slug or '(no project)'}: {_words(one)}")
         verb = "would be removed" if options["dry_run"] else "removed"
-        replies, entries = sum(one.replies for one in removed), sum(one.entries for one in removed)
+        replies, entries = (
+            sum(one.replies for one in of_projects),
+            sum(one.entries for one in of_projects),
+        )
         total = f"{replies_in_words(replies)} and {entries_in_words(entries)}"
         self.stdout.write(f"{total} {verb}.")
         if options["replaced"]:
