@@ -55,7 +55,9 @@ class Writer:
                     functools.partial(results.store_each, share.run, batch, share.worker)
                 )
                 await share.let_go(entry.item.id for entry in batch)
-                if self._finished:
+                # What was finished meanwhile waits for the next moment, unless it is much: else,
+                # under load, each store is followed by one of a few items.
+                if len(self._finished) >= FLUSH_ITEMS or (is_last and self._finished):
                     continue
             if self._calls.answers:
                 await share.end_outage()
