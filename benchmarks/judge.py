@@ -4,15 +4,16 @@ one run.
 SummEval's 1,600 outputs, one criterion, token probabilities, against the stand-in with 0.2 s
 latency. The bare loop asks the same prompts with the same client and as many calls in flight,
 parses nothing and stores nothing. Everything shares the machine with the stand-in and PostgreSQL,
-as on a small server. The same with a decision model, which gets typed questions in place of
-prompts (`--only-decisions`: alone). `--large` adds the run of 160,000 items; `--only-limits`
-measures rate limits alone (limits.py), whose goals fail the benchmark if they are missed.
+as on a small server. A decision model is asked typed questions in place of prompts, about
+SummEval's four criteria (`--only-decisions`: alone). `--large` adds the run of 160,000 items;
+`--only-limits` measures rate limits alone (limits.py), whose goals fail the benchmark if they are
+missed.
 """
 
 import argparse
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -33,6 +34,12 @@ LATENCY = "0.2"
 # runs on the machine has a part in it.
 ROUNDS = 3
 LEAST_OF_DECISIONS = 0.95
+CRITERIA = {
+    "coherence": "Whether the sentences make one well-built whole.",
+    "consistency": "Whether the summary states only what the article states.",
+    "fluency": "Whether each sentence is well written.",
+    "relevance": "Whether the summary selects what is important.",
+}
 FAULTS = (
     "--rate-limit-rate", "0.1", "--retry-after", "1", "--error-rate", "0.02", "--unparseable-rate",
     "0.01",
@@ -79,7 +86,7 @@ def main() -> None:
 
         project = Project.objects.create(slug="summeval", name="SummEval")
         _load(project)
-        goals = [] if options.only_limits else _measure_decisions(project)
+        goals = [] if options.only_limits else _measure_decisions()
         if options.only_decisions:
             _fail_where_missed(goals)
             return
@@ -139,8 +146,12 @@ def _measure(project: object, *, large: bool) -> None:
     _flat_cost(project, large=large)
 
 
-def _measure_decisions(project: object) -> list[Goal]:
+def _measure_decisions() -> list[Goal]:
     """A decision model against a bare loop over the same client, each run between two loops."""
+    from evaluations.models import Project
+
+    project = Project.objects.create(slug="decisions", name="Four criteria")
+    _load(project, CRITERIA)
     with StandIn("--latency", LATENCY) as standin:
         judge = _judge(project, standin.base_url, "decider", kind="decision")
         requests = _decision_requests(project)
@@ -215,7 +226,7 @@ def _flat_cost(project: object, *, large: bool) -> None:
     print(f"worker's peak memory            {small_memory:6.0f} MB, then {big_memory:.0f} MB")
 
 
-def _load(project: object) -> None:
+def _load(project: object, criteria: Collection[str] = ("coherence",)) -> None:
     from evaluations.corpus.store import load_files
     from geval.files.readers import InputFile
 
@@ -223,9 +234,8 @@ def _load(project: object) -> None:
     if not path.exists():
         raise SystemExit(f"SummEval's outputs are not at {path}; this benchmark needs them.")
     load_files(project, [InputFile(path, path.name)])
-    project.criteria.create(
-        name="coherence", definition="Whether the sentences make one well-built whole."
-    )
+    for position, name in enumerate(criteria):
+        project.criteria.create(name=name, definition=CRITERIA[name], position=position)
 
 
 def _multiplied(project: object, copies: int, *, references: bool = False) -> object:
@@ -236,9 +246,7 @@ def _multiplied(project: object, copies: int, *, references: bool = False) -> ob
     from evaluations.models import Project
 
     big = Project.objects.create(slug="many", name="Many")
-    big.criteria.create(
-        name="coherence", definition="Whether the sentences make one well-built whole."
-    )
+    big.criteria.create(name="coherence", definition=CRITERIA["coherence"])
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_document (project_id, doc_id, source, context, "references")
@@ -302,14 +310,16 @@ def _decision_requests(project: object) -> list[Any]:
     from geval.llm.decisions import DecisionRequest, TypedQuestion, levels_of
     from geval.llm.prompts import render
 
-    parts = prompt_parts(project.criteria.get())
-    template = Decision(new_settings(Decision, {})).template(parts)
-    instructions, _mark, inputs = template.partition(INPUT)
-    asked = (TypedQuestion(instructions, levels_of(parts.scale)),)
-    return [
-        DecisionRequest(MODEL, render(inputs, texts), asked, "decisions")
-        for texts in _texts(project)
-    ]
+    requests, outputs = [], _texts(project)
+    for criterion in project.criteria.all():
+        parts = prompt_parts(criterion)
+        template = Decision(new_settings(Decision, {})).template(parts)
+        instructions, _mark, inputs = template.partition(INPUT)
+        asked = (TypedQuestion(instructions, levels_of(parts.scale)),)
+        requests += [
+            DecisionRequest(MODEL, render(inputs, texts), asked, "decisions") for texts in outputs
+        ]
+    return requests
 
 
 def _texts(project: object) -> list[Any]:
