@@ -18,6 +18,7 @@ from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.models import CandidateOutput
 from evaluations.models.improving import withheld_documents
+from geval.files import contradictions
 from geval.files.mapping import column_of_rating
 from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit
@@ -25,7 +26,6 @@ from geval.llm.presets import presets_for
 from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
 # Scores that differ by less than this share of themselves are the same score.
-SAME = 1e-10
 DIFFERENT = "{} already exists with a different {}"
 LOCKED = "document {} is locked until the last look, so its ratings cannot be changed from here"
 IN_USE = (
@@ -324,17 +324,11 @@ class Merge:
                     JOIN {target} e ON e.output_id = r.output_id AND e.{keys[2]} = r.{keys[2]}
                      AND e.criterion_id IS NOT DISTINCT FROM r.criterion_id
                     WHERE abs(e.{value} - r.score)
-                        > {SAME:g} * greatest(abs(e.{value}), abs(r.score))
+                        > {contradictions.SAME:g} * greatest(abs(e.{value}), abs(r.score))
                      AND NOT EXISTS (SELECT FROM evaluations_candidateoutput o
                          WHERE o.id = e.output_id AND o.document_id = ANY(%s::bigint[]))""",
                 [list(hidden)],
-                lambda here, there: (
-                    "score",
-                    (
-                        f"score {here:g} contradicts {there:g}, the score that this output already "
-                        "has on this criterion"
-                    ),
-                ),
+                lambda here, there: ("score", contradictions.SCORES.format(here, there)),
             )
 
     def _finish_new_criteria(self) -> None:
@@ -373,19 +367,10 @@ class Merge:
         strays = self._ratings(seen, "NOT score BETWEEN %s AND %s", scale)
         others = seen.ratings.total - len(strays)
         for file, line, column, score in strays:
-            self.load.errors.add(
-                file,
-                line,
-                column,
-                (
-                    f"{score:g} is on another scale than the {others:,} ratings of {name} that"
-                    f" seem to be on {scale}; bring all to one scale, or confirm that it is"
-                    f" {wider} for all"
-                    if guess.is_mixed
-                    else f"{score:g} is off {scale}, the scale of the other {others:,} ratings"
-                    f" of {name}; correct it, or confirm that the scale is {wider}"
-                ),
+            message = contradictions.stray(
+                score, guess, name, others=others, wider=f"confirm that the scale is {wider}"
             )
+            self.load.errors.add(file, line, column, message)
 
     def _note_other_scale(self, seen: SeenCriterion) -> None:
         """Ratings on a narrower scale than those that the project has are errors."""

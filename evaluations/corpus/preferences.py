@@ -6,6 +6,7 @@ from typing import Any
 from django.db import connection
 
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
+from geval.files import contradictions
 from geval.files.rows import PreferenceRow
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]
@@ -83,8 +84,5 @@ class PreferenceStage:
                          AND NOT EXISTS (SELECT FROM evaluations_candidateoutput o
                              WHERE o.id = p.output_a_id AND o.document_id = ANY(%s::bigint[]))""",
                 [list(hidden)],
-                lambda: (
-                    "winner",
-                    "contradicts this annotator's existing preference about these two outputs",
-                ),
+                lambda: ("winner", contradictions.PREFERENCES),
             )

@@ -8,7 +8,9 @@ from django.db import connection
 
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
+from geval.files import contradictions
 from geval.files.rows import FileErrors, RepliesRow
+from geval.llm.parsing import Failure
 from geval.llm.released_replies import Read, score_replies
 from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_to_json
@@ -16,6 +18,8 @@ from geval.llm.scoring import Scored
 from geval.statistics.scales import short
 
 CHUNK = 500
+# A run, an output and a criterion.
+Key = tuple[int, int, int]
 
 
 class ReplyStage:
@@ -54,7 +58,7 @@ class ReplyStage:
             criterion.pk: criterion
             for criterion in Criterion.objects.filter(pk__in=self._criteria())
         }
-        seen: dict[tuple[int, int, int], list[str]] = {}
+        seen: dict[Key, list[str]] = {}
         for rows in self._chunks():
             known = _known(
                 [
@@ -62,13 +66,13 @@ class ReplyStage:
                     for _file, _line, output, criterion, run, _replies in rows
                 ]
             )
-            new: list[tuple[int, int, int, list[str]]] = []
+            new: dict[Key, tuple[list[str], int, int]] = {}
             for file, line, output, criterion, run, stored in rows:
                 key, replies = (run, output, criterion), orjson.loads(stored)
                 there = seen.get(key, known.get(key))
                 if there is None:
                     seen[key] = replies
-                    new.append((run, output, criterion, replies))
+                    new[key] = replies, file, line
                 elif there == replies:
                     tally.unchanged += 1
                 else:
@@ -77,7 +81,12 @@ class ReplyStage:
                     )
                     errors.add(files[file], line, "all_responses", message)
             tally.created += len(new)
-            self._store(new, criteria, read)
+            outcomes = self._outcomes(new, criteria, read)
+            for key, here, by_itself in _contradicting(outcomes):
+                _replies, file, line = new[key]
+                message = contradictions.SCORES.format(here, by_itself)
+                errors.add(files[file], line, "all_responses", message)
+            _store({key: new[key][0] for key in new}, outcomes, criteria)
 
     def _criteria(self) -> list[int]:
         with connection.cursor() as cursor:
@@ -103,45 +112,67 @@ class ReplyStage:
             last = rows[-1][:2]
             yield rows
 
-    def _store(
+    def _outcomes(
         self,
-        new: Sequence[tuple[int, int, int, list[str]]],
+        new: Mapping[Key, tuple[Sequence[str], int, int]],
         criteria: Mapping[int, Criterion],
         read: Read | None,
-    ) -> None:
-        scales = {pk: criterion.scale for pk, criterion in criteria.items()}
-        projects = {pk: criterion.project_id for pk, criterion in criteria.items()}
-        outcomes = []
-        for _run, _output, criterion, replies in new:
-            outcome, unread = score_replies(
-                replies, scale=scales[criterion], criterion=criteria[criterion].name, read=read
+    ) -> dict[Key, Scored | Failure]:
+        outcomes: dict[Key, Scored | Failure] = {}
+        for key, (replies, _file, _line) in new.items():
+            criterion = criteria[key[2]]
+            outcomes[key], unread = score_replies(
+                replies, scale=criterion.scale, criterion=criterion.name, read=read
             )
-            outcomes.append(outcome)
             self.unreadable += unread
-        stored = ModelReply.objects.bulk_create(
-            ModelReply(
-                project_id=projects[criterion],
-                request_key="",  # the request is unknown, so it serves no other
-                choices=choices_to_json([ReplyChoice(reply) for reply in replies]),
-                calls=0,
-            )
-            for _run, _output, criterion, replies in new
+        return outcomes
+
+
+def _contradicting(
+    outcomes: Mapping[Key, Scored | Failure],
+) -> Iterator[tuple[Key, float, float]]:
+    """The scores that the judge already has by themselves and that replies contradict: the key,
+    the replies' score and the other."""
+    runs, outputs, _criteria = zip(*outcomes, strict=True) if outcomes else ((), (), ())
+    scores = Score.objects.filter(run__in=set(runs), output__in=set(outputs)).values_list(
+        "run", "output", "criterion", "value"
+    )
+    for run, output, criterion, score in scores:
+        key = (run, output, criterion or 0)
+        outcome = outcomes.get(key)
+        if isinstance(outcome, Scored) and not contradictions.are_same(outcome.value, score):
+            yield key, outcome.value, score
+
+
+def _store(
+    new: Mapping[Key, Sequence[str]],
+    outcomes: Mapping[Key, Scored | Failure],
+    criteria: Mapping[int, Criterion],
+) -> None:
+    stored = ModelReply.objects.bulk_create(
+        ModelReply(
+            project_id=criteria[criterion].project_id,
+            request_key="",  # the request is unknown, so it serves no other
+            choices=choices_to_json([ReplyChoice(reply) for reply in replies]),
+            calls=0,
         )
-        RunItem.objects.bulk_create(
-            RunItem(
-                run_id=run,
-                output_id=output,
-                criterion_id=criterion,
-                state=ItemState.DONE if isinstance(outcome, Scored) else ItemState.FAILED,
-                reason="" if isinstance(outcome, Scored) else outcome.reason,
-                detail="" if isinstance(outcome, Scored) else outcome.detail,
-                reply=reply,
-            )
-            for (run, output, criterion, _), outcome, reply in zip(
-                new, outcomes, stored, strict=True
-            )
+        for (_run, _output, criterion), replies in new.items()
+    )
+    RunItem.objects.bulk_create(
+        RunItem(
+            run_id=run,
+            output_id=output,
+            criterion_id=criterion,
+            state=ItemState.DONE if isinstance(outcome, Scored) else ItemState.FAILED,
+            reason="" if isinstance(outcome, Scored) else outcome.reason,
+            detail="" if isinstance(outcome, Scored) else outcome.detail,
+            reply=reply,
         )
-        Score.objects.bulk_create(
+        for ((run, output, criterion), outcome), reply in zip(outcomes.items(), stored, strict=True)
+    )
+    # The same score by itself gets the distribution that the replies show.
+    Score.objects.bulk_create(
+        (
             Score(
                 run_id=run,
                 output_id=output,
@@ -153,12 +184,16 @@ class ReplyStage:
                 mode="samples",
                 note=outcome.note,
             )
-            for (run, output, criterion, _), outcome in zip(new, outcomes, strict=True)
+            for (run, output, criterion), outcome in outcomes.items()
             if isinstance(outcome, Scored)
-        )
+        ),
+        update_conflicts=True,
+        unique_fields=["run", "output", "criterion"],
+        update_fields=["distribution", "coverage", "entropy", "mode", "note"],
+    )
 
 
-def _known(keys: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], list[str]]:
+def _known(keys: Sequence[Key]) -> dict[Key, list[str]]:
     """The existing replies, by run, output and criterion."""
     items = RunItem.objects.filter(
         run__in={run for run, _, _ in keys},

@@ -14,6 +14,7 @@ from evaluations.corpus.staging import StagingTable
 from evaluations.corpus.stated import ProbabilityStage
 from evaluations.corpus.verdicts import VerdictStage
 from evaluations.models import Criterion, EvaluationRun, Judge, JudgeKind, Project, RunState, System
+from geval.files import contradictions
 from geval.files.limits import file_limits
 from geval.files.rows import (
     Columns,
@@ -274,10 +275,7 @@ class RowStager:
                 len(row.output) + len(row.turns),
             )  # fmt: skip
         elif twice.digests != output.digests:
-            message = (
-                f"system {row.system_id} has a different output for document {doc_id} at "
-                f"{twice.place}"
-            )
+            message = contradictions.OUTPUTS.format(row.system_id, doc_id, twice.place)
             self.errors.add(file, row.line, "output", message)
 
     def _doc_id_of(self, source: str) -> str:
@@ -303,10 +301,7 @@ class RowStager:
             criterion = self._criterion(row.criterion)
             scale = self.scales.get(row.criterion.lower())
             if scale is not None and not scale.holds(row.score):
-                message = (
-                    f"score {row.score:g} is outside {criterion.criterion.name}'s scale {scale};"
-                    " change it or the scale"
-                )
+                message = contradictions.OUTSIDE.format(row.score, criterion.criterion.name, scale)
                 self.errors.add(file, row.line, row.column, message)
                 return
             annotator = self._annotator(row.rater, is_mean=row.is_mean)

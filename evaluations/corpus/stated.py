@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from django.db import connection
 
 from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
+from geval.files import contradictions
 from geval.files.rows import FileErrors
-from geval.files.score_records import DIFFER
 
 
 class ProbabilityStage:
@@ -41,7 +41,8 @@ class ProbabilityStage:
                     WHERE probability <> first ORDER BY file, line LIMIT 100"""
             )
             for file, line, probability, first in cursor.fetchall():
-                errors.add(files[file], line, "probability", DIFFER.format(probability, first))
+                message = contradictions.PROBABILITIES.format(probability, first)
+                errors.add(files[file], line, "probability", message)
             cursor.execute(
                 f"""INSERT INTO annotations_statedprobability
                         (output_id, criterion_id, probability)

@@ -10,6 +10,7 @@ from django.db import connection
 
 from evaluations.corpus.preferences import WITH_IDS, Conflicts
 from evaluations.corpus.staging import StagingTable, Tally
+from geval.files import contradictions
 from geval.files.rows import PreferenceRow
 
 COLUMNS = {
@@ -73,7 +74,7 @@ class VerdictStage:
                 GROUP BY run, criterion, output, rival, ordered
                 HAVING count(DISTINCT value) > 1""",
             [],
-            lambda: ("winner", "contradicts another row about these two outputs in this order"),
+            lambda: ("winner", contradictions.VERDICTS),
         )
         with connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS stage_combined")

@@ -38,10 +38,6 @@ BESIDE = (PROBABILITY, COMMENT)
 COMMENT_LIMIT = 10_000
 # No campaign draws one of more outputs than this; squares of weights stay numbers.
 LEAST_PROBABILITY = 1e-9
-DIFFER = (
-    "the probability {:g} contradicts {:g} of another rating of the same output on this criterion;"
-    " state one for all of them"
-)
 Scored = RatingRow | JudgeScoreRow
 Read = Callable[[Sequence[str], int], Iterator[Scored]]
 

@@ -2,12 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from geval.files.said import SaidError, parsed_scales
 from geval.measuring.certifying import certify, exit_code_of
 from geval.measuring.inputs import InputError
-from geval.measuring.measuring import measure
+from geval.measuring.measuring import Ends, measure
 from geval.measuring.pictures import card_of, page_of
 from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
 from geval.statistics.correlation import LEVELS
@@ -30,12 +31,13 @@ def run(arguments: Sequence[str]) -> int:
             criterion=options.criterion,
             document=options.document,
             system=options.system,
+            scale=_scale(options.scale),
             level=options.level,
             sheet=options.sheet,
             ask=ask_at_terminal,
         )
         required = certify(result, options.require) if options.require else []
-    except InputError as error:
+    except (InputError, SaidError) as error:
         sys.stderr.write(f"{error}\n")
         return ERROR
     sys.stdout.write(f"{result.to_json() if options.json else result}\n")
@@ -46,6 +48,12 @@ def run(arguments: Sequence[str]) -> int:
             Path(path).write_text(write(result), encoding="utf-8")
             sys.stderr.write(f"Written: {path}\n")
     return exit_code_of(required) if required else result.exit_code
+
+
+def _scale(given: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
+    if len(given) == 1 and "=" not in given[0]:
+        return parsed_scales([f"all={given[0]}"])["all"]
+    return parsed_scales(given) or None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,6 +70,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--criterion", metavar="NAME", help="the column that names it, or the only one's name"
+    )
+    parser.add_argument(
+        "--scale",
+        action="append",
+        default=[],
+        metavar="[CRITERION=]1-5",
+        help="lowest and highest rating, of a criterion or of all; can be repeated",
     )
     parser.add_argument("--level", choices=LEVELS, help="of correlations (default: summary)")
     parser.add_argument(

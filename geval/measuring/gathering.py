@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from geval.files import contradictions
 from geval.files.rows import (
     JudgeScoreRow,
     OutputRow,
@@ -15,7 +16,6 @@ from geval.files.rows import (
     ScoreRow,
     ShareRow,
 )
-from geval.files.score_records import DIFFER
 from geval.files.seen_values import SeenValues, guess_of_values
 from geval.measuring.inputs import InputError
 from geval.reports.data import ReportData, in_sessions
@@ -25,8 +25,8 @@ from geval.reports.pairwise import Verdict
 from geval.reports.weights import Sampled
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs
-from geval.statistics.scales import Scale
-from geval.statistics.types import FloatArray, rounded
+from geval.statistics.scales import Scale, ScaleGuess, usual_scale_for
+from geval.statistics.types import FloatArray, IntArray, rounded
 
 # Systems whose kind nobody said.
 OTHER = "other"
@@ -61,14 +61,70 @@ class ImportedJudge:
 
 @dataclass
 class _Values:
-    """Ratings, or a judge's scores, on a criterion: positions of outputs and raters. `stated` are
-    the probabilities with which outputs were chosen, by their positions."""
+    """Ratings, or a judge's scores, on a criterion, by the positions of output and rater. `stated`
+    are the probabilities with which outputs were chosen, by their positions."""
 
-    output: list[int] = field(default_factory=list)
-    rater: list[int] = field(default_factory=list)
-    value: list[float] = field(default_factory=list)
+    given: dict[tuple[int, int], float] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
     seen: SeenValues = field(default_factory=SeenValues)
     stated: dict[int, float] = field(default_factory=dict)
+
+    def add(self, output: int, rater: int, score: float, line: int) -> None:
+        """Take a score; the same one again changes nothing.
+
+        Raises:
+            InputError: the rater gave the output another score before.
+        """
+        earlier = self.given.setdefault((output, rater), score)
+        if len(self.given) > len(self.lines):
+            self.lines.append(line)
+        elif not contradictions.are_same(earlier, score):
+            raise _contradiction(line, contradictions.SCORES.format(score, earlier))
+
+    def note_strays(self, guess: ScaleGuess, name: str) -> Iterator[str]:
+        """What to say of the first rating off the scale of the others: it may be a typing error."""
+        strays = [
+            (line, score)
+            for line, score in zip(self.lines, self.given.values(), strict=True)
+            if not guess.scale.holds(score)
+        ]
+        if guess.off and strays:
+            line, score = strays[0]
+            wider, others = usual_scale_for(self.seen.range), len(self.given) - len(strays)
+            confirm = f"pass scale={{{name!r}: ({wider.lowest:g}, {wider.highest:g})}}"
+            message = contradictions.stray(score, guess, name, others=others, wider=confirm)
+            yield f"Line {line}: {message}."
+
+    def check_scale(self, scale: Scale, name: str) -> None:
+        """Refuse a rating outside the scale that was said.
+
+        Raises:
+            InputError: there is one.
+        """
+        if scale.spans(*self.seen.range):
+            return
+        for line, score in zip(self.lines, self.given.values(), strict=True):
+            if not scale.holds(score):
+                raise _contradiction(line, contradictions.OUTSIDE.format(score, name, scale))
+
+    def state(self, output: int, probability: float, line: int) -> None:
+        """Take the probability with which an output was chosen.
+
+        Raises:
+            InputError: another was stated before.
+        """
+        earlier = self.stated.setdefault(output, probability)
+        if earlier != probability:
+            raise _contradiction(line, contradictions.PROBABILITIES.format(probability, earlier))
+
+    def columns(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """The positions of outputs and of raters, and the scores."""
+        at = np.array([*self.given], dtype=np.int64).reshape(-1, 2)
+        return at[:, 0], at[:, 1], np.fromiter(self.given.values(), dtype=float)
+
+
+def _contradiction(line: int, message: str) -> InputError:
+    return InputError(f"Line {line}: {message}.")
 
 
 @dataclass
@@ -89,7 +145,7 @@ class Gatherer:
         self.documents: dict[str, int] = {}
         self.systems: dict[str, int] = {}
         self.outputs: dict[tuple[int, int], int] = {}
-        self.texts: dict[int, str] = {}
+        self.texts: dict[int, tuple[str, int]] = {}  # with the line
         self.raters: dict[str, Rater] = {}
         self.judges: dict[str, int] = {}
         self.criteria: dict[str, str] = {}  # by its name in small letters
@@ -98,6 +154,7 @@ class Gatherer:
         self.preferences: list[PreferenceRow] = []
         self.replies: list[RepliesRow] = []
         self.replies_of: dict[tuple[str, str], _Replies] = {}
+        self.strays: list[str] = []
         # Of documents by their position: what their outputs say, and what rows beside them say.
         self.sessions: dict[int, str] = {}
         self.sessions_beside: dict[int, str] = {}
@@ -106,7 +163,11 @@ class Gatherer:
         """Take a row; turns of conversations, which no number is about, are left."""
         if isinstance(row, OutputRow):
             at = self._of(row)
-            self.texts[at] = row.output
+            text, line = self.texts.setdefault(at, (row.output, row.line))
+            if text != row.output:
+                document = row.doc_id or row.source
+                message = contradictions.OUTPUTS.format(row.system_id, document, f"line {line}")
+                raise _contradiction(row.line, message)
             self._add_session(self.sessions, row)
         elif isinstance(row, RatingRow):
             self._add_rating(row)
@@ -195,22 +256,17 @@ class Gatherer:
         if row.session:
             self._add_session(self.sessions_beside, row)
         if row.probability is not None:
-            stated = values.stated.setdefault(at, row.probability)
-            if stated != row.probability:
-                raise InputError(f"Line {row.line}: {DIFFER.format(row.probability, stated)}.")
-        values.output.append(at)
-        values.rater.append(rater.pk - 1)
-        values.value.append(row.score)
+            values.state(at, row.probability, row.line)
+        values.add(at, rater.pk - 1, row.score, row.line)
         values.seen.add(row.score)
 
     def _add_score(self, row: JudgeScoreRow) -> None:
         judge = self._judge(row.rater)
         about = self._criterion(row.criterion) if row.criterion else ""
         values = self.scores.setdefault((about, judge), _Values())
-        values.output.append(self._of(row))
+        values.add(self._of(row), judge - 1, row.score, row.line)
         if row.session:
             self._add_session(self.sessions_beside, row)
-        values.value.append(row.score)
         values.seen.add(row.score)
 
     def read_replies(self, criteria: Sequence[Criterion]) -> None:
@@ -237,12 +293,13 @@ class Gatherer:
                     else outcome.detail
                 )
             if isinstance(outcome, Scored):
-                values = self.scores.setdefault((about, self._judge(row.judge)), _Values())
-                values.output.append(self._of(row))
-                values.value.append(outcome.value)
+                judge = self._judge(row.judge)
+                values = self.scores.setdefault((about, judge), _Values())
+                values.add(self._of(row), judge - 1, outcome.value, row.line)
 
     def notes(self) -> Iterator[str]:
-        """Which replies could not be read."""
+        """Which ratings are off their scale, and which replies could not be read."""
+        yield from self.strays
         for (about, judge), count in self.replies_of.items():
             if count.unread:
                 yield (
@@ -282,7 +339,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
     gatherer.read_replies(criteria)
-    given = [gatherer.texts.get(at) for at in order.tolist()]
+    given = [gatherer.texts.get(at, (None, 0))[0] for at in order.tolist()]
     texts = tuple(text or "" for text in given)
     systems = tuple(gatherer.systems)
     data = ReportData(
@@ -300,10 +357,11 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     raters = list(gatherer.raters.values())
     for criterion in criteria:
         values = gatherer.ratings.get(criterion.name.lower(), _Values())
+        outputs_at, raters_at, scores = values.columns()
         human = human_scores_of(
-            place[np.array(values.output, dtype=np.int64)],
-            np.array(values.rater, dtype=np.int64),
-            np.array(values.value, dtype=float),
+            place[outputs_at],
+            raters_at,
+            scores,
             outputs=len(order),
             raters=raters,
         )
@@ -340,8 +398,12 @@ def _compared(
     gatherer: Gatherer,
     criteria: Sequence[Criterion],
 ) -> dict[int | None, list[Compared]]:
-    """People's comparisons by criterion; of a person's of the same pair the last counts. The output
-    that came first is the first of its pair, whoever compared them."""
+    """People's comparisons by criterion. The output that came first is the first of its pair,
+    whoever compared them.
+
+    Raises:
+        InputError: a person's comparisons of a pair contradict each other.
+    """
     numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
     outputs = list(gatherer.outputs)
     kept: dict[int | None, dict[tuple[int, int, int], Compared]] = {}
@@ -353,14 +415,14 @@ def _compared(
         rater = gatherer.raters[row.annotator].pk
         first, second = sorted(pair)
         (document, one_system), (_, other_system) = outputs[first], outputs[second]
-        kept.setdefault(numbers.get(row.criterion.lower()), {})[first, second, rater] = Compared(
-            document + 1,
-            one_system + 1,
-            other_system + 1,
-            -row.value if is_turned else row.value,
-            left,
-            rater,
+        value = -row.value if is_turned else row.value
+        of_criterion = kept.setdefault(numbers.get(row.criterion.lower()), {})
+        earlier = of_criterion.setdefault(
+            (first, second, rater),
+            Compared(document + 1, one_system + 1, other_system + 1, value, left, rater),
         )
+        if earlier.value != value:
+            raise _contradiction(row.line, f"winner {contradictions.PREFERENCES}")
     return {pk: [*rows.values()] for pk, rows in kept.items()}
 
 
@@ -391,10 +453,7 @@ def _verdicts(
             continue
         own = 1 - share if is_turned else share
         if shares.setdefault(about, {}).setdefault(is_first_shown != is_turned, own) != own:
-            raise InputError(
-                f"Line {row.line}: the winner contradicts another row of {row.annotator} about"
-                " these two outputs in this order."
-            )
+            raise _contradiction(row.line, f"winner {contradictions.VERDICTS}")
     for (criterion, judge, first, second), by_order in sorted(
         shares.items(), key=lambda item: item[0][1:]
     ):
@@ -444,7 +503,10 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
                 if about == key:
                     scores.extend(values.seen)
             if ratings.total or scores.total:
-                scale = guess_of_values(ratings, scores).scale
+                guess = guess_of_values(ratings, scores)
+                scale = guess.scale
+                if key in gatherer.ratings:
+                    gatherer.strays += gatherer.ratings[key].note_strays(guess, name)
             elif any(row.criterion.lower() == key for row in gatherer.replies):
                 raise InputError(
                     f"On which scale are the replies on {name}? Ratings would show it, but there"
@@ -452,6 +514,8 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
                 )
             else:
                 scale = WITHOUT_VALUES
+        elif key in gatherer.ratings:
+            gatherer.ratings[key].check_scale(scale, name)
         yield Criterion(pk, name, scale)
 
 
@@ -465,6 +529,7 @@ def _fill_judges(
             for about in ("", criterion.name.lower()):
                 values = gatherer.scores.get((about, judge))
                 if values is not None:
-                    scores[place[np.array(values.output, dtype=np.int64)]] = values.value
+                    at, _judge, given = values.columns()
+                    scores[place[at]] = given
             if not np.isnan(scores).all():
                 data.judges[criterion.pk, judge] = rounded(scores)

@@ -170,13 +170,15 @@ class Measurement:
             judge: by default the best one of each criterion.
 
         Raises:
-            InputError: there is no such judge.
+            InputError: there is no such criterion or judge.
         """
-        found = []
-        for row in self._glance.rows:
-            if criterion is None or row.criterion.lower() == criterion.lower():
-                found += self._disagreements_on(row, judge, most)
-        return found
+        names = {each.criterion for each in self.criteria_named(criterion or "")}
+        return [
+            disagreement
+            for row in self._glance.rows
+            if row.criterion in names
+            for disagreement in self._disagreements_on(row, judge, most)
+        ]
 
     def _disagreements_on(
         self, row: VerdictRow, judge: str | None, most: int

@@ -15,6 +15,8 @@ from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.scales import Scale
 
 PERSON, JUDGE = "person", "judge"
+# The lowest and the highest rating, and perhaps the step between ratings.
+Ends = tuple[float, float] | tuple[float, float, float]
 
 
 def measure(
@@ -25,7 +27,7 @@ def measure(
     criterion: str | None = None,
     document: str | None = None,
     system: str | None = None,
-    scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+    scale: Ends | Mapping[str, Ends] | None = None,
     level: Level | None = None,
     coefficient: Coefficient = "spearman",
     sheet: str = "",
@@ -43,7 +45,8 @@ def measure(
         document: the column that names what was written about; outputs of one document are
             compared with each other.
         system: the column that names who wrote an output.
-        scale: lowest and highest rating, by criterion or of all; guessed from ratings by default.
+        scale: lowest and highest rating (and the step, 1 by default), of all criteria or by
+            criterion; guessed from ratings by default.
         level: `summary` compares outputs of one document, `system` systems, `dataset` all outputs;
             by default summary, or dataset where documents have one output each.
         coefficient: of correlations.
@@ -71,7 +74,7 @@ def rows_and_scales(
     source: Source,
     naming: Naming,
     *,
-    scale: Mapping[str, tuple[float, float]] | tuple[float, float] | None = None,
+    scale: Ends | Mapping[str, Ends] | None = None,
     sheet: str = "",
     ask: Ask = nobody,
     every_judge: bool = False,
@@ -84,6 +87,8 @@ def rows_and_scales(
     with input_files(source, sheet=sheet) as files:
         rows = [*rows_of(files, naming, ask), *getattr(source, "choices", ())]
     given = getattr(source, "scales", None) if scale is None else scale
+    if isinstance(scale, Mapping):
+        _check_names(scale, _criteria_of(rows))
     counting = replace(naming, judge=()) if every_judge else naming
     return list(_counting(rows, counting)), _scales(given, rows)
 
@@ -177,22 +182,37 @@ def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:
     return {*wanted}
 
 
-def _scales(
-    given: Mapping[str, tuple[float, ...]] | tuple[float, ...] | None, rows: Sequence[Row]
-) -> dict[str, Scale]:
+def _scales(given: Ends | Mapping[str, Ends] | None, rows: Sequence[Row]) -> dict[str, Scale]:
     if given is None:
         return {}
     if isinstance(given, Mapping):
         return {name.lower(): _scale_of(ends) for name, ends in given.items()}
+    return dict.fromkeys(map(str.lower, _criteria_of(rows)), _scale_of(given))
+
+
+def _criteria_of(rows: Sequence[Row]) -> list[str]:
+    """The names of criteria in the order in which they first come."""
     of_criteria = RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
-    names = {row.criterion.lower() for row in rows if isinstance(row, of_criteria)}
-    return dict.fromkeys(names, _scale_of(given))
+    names = (row.criterion for row in rows if isinstance(row, of_criteria))
+    return list(dict.fromkeys(name for name in names if name))
 
 
-def _scale_of(ends: tuple[float, ...]) -> Scale:
+def _check_names(scales: Mapping[str, object], criteria: Sequence[str]) -> None:
+    """Refuse a scale of a criterion that is not there, which would be left out without a word."""
+    names = {name.lower() for name in criteria}
+    if unknown := [name for name in scales if name.lower() not in names]:
+        raise InputError(
+            f"There is no criterion {unknown[0]!r} to have a scale (there are:"
+            f" {', '.join(criteria) or 'none'})."
+        )
+
+
+def _scale_of(ends: Ends) -> Scale:
     """The scale of a lowest and a highest rating, and perhaps a step."""
-    lowest, highest, *step = ends
-    return Scale(lowest, highest, step[0]) if step else Scale(lowest, highest)
+    try:
+        return Scale(*ends)
+    except ValueError as error:
+        raise InputError(f"{error}.") from None
 
 
 def _usual_level(parts: Gathered) -> Level:

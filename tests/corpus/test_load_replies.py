@@ -126,6 +126,22 @@ def test_loading_again_changes_nothing_and_other_replies_are_an_error(
     )
 
 
+def test_replies_give_a_score_its_distribution_and_may_not_contradict_it(
+    small_project: Project, load: Load
+) -> None:
+    scores = "doc_id,system_id,judge,criterion,score\nd1,good,gpt,coherence,{}\n"
+    load(small_project, {"scores.csv": scores.format(4.5)})
+
+    with pytest.raises(LoadError) as refused:
+        load(small_project, as_file(release("4", "4")), judge="gpt")
+    load(small_project, as_file(release("4", "5")), judge="gpt")
+
+    assert "score 4 contradicts 4.5" in refused.value.errors[0].message
+    assert refused.value.errors[0].column == "all_responses"
+    assert Score.objects.get().distribution == {"4": 0.5, "5": 0.5}
+    assert (Score.objects.get().value, Score.objects.get().mode) == (4.5, "samples")
+
+
 @pytest.mark.parametrize("responses", [None, [], "4", [4]])
 def test_replies_that_are_no_list_of_texts_are_errors(
     small_project: Project, load: Load, responses: Any

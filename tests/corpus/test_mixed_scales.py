@@ -138,7 +138,7 @@ def test_a_load_of_two_scales_says_which_rows_and_what_to_do(
     assert str(error.value.errors[0]).startswith(
         f"ratings.csv:{others[0]}: score: {values[others[0] - 2]:g} is on another scale than the"
         f" {len(values) - len(others)} ratings of quality that seem to be on 0-1; bring all to one"
-        " scale, or confirm that it is 0-100 for all"
+        " scale, or confirm that the scale is 0-100 for all"
     )
     assert not project.criteria.exists()
 

@@ -75,6 +75,27 @@ def test_an_error_ends_with_3_and_says_what_to_do(
     assert main(["check", str(path), *["--human", "ann", "--human", "bob", "--judge", "gpt"]]) == 2
 
 
+@pytest.mark.parametrize(
+    ("scales", "error"),
+    [
+        (["1-10"], ""),
+        (["coherence=1-10", "fluency=0 to 10 step 0.5"], ""),
+        (["coherence=1-3"], "is outside coherence's scale 1-3"),
+        (["1-10", "coherence=1-5"], "1-10: write CRITERION=LOWEST-HIGHEST."),
+        (["ten"], "ten: write the lowest and the highest value, such as 1-5."),
+    ],
+)
+def test_a_scale_can_be_said_of_a_criterion_or_of_all(
+    files: list[Path], capsys: pytest.CaptureFixture[str], scales: list[str], error: str
+) -> None:
+    options = [option for scale in scales for option in ("--scale", scale)]
+
+    code = main(["check", *map(str, files), *options])
+
+    assert (code == 3) == bool(error)
+    assert error in capsys.readouterr().err
+
+
 def test_djangos_own_check_is_left_alone() -> None:
     assert is_for(["check", "file.csv"])
     assert is_for(["check", "--help"])
