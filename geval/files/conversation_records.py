@@ -60,7 +60,7 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
     column = turns_column(record)
     names = named(record, system=defaults.system)
     fields = Fields(names, place)
-    sessions = [name for name in SESSION_NAMES if record.get(name) not in (None, "")]
+    sessions = (Fields(record, place).session(name) for name in SESSION_NAMES)
     rate = defaults.rate or record.get("rate") or REPLY
     if not isinstance(rate, str):
         place.error("rate", "expected reply, session, #3 or a role such as assistant")
@@ -69,7 +69,7 @@ def _read(record: Mapping[str, Any], place: Place, defaults: FileDefaults) -> Sa
         turns=read_turns(record[column], column, place),
         system=fields.identifier("system_id"),
         doc_id=fields.identifier("doc_id") if "doc_id" in names else None,
-        session=Fields(record, place).identifier(sessions[0]) if sessions else "",
+        session=next(filter(None, sessions), ""),
         source=fields.text("source"),
         context=fields.text("context"),
         references=fields.texts("references"),

@@ -80,15 +80,15 @@ class Fields:
             return ""
         return self.place.limited(str(value).strip(), ID_LIMIT, column)
 
-    def session(self) -> str:
+    def session(self, column: str = SESSION) -> str:
         """The session that a document is a turn of; empty where the record names none. A whole
         number may be a float, as in columns of whole numbers where some are missing."""
-        value = self.record.get(SESSION)
+        value = self.record.get(column)
         if is_missing(value) or str(value).strip().lower() == NOT_A_NUMBER:
             return ""
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        return Fields({SESSION: value}, self.place).identifier(SESSION)
+        return Fields({column: value}, self.place).identifier(column)
 
     def text(self, column: str, *, required: bool = False, may_be_blank: bool = False) -> str:
         value = self.record.get(column)

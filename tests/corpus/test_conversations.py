@@ -317,6 +317,23 @@ def test_a_session_that_has_the_earlier_numbers_is_not_loaded_again_by_new_ones(
     ]
 
 
+@pytest.mark.parametrize(
+    ("named", "unit"),
+    [
+        ({"session_id": 7.0}, "7"),
+        ({"session_id": "n/a", "thread_id": "t1"}, "t1"),
+        ({"session_id": "NaN", "conversation_id": None, "thread_id": " t2 "}, "t2"),
+        ({"session_id": "s1", "thread_id": "t1"}, "s1"),
+    ],
+)
+def test_the_first_session_that_is_named_counts_as_in_other_files(
+    project: Project, load: Callable[..., LoadResult], named: dict[str, Any], unit: str
+) -> None:
+    load(project, {"a.jsonl": lines(session(rate="assistant", **named))})
+
+    assert {document.unit for document in project.documents.all()} == {unit}
+
+
 @pytest.mark.parametrize("rate", ["reply", "session"])
 def test_replies_and_sessions_that_were_loaded_before_load_again_unchanged(
     project: Project, load: Callable[..., LoadResult], rate: str
