@@ -36,7 +36,7 @@ from annotations.planning.drafts import (
     goal_fields,
     goal_of,
 )
-from annotations.planning.gold import GoldError, gold_of_rows, rows_of_gold
+from annotations.planning.known_answers import ids_by_name, known_answers
 from annotations.results.reviewing import (
     answers_of,
     hand_out_again,
@@ -50,6 +50,7 @@ from evaluations.reports.serving.live import live_data
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
+from geval.files.answers.gold import GoldError, gold_of_rows
 from geval.pipelines.project_files.fields import PLAN, CampaignFields
 from geval.reports.downloads.json_values import ranked_json
 from geval.statistics.arms import ArmDifference
@@ -278,7 +279,7 @@ def campaign_json(campaign: Campaign) -> dict[str, Any]:
         "id": campaign.pk,
         "state": campaign.state,
         **{name: getattr(campaign, name) for name in (*DESIGN, *LISTS)},
-        "gold": rows_of_gold(campaign),
+        "gold": known_answers(campaign),
         "annotators": sorted(user.get_username() for user in people if user),
         "criteria": [criterion.pk for criterion in campaign.criteria.all()],
         "opened_at": campaign.opened_at,
@@ -387,7 +388,7 @@ def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
     if "gold" in values and "kind" not in errors:
         try:
             campaign.gold = gold_of_rows(
-                values["gold"], project=project, kind=campaign.kind, criteria=criteria
+                values["gold"], campaign.kind, criteria, partial(ids_by_name, project)
             )
         except GoldError as error:
             errors["gold"].append(str(error))
@@ -420,7 +421,7 @@ def _change_opened(campaign: Campaign, values: Mapping[str, Any]) -> None:
         wanted["goal"] = values["goal"] and {name: values["goal"].get(name) for name in GOAL}
         now["goal"] = goal and {name: goal.serializable_value(name) for name in GOAL}
     if "gold" in values:
-        wanted["gold"], now["gold"] = values["gold"], rows_of_gold(campaign)
+        wanted["gold"], now["gold"] = values["gold"], known_answers(campaign)
     if changed := [name for name in wanted if wanted[name] != now[name]]:
         message = FIXED.format(campaign.name, campaign.get_state_display().lower())
         raise ValidationError(dict.fromkeys(changed, message))

@@ -13,9 +13,9 @@ from datetime import datetime
 from django.db import connection
 
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference, Rating, Span
-from annotations.models.answer_pairs import preference_pairs
 from evaluations.models import Criterion
 from evaluations.models.noted_changes import note_change
+from geval.files.answers.pairs import preference_pairs
 
 _Key = tuple[int, ...]
 

@@ -15,7 +15,6 @@ from annotations.answering.answers import (
     fields_of,
     read_answer,
 )
-from annotations.answering.checks import is_as_expected
 from annotations.answering.counting import count_again
 from annotations.errors import AnnotationError
 from annotations.models import (
@@ -27,10 +26,11 @@ from annotations.models import (
     Seat,
     Span,
 )
-from annotations.models.answer_pairs import preference_pairs
 from annotations.planning.assignment import locked_assignment, refuse_if_not_open, take_back
 from evaluations.models import CandidateOutput, Criterion
 from evaluations.models.noted_changes import note_change
+from geval.files.answers.checks import is_as_expected
+from geval.files.answers.pairs import preference_pairs
 from geval_site.joined_query import JoinedQuery
 
 _CRITERIA = JoinedQuery(

@@ -10,7 +10,6 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotations.answering.answers import LETTERS
-from annotations.answering.checks import ROUNDING, winner_of
 from annotations.answering.progress import TaskProgress, task_progress
 from annotations.answering.submission import criteria_of, draft_fields
 from annotations.models import (
@@ -25,6 +24,7 @@ from annotations.models import (
 from annotations.planning.selection import scores_on_scale
 from evaluations.models import Criterion, Document
 from evaluations.people.languages import with_point
+from geval.files.answers.checks import ROUNDING, winner_of
 from geval.statistics.scales import Scale, short
 from geval.texts.turns import Turn, turns_from
 from geval.texts.word_differences import Piece, word_differences

@@ -1,5 +1,6 @@
 """Forms for creating and changing campaigns."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -10,9 +11,10 @@ from django.http import QueryDict
 from annotations.forms.goal_fields import GOAL, GoalFields
 from annotations.models import Campaign, CampaignState
 from annotations.planning.drafts import LACKING, Draft, free_name, save_goal
-from annotations.planning.gold import GoldError, read_gold
+from annotations.planning.known_answers import ids_by_name
 from evaluations.models import Project, Role
 from evaluations.web.field_groups import FieldGroup, field_groups
+from geval.files.answers.gold import GoldError, read_gold
 from geval.pipelines.project_files.fields import PLAN
 
 User = get_user_model()
@@ -263,9 +265,9 @@ class CampaignForm(GoalFields, forms.ModelForm):
         try:
             self.instance.gold = read_gold(
                 data.get("gold_csv") or "",
-                project=self.project,
-                kind=data.get("kind") or "",
-                criteria=list(data.get("criteria") or ()),
+                data.get("kind") or "",
+                list(data.get("criteria") or ()),
+                partial(ids_by_name, self.project),
             )
         except GoldError as error:
             self.add_error("gold_csv", str(error))

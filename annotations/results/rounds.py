@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.models import Annotator, Assignment, AssignmentState, ItemKind
-from annotations.results.suspects import values
 from evaluations.models.improving import withheld_documents
+from geval.files.answers.numbers import values
 from geval.statistics.reliability import cohen_kappa
 from geval.statistics.results import Estimate
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from evaluations.models import EvaluationRun, Judge, Project
-from evaluations.pages.runs.judge_standing import JudgeStanding, judge_standings
 from evaluations.reports.judge_costs import JudgeCost, cost_of
+from geval.reports.judge_standing import JudgeStanding, judge_standings
 from geval.reports.report import Report
 from geval.reports.verdicts.verdict import Verdict
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from django.db import connection
 
 from annotations.models import Assignment, AssignmentState, ItemKind, Preference
-from annotations.models.answer_pairs import preference_pairs
 from evaluations.models import Criterion, Judge, PairScore, Project
 from evaluations.models.newest_scores import newest_scores
+from geval.files.answers.pairs import preference_pairs
 from geval.reports.data import ReportData
 from geval.reports.leaderboard import OVERALL, Compared, Leaderboard, leaderboard
 from geval.reports.pairwise import Verdict

@@ -9,12 +9,12 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.samples import about_proof
-from geval.reports.subjects import CriterionLike, JudgeLike
 from geval.statistics.jackknife import documents_counting
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.panel import Arms
 from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.types import FloatArray, IntArray
+from geval.texts.subjects import CriterionLike, JudgeLike
 
 # Each costs a row and a column of every document's products.
 MOST_ARMS = 100

@@ -14,7 +14,6 @@ from geval.reports.downloads.json_values import with_interval
 from geval.reports.human_scores import HumanScores
 from geval.reports.memo import remembered
 from geval.reports.options import ReportOptions
-from geval.reports.subjects import CriterionLike
 from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.dawid_skene import dawid_skene
@@ -34,6 +33,7 @@ from geval.statistics.span_agreement import (
 )
 from geval.statistics.thresholds import SPLIT
 from geval.texts.numbers import in_brackets, shown, signed
+from geval.texts.subjects import CriterionLike
 
 # Of the outputs on which people are split, so many are listed.
 MOST_SPLIT = 20

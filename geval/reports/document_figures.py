@@ -7,9 +7,9 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.memo import remembered_as
-from geval.reports.subjects import CriterionLike
 from geval.statistics.layout import Outputs, mean_of
 from geval.statistics.types import FloatArray, IntArray
+from geval.texts.subjects import CriterionLike
 
 DISAGREEMENT, PEOPLE = "disagreement", "people"
 

@@ -14,7 +14,6 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.drawings.letters import fitting
 from geval.reports.report import CriterionResult, JudgeResult
-from geval.reports.subjects import CriterionLike
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.layout import Outputs
 from geval.statistics.scales import Scale, short
@@ -22,6 +21,7 @@ from geval.statistics.thresholds import PAIRED_ANNOTATORS
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import in_brackets, signed
 from geval.texts.sentences import listed
+from geval.texts.subjects import CriterionLike
 
 # A browser draws some thousand points with ease; of more a fixed random sample is shown, and the
 # page says so.

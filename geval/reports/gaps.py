@@ -8,7 +8,6 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.memo import remembered
-from geval.reports.subjects import CriterionLike
 from geval.statistics.calibration import equipercentile
 from geval.statistics.clusters import largest
 from geval.statistics.correlation import mean_by_document
@@ -16,6 +15,7 @@ from geval.statistics.gaps import MeanGap, mean_gap, spreads
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.scales import Scale
 from geval.statistics.types import DIGITS, FloatArray, IntArray
+from geval.texts.subjects import CriterionLike
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ import numpy as np
 from geval.reports.data import ReportData
 from geval.reports.pairwise import PairwiseJudge, Verdict, pairwise_judges
 from geval.reports.seen import marked
-from geval.reports.subjects import JudgeLike
 from geval.statistics.comparisons import (
     Agreed,
     ChoiceAgreement,
@@ -25,6 +24,7 @@ from geval.statistics.layout import positions
 from geval.statistics.preferences import Davidson, davidson_intervals
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
+from geval.texts.subjects import JudgeLike
 from geval.texts.turns import question_of
 
 OVERALL = "overall"

@@ -8,7 +8,6 @@ import numpy as np
 
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
-from geval.reports.subjects import CriterionLike, JudgeLike
 from geval.reports.verdicts.analysis import draws_for
 from geval.statistics.correlation import Coefficient, Level
 from geval.statistics.layout import Outputs, complete
@@ -22,6 +21,7 @@ from geval.statistics.same_documents import ranked_by_document
 from geval.statistics.significance import paired_bootstrap_p
 from geval.statistics.thresholds import BOOTSTRAP_DOCUMENTS
 from geval.statistics.types import FloatArray
+from geval.texts.subjects import CriterionLike, JudgeLike
 
 # The strictest first.
 LEVELS = ((0.01, "‡"), (0.05, "†"))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.subjects import CriterionLike
 from geval.statistics.accuracy_tests import (
     ORDERINGS,
     SIGNS,
@@ -16,6 +15,7 @@ from geval.statistics.accuracy_tests import (
     soft_pairwise_test,
     tie_calibrated_test,
 )
+from geval.texts.subjects import CriterionLike
 
 # Each of a thousand orderings takes all of them once more.
 MOST_OUTPUTS = 20_000

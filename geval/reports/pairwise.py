@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.reports.seen import marked
-from geval.reports.subjects import JudgeLike
 from geval.statistics.correlation import coefficient_of
 from geval.statistics.preferences import bradley_terry
 from geval.statistics.results import Estimate
+from geval.texts.subjects import JudgeLike
 
 SAME = 1e-9
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.reports.subjects import CriterionLike
 from geval.statistics.layout import Outputs
 from geval.statistics.probability_calibration import (
     Measured,
@@ -25,6 +24,7 @@ from geval.statistics.thresholds import CALIBRATION_MARGIN, SIGNIFICANCE
 from geval.statistics.types import FloatArray
 from geval.texts.numbers import in_brackets, two_decimals, whole_percent
 from geval.texts.sentences import listed
+from geval.texts.subjects import CriterionLike
 
 # By criterion and judge: shape (outputs, points), NaN where a judge gave none.
 Probabilities = Mapping[tuple[int, int], FloatArray]

@@ -14,7 +14,6 @@ from geval.reports.leaderboard import Leaderboard
 from geval.reports.memo import remembered, remembered_as, remembered_each
 from geval.reports.options import ReportOptions
 from geval.reports.seen import Seen, marked, marked_on
-from geval.reports.subjects import CriterionLike, JudgeLike
 from geval.reports.verdicts.analysis import (
     Agreement,
     JudgeAnalysis,
@@ -49,6 +48,7 @@ from geval.statistics.results import Estimate
 from geval.statistics.thresholds import INTERVAL_DOCUMENTS, RANKED_SHARE
 from geval.statistics.types import FloatArray
 from geval.statistics.weighted import freedom_share, kish
+from geval.texts.subjects import CriterionLike, JudgeLike
 
 MOST_NEXT = 5
 _UNKNOWN = "there are no texts of the judge's own family"

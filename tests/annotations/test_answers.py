@@ -11,7 +11,7 @@ from annotations.answering.answers import (
     read_answer,
 )
 from annotations.errors import AnnotationError
-from annotations.models.answer_pairs import PreferencePair, preference_pairs
+from geval.files.answers.pairs import PreferencePair, preference_pairs
 from geval.statistics.scales import Scale
 
 COHERENCE, FLUENCY = Question(7, "coherence", Scale(1, 5)), Question(8, "fluency", Scale(0, 1, 0.5))

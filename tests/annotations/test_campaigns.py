@@ -2,6 +2,7 @@
 no ratings."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from annotations.forms.campaigns import CampaignForm
 from annotations.models import Annotator, Assignment, Campaign, Decision, ItemKind, Rating, Seat
 from annotations.planning.assignment import queue_of
 from annotations.planning.campaigns import annotator_of, open_campaign
-from annotations.planning.gold import GoldError, read_gold
+from annotations.planning.known_answers import ids_by_name
 from annotations.results.adjudication import decide, disputed_items
 from annotations.results.progress import campaign_progress, own_progress
 from evaluations.models import CandidateOutput, Project, Role
+from geval.files.answers.gold import GoldError, read_gold
 
 pytestmark = pytest.mark.django_db
 GOLD = (
@@ -42,7 +44,7 @@ def with_gold(
 ) -> Callable[..., Campaign]:
     def make(**fields: Any) -> Campaign:
         gold = read_gold(
-            GOLD, project=small_project, kind="rating", criteria=list(small_project.criteria.all())
+            GOLD, "rating", list(small_project.criteria.all()), partial(ids_by_name, small_project)
         )
         return make_campaign(gold=gold, **fields)
 
@@ -236,7 +238,7 @@ def test_known_answers_that_do_not_fit_are_refused_by_line(
 ) -> None:
     with pytest.raises(GoldError, match="(?s)" + message.replace("(", "\\(")):
         read_gold(
-            text, project=small_project, kind="rating", criteria=list(small_project.criteria.all())
+            text, "rating", list(small_project.criteria.all()), partial(ids_by_name, small_project)
         )
 
 
@@ -248,9 +250,9 @@ def test_known_winners_of_pairs(
 ) -> None:
     gold = read_gold(
         "doc_id,system_a,system_b,winner\nd1,good,odd,a\n",
-        project=small_project,
-        kind="pairwise",
-        criteria=[],
+        "pairwise",
+        [],
+        partial(ids_by_name, small_project),
     )
     campaign = make_campaign(kind="pairwise", gold=gold, check_percent=50)
     seat = seat_of(campaign, annotators[0])

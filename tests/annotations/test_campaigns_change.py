@@ -2,6 +2,7 @@
 practice has a pass mark; checks count by their first answer, within a tolerance."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,9 +12,10 @@ from annotations.answering.submission import submit
 from annotations.answering.task_page import own_assignment, task_page
 from annotations.models import Assignment, Campaign, CampaignItem, ItemKind, Seat
 from annotations.planning.assignment import IdleReason, idle_reason, queue_of, skip
-from annotations.planning.gold import GoldError, read_gold
+from annotations.planning.known_answers import ids_by_name
 from annotations.results.progress import campaign_progress
 from evaluations.models import CandidateOutput, Project, System
+from geval.files.answers.gold import GoldError, read_gold
 
 pytestmark = pytest.mark.django_db
 Ratings = Callable[..., dict[str, str]]
@@ -169,7 +171,8 @@ def test_groups_have_attention_checks_and_known_answers(
     values = ("best", "", "worst") if kind == "best_worst" else ("1", "2", "3")
     lines = [f"{document},{name},{value}" for name, value in zip(systems, values, strict=True)]
     text = "\n".join([f"doc_id,system_id,{column}", *lines])
-    (gold,) = read_gold(text, project=small_project, kind=kind, criteria=[])
+    outputs = partial(ids_by_name, small_project)
+    (gold,) = read_gold(text, kind, [], outputs)
     assert len(gold["outputs"]) == 3
     with pytest.raises(GoldError, match=document):
-        read_gold("\n".join(text.splitlines()[:2]), project=small_project, kind=kind, criteria=[])
+        read_gold("\n".join(text.splitlines()[:2]), kind, [], outputs)

@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 
 from annotations.models import Annotator, Assignment, AssignmentState, Campaign, Seat
 from annotations.results.progress import campaign_progress
-from annotations.results.suspects import find_suspicions, values
+from annotations.results.suspects import find_suspicions
 from benchmarks.chance import simulate
 from evaluations.models import Project
+from geval.files.answers.numbers import values
 from geval.statistics.chance_raters import against_chance, copies
 from tests.annotations.answered import many_documents
 

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from evaluations.models import Project
-from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.reports.serving.view import report_view
+from geval.reports.judge_standing import judge_standings
 from geval.reports.options import ReportOptions
 from tests.reports.test_report_at_a_glance import measured  # noqa: F401 (a fixture)
 

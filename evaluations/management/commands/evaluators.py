@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluations.pages.runs.choices import choice_of, needs_of
 from geval.evaluators.base import Evaluator, EvaluatorError, new_default
+from geval.evaluators.choices import choice_of, needs_of
 from geval.evaluators.registry import broken_evaluators, evaluator_class, evaluators
 from geval.texts.program import command
 

@@ -11,8 +11,8 @@ from evaluations.judging.judges.judges import endpoint_at
 from evaluations.judging.judges.probing import probe_endpoint, puts_tags
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_judge, find_project, in_words
-from evaluations.pages.runs.findings import findings_rows
 from geval.llm.errors import EndpointError
+from geval.llm.findings import findings_rows
 
 
 class Command(SiteCommand):

@@ -17,7 +17,6 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection, transaction
 
-from annotations.models.named_answers import with_ids
 from evaluations.corpus.locks.locking import lock_as_drawn, newest_event
 from evaluations.models import Project
 from evaluations.models.disk import is_disk_full
@@ -28,6 +27,7 @@ from evaluations.people.limits import LimitError, check_storage
 from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
 from evaluations.projects.archive.tables import SHOWN_AS, TABLES, NamedAnswer, Ref, Refs, Table
 from evaluations.projects.archive.write import FORMAT, VERSION
+from geval.files.answers.names import with_ids
 from geval.files.apart import ReadingError, zip_apart
 from geval.files.packed import UNREADABLE
 

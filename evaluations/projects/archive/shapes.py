@@ -180,7 +180,7 @@ StoredPreference = tuple[Text, Text, Text, Choice]
 
 
 class StoredAnswer(_Shape):
-    """An answer, or what is expected of one (annotations/models/named_answers.py)."""
+    """An answer, or what is expected of one (geval/files/answers/names.py)."""
 
     scores: dict[Text, Number] | None = None
     choices: dict[Text, Choice] | None = None

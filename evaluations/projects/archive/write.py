@@ -9,7 +9,6 @@ from typing import IO, Any
 import orjson
 from django.db import connection, transaction
 
-from annotations.models.named_answers import with_names
 from evaluations.corpus.locks.draws import COMMAND_LINE, record, remember
 from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Project
@@ -23,6 +22,7 @@ from evaluations.projects.archive.tables import (
     Table,
 )
 from evaluations.reports.ratings.weights import stated_probabilities
+from geval.files.answers.names import with_names
 from geval_site.version import __version__
 
 FORMAT = "geval-site project"

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.db import connections, transaction
 
-from annotations.models.named_answers import with_names
 from evaluations.models import Criterion, Project
 from evaluations.models.improving import withheld_documents
+from geval.files.answers.names import with_names
 
 CHUNK = 1_000
 ANSWERS = (

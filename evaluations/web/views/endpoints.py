@@ -13,11 +13,11 @@ from evaluations.judging.judges.judges import retire, save_endpoint
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_models, request_probe
 from evaluations.models import Endpoint, ModelProbe, Project
-from evaluations.pages.runs.findings import findings_rows
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_refusal
 from evaluations.web.forms import EndpointForm, ProbeForm
 from evaluations.web.views.errands import shown_errand
+from geval.llm.findings import findings_rows
 
 
 @project_view(READERS)

@@ -24,9 +24,6 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.playground import can_try, latest_trial, try_items
 from evaluations.models import Judge, JudgeKind, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
-from evaluations.pages.runs.choices import choice_of, choices, settings_rows
-from evaluations.pages.runs.findings import findings_rows
-from evaluations.pages.runs.judge_standing import judge_standings
 from evaluations.pages.runs.steadiness import rows_of, steadiness
 from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
@@ -36,8 +33,11 @@ from evaluations.web.forms import EvaluatorForm, PlaygroundForm
 from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.base import Evaluator
+from geval.evaluators.choices import choice_of, choices, settings_rows
 from geval.evaluators.registry import evaluators
+from geval.llm.findings import findings_rows
 from geval.llm.prompts import PromptError
+from geval.reports.judge_standing import judge_standings
 from geval.reports.options import ReportOptions
 from geval_site.extensions import extensions
 from geval_site.queues import RUNS

@@ -21,7 +21,6 @@ from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate
 from evaluations.judging.runs.waits import allowed_pace
 from evaluations.models import EvaluationRun, Project, RunState, WorkerHeartbeat
 from evaluations.pages.jobs import jobs_of
-from evaluations.pages.runs.choices import settings_rows
 from evaluations.pages.runs.progress import run_progress
 from evaluations.pages.runs.run_goals import reached
 from evaluations.pages.runs.trial import trial_items
@@ -32,6 +31,7 @@ from evaluations.reports.so_far import so_far
 from evaluations.web.forms import RestForm, ResumeForm, RunForm
 from evaluations.web.forms.runs import wanted_run
 from evaluations.web.polling import STOP_POLLING
+from geval.evaluators.choices import settings_rows
 from geval.llm.prompts import PromptError
 from geval_site.queues import RUNS
 

@@ -1,23 +1,28 @@
 """Read a campaign's known answers from CSV or rows, and write them as rows: outputs, and their
-right answers."""
+right answers. Pure.
+
+An entry has the id of its `document`, the ids of its `outputs`, and what is `expected`, as
+`checks.py` compares it."""
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotations.models import Campaign, CampaignKind
-from evaluations.models import CandidateOutput, Criterion, Project
+from geval.texts.subjects import CriterionLike
 
+RATING, PAIRWISE, BEST_WORST, RANKING = "rating", "pairwise", "best_worst", "ranking"
 # Of a group, as many as have letters.
 MOST_OUTPUTS = 9
 COLUMNS = {
-    CampaignKind.RATING: ("doc_id", "system_id", "criterion", "score"),
-    CampaignKind.PAIRWISE: ("doc_id", "system_a", "system_b", "winner"),
-    CampaignKind.BEST_WORST: ("doc_id", "system_id", "place"),
-    CampaignKind.RANKING: ("doc_id", "system_id", "rank"),
+    RATING: ("doc_id", "system_id", "criterion", "score"),
+    PAIRWISE: ("doc_id", "system_a", "system_b", "winner"),
+    BEST_WORST: ("doc_id", "system_id", "place"),
+    RANKING: ("doc_id", "system_id", "rank"),
 }
+# The ids of an output and of its document, by the names of the document and of the system.
+Outputs = Mapping[tuple[str, str], tuple[int, int]]
 
 
 class GoldError(ValueError):
@@ -32,14 +37,17 @@ class _Gold:
 
 
 def read_gold(
-    text: str, *, project: Project, kind: str, criteria: list[Criterion]
+    text: str, kind: str, criteria: Sequence[CriterionLike], outputs: Callable[[], Outputs]
 ) -> list[dict[str, Any]]:
-    """The known answers in a CSV text, one entry per item, with ids of this project.
+    """The known answers in a CSV text, one entry per item.
 
     For ratings the columns are doc_id, system_id, criterion, score; for pairs doc_id, system_a,
     system_b, winner ("a", "b" or "tie"), and criterion if the campaign has criteria. Groups have a
     line for each output: doc_id, system_id, and place ("best", "worst" or nothing) or rank (from
     1); the outputs of a document that are listed are one item.
+
+    Args:
+        outputs: reads those of the project, once there are rows.
 
     Raises:
         GoldError: the text is not such a CSV, or a row names something that does not exist.
@@ -50,32 +58,30 @@ def read_gold(
         raise GoldError("Choose what the task is first.")
     reader = csv.DictReader(io.StringIO(text.strip()))
     header = [name.strip() for name in reader.fieldnames or []]
-    missing = [name for name in COLUMNS[CampaignKind(kind)] if name not in header]
+    missing = [name for name in COLUMNS[kind] if name not in header]
     if missing:
         raise GoldError(
-            f"Line 1: the column {missing[0]} is missing; expected"
-            f" {', '.join(COLUMNS[CampaignKind(kind)])}."
+            f"Line 1: the column {missing[0]} is missing; expected {', '.join(COLUMNS[kind])}."
         )
     rows = (
         (f"Line {line}", {str(name).strip(): value or "" for name, value in raw.items() if name})
         for line, raw in enumerate(reader, start=2)
     )
-    return _gold_of(rows, project=project, kind=kind, criteria=criteria)
+    return _gold_of(rows, kind, criteria, outputs())
 
 
 def gold_of_rows(
     listed: Sequence[Mapping[str, str | int | float]],
-    *,
-    project: Project,
     kind: str,
-    criteria: Sequence[Criterion],
+    criteria: Sequence[CriterionLike],
+    outputs: Callable[[], Outputs],
 ) -> list[dict[str, Any]]:
     """The same of rows with the columns of such a CSV.
 
     Raises:
         GoldError: a row lacks a column, or names something that does not exist.
     """
-    columns = COLUMNS[CampaignKind(kind)]
+    columns = COLUMNS[kind]
     for number, row in enumerate(listed, start=1):
         if missing := [name for name in columns if name not in row and name != "place"]:
             raise GoldError(
@@ -85,24 +91,27 @@ def gold_of_rows(
         (f"Row {number}", {"place": ""} | {name: str(value) for name, value in row.items()})
         for number, row in enumerate(listed, start=1)
     )
-    return _gold_of(rows, project=project, kind=kind, criteria=criteria)
+    return _gold_of(rows, kind, criteria, outputs())
 
 
-def rows_of_gold(campaign: Campaign) -> list[dict[str, str | float]]:
-    """A campaign's known answers as `gold_of_rows` reads them."""
-    if not campaign.gold:
-        return []
-    pks = {pk for entry in campaign.gold for pk in entry["outputs"]}
-    rows = CandidateOutput.objects.filter(pk__in=pks).values_list(
-        "pk", "document__doc_id", "system__name"
-    )
-    outputs = {pk: (doc_id, system) for pk, doc_id, system in rows}
-    names = {str(pk): name for pk, name in campaign.project.criteria.values_list("pk", "name")}
+def rows_of_gold(
+    gold: Iterable[Mapping[str, Any]],
+    kind: str,
+    outputs: Mapping[int, tuple[str, str]],
+    criteria: Mapping[str, str],
+) -> list[dict[str, str | float]]:
+    """Known answers as `gold_of_rows` reads them.
+
+    Args:
+        outputs: the names of documents and systems, by the id of the output; entries with others
+            are left out.
+        criteria: names by id, as text.
+    """
     return [
         row
-        for entry in campaign.gold
+        for entry in gold
         if set(entry["outputs"]) <= outputs.keys()
-        for row in _rows_of_entry(campaign.kind, entry, outputs, names)
+        for row in _rows_of_entry(kind, entry, outputs, criteria)
     ]
 
 
@@ -118,16 +127,16 @@ def _rows_of_entry(
     def about(criterion: str) -> dict[str, str | float]:
         return {"criterion": names[criterion]} if criterion in names else {}
 
-    if kind == CampaignKind.RATING:
+    if kind == RATING:
         for criterion, score in expected.get("scores", {}).items():
             yield {"doc_id": doc_id, "system_id": outputs[pks[0]][1], **about(criterion),
                    "score": score}  # fmt: skip
-    elif kind == CampaignKind.PAIRWISE:
+    elif kind == PAIRWISE:
         for criterion, winner in expected.get("winners", {}).items():
             word = {pks[0]: "a", pks[1]: "b"}.get(winner, "tie")
             yield {"doc_id": doc_id, "system_a": outputs[pks[0]][1],
                    "system_b": outputs[pks[1]][1], **about(criterion), "winner": word}  # fmt: skip
-    elif kind == CampaignKind.RANKING:
+    elif kind == RANKING:
         for criterion, ranks in expected.get("ranks", {}).items():
             for pk in pks:
                 yield {"doc_id": doc_id, "system_id": outputs[pk][1], **about(criterion),
@@ -143,20 +152,18 @@ def _rows_of_entry(
 
 def _gold_of(
     rows: Iterable[tuple[str, dict[str, str]]],
-    *,
-    project: Project,
     kind: str,
-    criteria: Sequence[Criterion],
+    criteria: Sequence[CriterionLike],
+    outputs: Outputs,
 ) -> list[dict[str, Any]]:
     by_name = {criterion.name.lower(): criterion for criterion in criteria}
-    outputs = _outputs(project)
     gold_by_outputs: dict[tuple[int, ...], _Gold] = {}
     groups: dict[str, _Gold] = {}
     errors = []
     for place, raw in rows:
         row = {name: value.strip() for name, value in raw.items()}
         try:
-            if kind in (CampaignKind.BEST_WORST, CampaignKind.RANKING):
+            if kind in (BEST_WORST, RANKING):
                 _take_of_group(row, kind, by_name, outputs, groups)
             else:
                 _take(row, kind, by_name, outputs, gold_by_outputs)
@@ -176,21 +183,14 @@ def _gold_of(
     ]
 
 
-def _outputs(project: Project) -> dict[tuple[str, str], tuple[int, int]]:
-    rows = CandidateOutput.objects.of_project(project).values_list(
-        "document__doc_id", "system__name", "pk", "document_id"
-    )
-    return {(doc_id, system): (pk, document) for doc_id, system, pk, document in rows}
-
-
 def _take(
     row: dict[str, str],
     kind: str,
-    criteria: dict[str, Criterion],
-    outputs: dict[tuple[str, str], tuple[int, int]],
+    criteria: dict[str, CriterionLike],
+    outputs: Outputs,
     found: dict[tuple[int, ...], _Gold],
 ) -> None:
-    systems = ("system_id",) if kind == CampaignKind.RATING else ("system_a", "system_b")
+    systems = ("system_id",) if kind == RATING else ("system_a", "system_b")
     pks = []
     document = 0
     for column in systems:
@@ -202,14 +202,14 @@ def _take(
         pk, document = outputs[key]
         pks.append(pk)
     criterion = criteria.get(row.get("criterion", "").lower())
-    if criterion is None and (criteria or kind == CampaignKind.RATING):
+    if criterion is None and (criteria or kind == RATING):
         names = ", ".join(criteria)
         raise GoldError(
             f"{row.get('criterion') or 'no criterion'} is not a criterion of the campaign"
             f" ({names})."
         )
     gold = found.setdefault(tuple(pks), _Gold(document, pks))
-    if kind == CampaignKind.RATING:
+    if kind == RATING:
         assert criterion is not None
         gold.expected.setdefault("scores", {})[str(criterion.pk)] = _point(row["score"], criterion)
     else:
@@ -223,8 +223,8 @@ def _take(
 def _take_of_group(
     row: dict[str, str],
     kind: str,
-    criteria: dict[str, Criterion],
-    outputs: dict[tuple[str, str], tuple[int, int]],
+    criteria: dict[str, CriterionLike],
+    outputs: Outputs,
     groups: dict[str, _Gold],
 ) -> None:
     """One output of a group, and where it belongs on a criterion."""
@@ -241,7 +241,7 @@ def _take_of_group(
     if pk not in gold.outputs:
         gold.outputs.append(pk)
     about = str(criterion.pk) if criterion else "0"
-    if kind == CampaignKind.RANKING:
+    if kind == RANKING:
         if not row["rank"].isdecimal() or not 1 <= int(row["rank"]) <= MOST_OUTPUTS:
             raise GoldError(f"rank {row['rank'][:40]!r} is not a whole number from 1.")
         ranks = gold.expected.setdefault("ranks", {}).setdefault(about, {})
@@ -258,7 +258,7 @@ def _problem_of_group(gold: _Gold, kind: str) -> str:
     """Why a group cannot be an item; empty if it can."""
     if not 2 <= len(gold.outputs) <= MOST_OUTPUTS:
         return f"list 2 to {MOST_OUTPUTS} outputs, each in a line of its own."
-    if kind == CampaignKind.BEST_WORST:
+    if kind == BEST_WORST:
         ends = [gold.expected.get(end, {}) for end in ("best", "worst")]
         if not ends[0] or ends[0].keys() != ends[1].keys():
             return "say which output is the best and which is the worst."
@@ -267,7 +267,7 @@ def _problem_of_group(gold: _Gold, kind: str) -> str:
     return ""
 
 
-def _point(written: str, criterion: Criterion) -> float:
+def _point(written: str, criterion: CriterionLike) -> float:
     try:
         point = criterion.scale.point_at(float(written))
     except ValueError:

@@ -9,7 +9,8 @@ expected of a check also `winners` ("" for a tie) or `side`. The name "" stands 
 from collections.abc import Mapping
 from typing import Any
 
-Answer = dict[str, Any]
+from geval.files.answers.pairs import Answer
+
 OVERALL, TIE = "", ""
 # Parts that are kept as they are.
 PLAIN = ("comment", "flagged", "spans", "side", "places")

@@ -1,0 +1,43 @@
+"""Answers of several people as numbers that can be compared. Pure."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from geval.files.answers.pairs import Answer, preference_pairs
+from geval.statistics.types import FloatArray
+
+
+def as_array(
+    answers: Sequence[tuple[int, int, Answer, Sequence[int]]], annotators: Sequence[int]
+) -> FloatArray:
+    """Answers as numbers: shape (annotators, items, questions), NaN where nothing was given.
+
+    Args:
+        answers: of each the item, the annotator, what they gave, and the outputs as shown.
+    """
+    items = {pk: at for at, pk in enumerate(dict.fromkeys(item for item, *_ in answers))}
+    place = {pk: at for at, pk in enumerate(annotators)}
+    numbers = [
+        (place[who], items[item], values(answer, shown)) for item, who, answer, shown in answers
+    ]
+    columns: dict[str, int] = {}
+    for _, _, given in numbers:
+        for name in given:
+            columns.setdefault(name, len(columns))
+    array = np.full((len(annotators), len(items), max(1, len(columns))), np.nan)
+    for who, item, given in numbers:
+        for name, value in given.items():
+            array[who, item, columns[name]] = value
+    return array
+
+
+def values(answer: Answer, shown: Sequence[int]) -> dict[str, float]:
+    """An answer as numbers that can be compared with another one's to the same item: a score for
+    each question; of comparisons each pair of outputs, in the order of their ids."""
+    numbers = {key: float(score) for key, score in answer.get("scores", {}).items()}
+    at = {pk: place for place, pk in enumerate(sorted(shown))}
+    for pair in preference_pairs(answer, shown):
+        name = f"{pair.criterion} {at[pair.output_a]} {at[pair.output_b]}"
+        numbers[name] = float(pair.value)
+    return numbers
