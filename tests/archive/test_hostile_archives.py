@@ -15,12 +15,12 @@ from evaluations.models import Project
 from evaluations.projects.archive.checking import (
     MOST_NAMES,
     MOST_PARTS,
+    SHAPES,
     WrongValueError,
     check_row,
     checks_of,
 )
 from evaluations.projects.archive.read import ArchiveError, read_archive
-from evaluations.projects.archive.shapes import SHAPES
 from evaluations.projects.archive.tables import TABLES
 from evaluations.reports.report import build_report
 from geval.files.limits import has_more_names

@@ -12,9 +12,10 @@ from typing import Any
 
 from assurance.instrument.studies import PARTS
 from evaluations.models import Project, StudyKind
-from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
+from evaluations.projects.archive.checking import check_row, checks_of
 from evaluations.projects.archive.tables import TABLES, Ref
 from evaluations.projects.archive.write import FORMAT, VERSION
+from geval.files.archive_values import WrongValueError
 from tests.archive.test_round_trip import archived
 
 Rows = dict[str, list[dict[str, Any]]]

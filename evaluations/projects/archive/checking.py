@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import orjson
@@ -17,42 +16,42 @@ from pydantic import ValidationError as ShapeError
 
 from annotations.models import CampaignState, GoalKind, ParticipantState
 from evaluations.models import Judge
-from evaluations.models.certificate_content import first_problem
-from evaluations.models.improving import (
-    OPEN_STATES,
-    EventKind,
-)
+from evaluations.models.certificate_content import CertificateContent, first_problem
+from evaluations.models.improving import OPEN_STATES, Change, EventKind
 from evaluations.models.run_parameters import RunParameters
-from evaluations.models.runs import (
-    ACTIVE_STATES,
-    LEAST_GOAL_WIDTH,
-    MOST_GOAL_WIDTH,
-    ItemState,
-)
-from evaluations.projects.archive.shapes import ANSWER, SHAPES, SYSTEMS, LockDrawn
+from evaluations.models.runs import ACTIVE_STATES, LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH, ItemState
 from evaluations.projects.archive.tables import NamedAnswer, Ref, Refs, Table
 from geval.evaluators.base import EvaluatorError, SettingsError
 from geval.evaluators.formula import CriterionFormula
 from geval.evaluators.registry import make_evaluator
-from geval.files.limits import has_more_names, is_too_deep, too_deep
+from geval.files.archive_shapes import ANSWER, FILE_SHAPES, SYSTEMS, Entries, LockDrawn
+from geval.files.archive_values import (
+    WrongValueError,
+    decimal_value,
+    flag_value,
+    json_value,
+    number_value,
+    text_value,
+    whole_value,
+)
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
-from geval.statistics.scales import is_number, problems_of_scale
+from geval.statistics.scales import problems_of_scale
 
 Check = Callable[[Any], None]
 YEARS = range(1970, 2200)
 # Of a study: eleven years of a watch that asks every hour.
 MOST_PARTS = 100_000
-# In one field: each that is wrong would take a kilobyte of the error. Of lists the first is all
-# that is said (shapes.py).
-MOST_NAMES = 200_000
 JUDGE_NUMBERS = frozenset(
     {"samples", "temperature", "concurrency", "max_tokens", "timeout_seconds", "min_coverage"}
 )
-
-
-class WrongValueError(ValueError):
-    """A value that no form would accept; the message says what is wrong with it."""
+# Of a site's own kinds of rows.
+SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
+    **FILE_SHAPES,
+    ("runs", "parameters"): TypeAdapter(RunParameters),
+    ("certificates", "content"): TypeAdapter(CertificateContent),
+    ("searches", "changes"): TypeAdapter(Entries[Change]),
+}
 
 
 def checks_of(table: Table) -> dict[str, Check]:
@@ -93,9 +92,7 @@ def _model_of(table: Table) -> type[models.Model]:
 
 
 def _check_of(field: models.Field[Any, Any], shape: TypeAdapter[Any] | None = None) -> Check:
-    kind = next(
-        (check for types, check in _KINDS if isinstance(field, types)), lambda value, _field: value
-    )
+    kind = next((check for types, check in _KINDS if isinstance(field, types)), lambda value: value)
 
     choices = {key for key, _label in field.flatchoices}
 
@@ -104,7 +101,7 @@ def _check_of(field: models.Field[Any, Any], shape: TypeAdapter[Any] | None = No
             if not field.null:
                 raise WrongValueError("is empty")
             return
-        converted = kind(value, field)
+        converted = kind(value)
         if shape:
             # As JSON, where a list may stand for a tuple, and nothing else is converted.
             shape.validate_json(orjson.dumps(value), strict=True)
@@ -126,35 +123,7 @@ def _systems(value: Any) -> None:
         raise WrongValueError("names a system twice")
 
 
-def _whole(value: Any, _field: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise WrongValueError(f"is not a whole number ({str(value)[:40]})")
-    return value
-
-
-def _number(value: Any, _field: Any) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not is_number(value):
-        raise WrongValueError(f"is not a number that can be stored ({str(value)[:40]})")
-    return value
-
-
-def _decimal(value: Any, _field: Any) -> Decimal:
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not number.is_finite():
-        raise WrongValueError(f"is not an amount ({str(value)[:40]})")
-    return number
-
-
-def _flag(value: Any, _field: Any) -> bool:
-    if not isinstance(value, bool):
-        raise WrongValueError(f"is neither true nor false ({str(value)[:40]})")
-    return value
-
-
-def _moment(value: Any, _field: Any) -> datetime.datetime:
+def _moment(value: Any) -> datetime.datetime:
     try:
         moment = parse_datetime(value) if isinstance(value, str) else None
     except ValueError:
@@ -164,28 +133,14 @@ def _moment(value: Any, _field: Any) -> datetime.datetime:
     return moment
 
 
-def _text(value: Any, _field: Any) -> str:
-    if not isinstance(value, str) or "\0" in value:
-        raise WrongValueError("is not a text")
-    return value
-
-
-def _json(value: Any, _field: Any) -> Any:
-    if is_too_deep(value):
-        raise WrongValueError(f"is wrong: {too_deep()}")
-    if has_more_names(value, MOST_NAMES):
-        raise WrongValueError(f"has more than {MOST_NAMES:,} names")
-    return value
-
-
-_KINDS: tuple[tuple[Any, Callable[[Any, Any], Any]], ...] = (
-    (models.BooleanField, _flag),
-    (models.IntegerField, _whole),
-    (models.FloatField, _number),
-    (models.DecimalField, _decimal),
+_KINDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (models.BooleanField, flag_value),
+    (models.IntegerField, whole_value),
+    (models.FloatField, number_value),
+    (models.DecimalField, decimal_value),
     (models.DateTimeField, _moment),
-    (models.JSONField, _json),
-    ((models.CharField, models.TextField), _text),
+    (models.JSONField, json_value),
+    ((models.CharField, models.TextField), text_value),
 )
 
 

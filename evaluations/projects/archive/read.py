@@ -24,11 +24,12 @@ from evaluations.models.noted_changes import note_change
 from evaluations.models.project import free_slug
 from evaluations.models.table_statistics import refresh_statistics
 from evaluations.people.limits import LimitError, check_storage
-from evaluations.projects.archive.checking import WrongValueError, check_row, checks_of
+from evaluations.projects.archive.checking import check_row, checks_of
 from evaluations.projects.archive.tables import SHOWN_AS, TABLES, NamedAnswer, Ref, Refs, Table
 from evaluations.projects.archive.write import FORMAT, VERSION
 from geval.files.answers.names import with_ids
 from geval.files.apart import ReadingError, zip_apart
+from geval.files.archive_values import WrongValueError
 from geval.files.packed import UNREADABLE
 
 # The end of a zip's directory, which a comment may follow, and how large our directories can be.

@@ -5,8 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotations.models import GoalKind
-from annotations.planning.drafts import LACKING
+from annotations.planning.drafts import ASKS, LACKING
 from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
@@ -14,7 +13,12 @@ from evaluations.web.field_groups import show_for_choices
 
 ALL, PILOT = "all", "pilot"
 # What each goal of a run asks for.
-GOALS = {GoalKind.WIDTH: "goal_width", GoalKind.JUDGES: "goal_rival"}
+GOALS = {
+    kind: f"goal_{name}"
+    for kind, names in ASKS.items()
+    for name in names
+    if "judge" in names and name != "judge"
+}
 
 
 class RunForm(forms.Form):
@@ -59,7 +63,7 @@ class RunForm(forms.Form):
         required=False,
         choices=[
             ("", "Everything is judged"),
-            *((kind.value, kind.label) for kind in (GoalKind.WIDTH, GoalKind.JUDGES)),
+            *((kind.value, kind.label) for kind in GOALS),
         ],
         help_text=(
             "A goal needs human ratings. It applies to each chosen criterion and uses the"
@@ -105,7 +109,7 @@ class RunForm(forms.Form):
         a browser without scripts shows all fields."""
         data = super().clean() or {}
         if kind := data.get("goal_kind"):
-            asked = GOALS[GoalKind(kind)]
+            asked = GOALS[kind]
             if data.get(asked) is None and asked not in self.errors:
                 self.add_error(asked, LACKING)
             data |= {name: None for name in GOALS.values() if name != asked}

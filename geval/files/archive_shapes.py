@@ -1,13 +1,10 @@
-"""What each JSON field of an archive holds, as pages and workers read it."""
+"""What each JSON field of a project's archive holds, as pages and workers read it."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
-from evaluations.models.certificate_content import CertificateContent
-from evaluations.models.improving import Change
-from evaluations.models.run_parameters import RunParameters
 from geval.llm.request_options import RequestOptions
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 
@@ -207,9 +204,10 @@ class StoredAnswer(_Shape):
 ANSWER = TypeAdapter(StoredAnswer)
 SYSTEMS = TypeAdapter(Annotated[list[Text], Field(min_length=1, max_length=9, fail_fast=True)])
 _TURNS = TypeAdapter(Entries[StoredTurn])
-# By file and field. `judges.settings` are checked by their evaluator, which may be installed on the
-# other site only, so nothing is known of them but that they are names and texts or numbers.
-SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
+# By file and field, but those of a site's own kinds of rows. `judges.settings` are checked by their
+# evaluator, which may be installed on the other site only, so nothing is known of them but that
+# they are names and texts or numbers.
+FILE_SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
     ("criteria", "scale_labels"): TypeAdapter(dict[Text, Text]),
     ("conversations", "turns"): _TURNS,
     ("documents", "references"): TypeAdapter(Entries[Text]),
@@ -217,10 +215,8 @@ SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
     ("outputs", "output_turns"): _TURNS,
     ("judges", "settings"): TypeAdapter(dict[Text, Any]),
     ("judges", "request_options"): TypeAdapter(RequestOptions),
-    ("runs", "parameters"): TypeAdapter(RunParameters),
     ("replies", "choices"): TypeAdapter(Entries[StoredChoice]),
     ("scores", "distribution"): TypeAdapter(dict[Text, Share]),
-    ("certificates", "content"): TypeAdapter(CertificateContent),
     ("study_items", "scores"): TypeAdapter(Entries[Number | None]),
     ("campaigns", "span_categories"): TypeAdapter(Entries[Text]),
     ("campaigns", "span_severities"): TypeAdapter(Entries[Text]),
@@ -230,7 +226,6 @@ SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
     ("participants", "after"): TypeAdapter(dict[Text, Text | Number]),
     ("locks", "exceptions"): TypeAdapter(dict[Text, bool]),
     ("lock_events", "content"): TypeAdapter(StoredEvent),
-    ("searches", "changes"): TypeAdapter(Entries[Change]),
     ("searches", "found"): TypeAdapter(SearchBasis),
     ("proposals", "texts"): TypeAdapter(dict[Text, Text]),
     ("proposals", "scoring"): TypeAdapter(StoredScoring),
