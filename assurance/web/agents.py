@@ -3,9 +3,8 @@
 from typing import Any, Literal
 
 from evaluations.models.improving import ASKING_CHANGES
-from evaluations.web.agents.inner_site import Level, not_found
-from evaluations.web.agents.tools import Answer, Tools, tool
 from geval.client import ApiError
+from geval.client.agent_tools import Answer, Level, Tools, not_found, tool
 from geval.client.shapes import SearchIn
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]

@@ -8,8 +8,9 @@ from django.core.management.base import CommandError
 
 from evaluations.judging.runs.errands import work_on_errand
 from evaluations.models import Project, Role
-from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.agents.inner_site import InnerSite
 from geval.client import Client
+from geval.client.agent_tools import Level
 from geval.texts.program import command
 
 ENVIRON = {"SERVER_NAME": "localhost", "SERVER_PORT": "80", "wsgi.url_scheme": "http"}

@@ -2,8 +2,9 @@
 
 import re
 
-from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.agents.inner_site import InnerSite
 from evaluations.web.agents.server import tools_of
+from geval.client.agent_tools import Level
 from tests.conftest import CHECKOUT
 
 

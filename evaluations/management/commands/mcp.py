@@ -8,8 +8,9 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
 from evaluations.management.base import SiteCommand
-from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.agents.inner_site import InnerSite
 from evaluations.web.agents.server import MISSING, is_installed, make_server
+from geval.client.agent_tools import Level
 from geval.texts.program import command
 
 

@@ -7,11 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 
 from evaluations.models import ApiToken
-from evaluations.web.agents.inner_site import InnerSite, Level
+from evaluations.web.agents.inner_site import InnerSite
 from evaluations.web.agents.server import MISSING, answer, is_installed
 from evaluations.web.api.auth import TokenAlone
 from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In, reads_by_itself
+from geval.client.agent_tools import Level
 
 router = Router()
 

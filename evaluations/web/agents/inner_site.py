@@ -4,10 +4,8 @@ elsewhere."""
 import contextlib
 import io
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import IO, Any, ClassVar
 from urllib.parse import unquote
 
@@ -15,48 +13,30 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.handlers.wsgi import WSGIRequest
 from django.db import close_old_connections, connection
 from django.http import HttpRequest, HttpResponse
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, resolve, reverse
 
 from evaluations.people.audit import AuditMiddleware
 from evaluations.web.api.problems import problem
-from geval.client import ApiError, Client, Project
+from geval.client import ApiError
+from geval.client.agent_tools import AgentSite, Level, forbidden
 from geval.client.requests import Written
-
-SLUG = re.compile(r"[-\w]+")
-
-
-class Level(IntEnum):
-    """What an agent may do; each includes those before."""
-
-    READ = 0
-    WRITE = 1
-    SPEND = 2
 
 
 @dataclass(frozen=True)
-class InnerSite(Client):
+class InnerSite(AgentSite):
     """The API as an agent may use it.
 
     Args:
-        level: what it may do, whatever else its user may.
         user: who signs in; None where each request has a token.
         environ: of the request that brought the question, as WSGI has it.
     """
 
     WAITS: ClassVar[bool] = False
-    level: Level = Level.READ
     user: Any = None
     environ: Mapping[str, Any] = field(default_factory=dict)
 
-    def project(self, slug: str) -> Project:
-        """A project by its short name.
-
-        Raises:
-            ApiError: it is no short name, so that none can be an address.
-        """
-        if not SLUG.fullmatch(slug):
-            raise not_found(f"There is no project {slug!r}.")
-        return super().project(slug)
+    def link(self, page: str, *args: Any) -> str:
+        return self.base_url.rstrip("/") + reverse(f"evaluations:{page}", args=args)
 
     @contextlib.contextmanager
     def _open(self, written: Written) -> Iterator[IO[bytes]]:
@@ -86,16 +66,6 @@ class InnerSite(Client):
         request.user = self.user or AnonymousUser()
         request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
         return request
-
-
-def not_found(detail: str) -> ApiError:
-    """What an agent named is not there."""
-    return ApiError(404, {"title": "Not found", "detail": detail})
-
-
-def forbidden(detail: str) -> ApiError:
-    """An agent may not do this, whatever its user may."""
-    return ApiError(403, {"title": "Forbidden", "detail": detail})
 
 
 def _answer(request: HttpRequest) -> HttpResponse:

@@ -11,9 +11,9 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.utils.module_loading import import_string
 
-from evaluations.web.agents.inner_site import InnerSite, Level
-from evaluations.web.agents.tools import CoreTools, Tools
+from evaluations.web.agents.inner_site import InnerSite
 from geval.client import ApiError
+from geval.client.agent_tools import CoreTools, Level, Tools
 from geval_site.extensions import extensions
 from geval_site.version import __version__
 
@@ -113,11 +113,7 @@ def tools_of(site: InnerSite) -> Iterator[Any]:
     groups: list[type[Tools]] = [CoreTools]
     groups += [import_string(extension.tools) for extension in extensions()]
     for group in groups:
-        tools = group(site)
-        for name in vars(group):
-            method = getattr(tools, name)
-            if hasattr(method, "level"):
-                yield method
+        yield from group.of(site)
 
 
 def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:

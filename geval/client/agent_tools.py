@@ -1,14 +1,14 @@
 """What agents can do with any project: load, judge, report, look at disagreements, plan."""
 
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from django.urls import reverse
-
-from evaluations.web.agents.inner_site import InnerSite, Level, forbidden, not_found
-from geval.client import ApiError, report_rows
+from geval.client import ApiError, Client, Project, report_rows
 from geval.reports.verdicts.verdict_table import verdict_lines
 
 Answer = dict[str, Any]
@@ -18,6 +18,50 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 MOST_SECONDS, LOOK_SECONDS = 10.0, 0.5
 MOST_LETTERS = 1000
 MOST_DISAGREEMENTS = 20
+SLUG = re.compile(r"[-\w]+")
+
+
+class Level(IntEnum):
+    """What an agent may do; each includes those before."""
+
+    READ = 0
+    WRITE = 1
+    SPEND = 2
+
+
+@dataclass(frozen=True)
+class AgentSite(Client):
+    """A site as an agent may use it.
+
+    Args:
+        level: what the agent may do, whatever else its user may.
+    """
+
+    level: Level = Level.READ
+
+    def project(self, slug: str) -> Project:
+        """A project by its short name.
+
+        Raises:
+            ApiError: it is no short name, so that none can be an address.
+        """
+        if not SLUG.fullmatch(slug):
+            raise not_found(f"There is no project {slug!r}.")
+        return super().project(slug)
+
+    def link(self, page: str, *args: Any) -> str:
+        """The address of a page, by its name on the site."""
+        raise NotImplementedError
+
+
+def not_found(detail: str) -> ApiError:
+    """What an agent named is not there."""
+    return ApiError(404, {"title": "Not found", "detail": detail})
+
+
+def forbidden(detail: str) -> ApiError:
+    """An agent may not do this, whatever its user may."""
+    return ApiError(403, {"title": "Forbidden", "detail": detail})
 
 
 def tool(level: Level, *, here: bool = False) -> Callable[[Method], Method]:
@@ -37,12 +81,18 @@ def tool(level: Level, *, here: bool = False) -> Callable[[Method], Method]:
 class Tools:
     """A group of tools. Each asks the API and shortens its answer."""
 
-    def __init__(self, site: InnerSite) -> None:
+    def __init__(self, site: AgentSite) -> None:
         self.site = site
+        self.link = site.link
 
-    def link(self, page: str, *args: Any) -> str:
-        """The address of a page."""
-        return self.site.base_url.rstrip("/") + reverse(f"evaluations:{page}", args=args)
+    @classmethod
+    def of(cls, site: AgentSite) -> Iterator[Any]:
+        """Its methods that are tools, for a site."""
+        tools = cls(site)
+        for name in vars(cls):
+            method = getattr(tools, name)
+            if hasattr(method, "level"):
+                yield method
 
     def may_spend(self, what: str) -> None:
         """Raises:
