@@ -12,17 +12,11 @@ from pydantic import ValidationError as ShapeError
 
 from annotations.models import Rating
 from evaluations.models import Project
-from evaluations.projects.archive.checking import (
-    MOST_NAMES,
-    MOST_PARTS,
-    SHAPES,
-    WrongValueError,
-    check_row,
-    checks_of,
-)
+from evaluations.projects.archive.checking import MOST_PARTS, SHAPES, check_row, checks_of
 from evaluations.projects.archive.read import ArchiveError, read_archive
 from evaluations.projects.archive.tables import TABLES
 from evaluations.reports.report import build_report
+from geval.files.archive_values import MOST_NAMES, WrongValueError
 from geval.files.limits import has_more_names
 from geval.reports.downloads.report_json import as_json
 from tests.archive.test_round_trip import archived, changed

@@ -19,8 +19,8 @@ from evaluations.models import Judge, Project, Score
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from evaluations.reports.two_judges.probability_page import probability_page
-from evaluations.reports.two_judges.view import PairView
 from geval.reports.options import ReportOptions
+from geval.reports.pair_view import PairView
 from geval.reports.probabilities import beside_guessing
 from geval.statistics.types import FloatArray
 from tests.made_up_files import files_of

@@ -17,7 +17,7 @@ from evaluations.reports.disagreements.listing import (
     largest_gaps_as_rows,
 )
 from evaluations.reports.disagreements.numbers import gap_numbers
-from evaluations.reports.disagreements.view import BASES, GapView
+from geval.reports.gap_view import BASES, GapView
 from geval.reports.options import ReportOptions
 from geval.texts.numbers import signed
 

@@ -11,9 +11,9 @@ from evaluations.models import EvaluationRun, Project
 from evaluations.models.noted_changes import state_of
 from evaluations.reports.data import fill_judges
 from evaluations.reports.disagreements.topic_words import topic_words
-from evaluations.reports.disagreements.view import GapView, first_of
 from geval.reports.data import ReportData
 from geval.reports.gap_patterns import Patterns, patterns_of
+from geval.reports.gap_view import GapView, first_of
 from geval.reports.gaps import (
     Gaps,
     gaps_of,

@@ -16,7 +16,6 @@ from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.data import in_round
 from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers, largest_gaps
-from evaluations.reports.disagreements.view import GapView, read_gap_view
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report, criterion_result
@@ -29,7 +28,6 @@ from evaluations.reports.two_judges.probabilities import (
     probabilities_of_view,
 )
 from evaluations.reports.two_judges.tests import tests_of_view
-from evaluations.reports.two_judges.view import PairView, read_pair_view
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.document_figures import (
@@ -43,8 +41,10 @@ from geval.reports.drawings.numbers import CriterionNumbers
 from geval.reports.drilldown import DocumentsBehind, documents_behind
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Figure, Subject, figures_of
+from geval.reports.gap_view import GapView, read_gap_view
 from geval.reports.options import ReportOptions
 from geval.reports.pair_tests import PairTests
+from geval.reports.pair_view import PairView, read_pair_view
 from geval.reports.report import CriterionResult, Report
 from geval.reports.verdicts.steps import OnStep, between, unseen
 from geval_site.version import __version__

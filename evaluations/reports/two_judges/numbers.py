@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluations.models import Criterion, Project
-from evaluations.reports.disagreements.view import first_of
-from evaluations.reports.two_judges.view import PairView
 from geval.reports.data import ReportData
+from geval.reports.gap_view import first_of
 from geval.reports.gaps import judges_on
 from geval.reports.pair_on_criterion import PairOnCriterion, pair_on_criterion
+from geval.reports.pair_view import PairView
 from geval.reports.pairs import Pair, pair_on
 from geval.statistics.types import IntArray
 

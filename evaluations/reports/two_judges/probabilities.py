@@ -10,8 +10,8 @@ from django.db import connection
 from evaluations.models import Criterion, Project
 from evaluations.models.newest_scores import COUNTS, newest_scores
 from evaluations.models.query_arrays import fetch_groups, id_list, ids_of_key, two_ids
-from evaluations.reports.two_judges.view import PairView
 from geval.reports.data import ReportData
+from geval.reports.pair_view import PairView
 from geval.reports.probabilities import (
     MOST_POINTS,
     PairProbabilities,

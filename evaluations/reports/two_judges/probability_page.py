@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.disagreements.view import first_of
 from evaluations.reports.judge_costs import JudgeAnswers, JudgeCost, answers_of
 from evaluations.reports.serving.parts import PROBABILITIES
 from evaluations.reports.serving.view import page_view
@@ -15,7 +14,8 @@ from evaluations.reports.two_judges.probabilities import (
     ProbabilityNumbers,
     judges_with_probabilities,
 )
-from evaluations.reports.two_judges.view import PairView
+from geval.reports.gap_view import first_of
+from geval.reports.pair_view import PairView
 from geval.reports.probabilities import PairProbabilities, in_words, lead_in_words
 from geval.statistics.calibration import ReliabilityBin
 from geval.statistics.probability_calibration import ProbabilityCalibration

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from evaluations.models import Judge, Project
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.two_judges.view import PairView
 from geval.reports.data import ReportData
 from geval.reports.pair_tests import PairTests, pair_tests
+from geval.reports.pair_view import PairView
 
 
 def seen_by_search(project: Project, judges: Iterable[Judge]) -> dict[str, tuple[str, ...]]:

@@ -28,13 +28,13 @@ from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.two_judges.page import tests_of_two, two_judges
 from evaluations.reports.two_judges.probability_page import probabilities_of_two
 from evaluations.reports.two_judges.tests import seen_by_search
-from evaluations.reports.two_judges.view import PairView
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import In
 from geval.llm.judge_settings import JudgeSettings
 from geval.pipelines.project_files.fields import EndpointFields
 from geval.reports.options import ReportOptions
 from geval.reports.pair_tests import pair_tests_json
+from geval.reports.pair_view import PairView
 from geval.reports.probabilities import pair_probabilities_json
 
 router = Router()

@@ -25,7 +25,6 @@ from evaluations.reports.disagreements.listing import (
     USUAL_GAPS,
     largest_gaps_as_rows,
 )
-from evaluations.reports.disagreements.view import GapView
 from evaluations.reports.serving.cached_report import CachedReport, NotComputedError
 from evaluations.reports.serving.parts import ANNOTATORS, GAPS
 from evaluations.reports.serving.view import page_view, report_view
@@ -35,6 +34,7 @@ from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
 from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
+from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
 
 # How long programs wait before they ask again for numbers that are being computed.

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import GapCause, Project
-from evaluations.reports.disagreements.view import GapView
-from evaluations.reports.two_judges.view import PairView
+from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
+from geval.reports.pair_view import PairView
 from geval.texts.word_differences import Piece
 
 register = template.Library()

@@ -11,8 +11,8 @@ from evaluations.reports.data import options_of
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.two_judges.page import tests_of_two, two_judges
 from evaluations.reports.two_judges.probability_page import probability_page
-from evaluations.reports.two_judges.view import read_pair_view
 from evaluations.web.views.reports import waits
+from geval.reports.pair_view import read_pair_view
 
 
 @project_view(READERS)

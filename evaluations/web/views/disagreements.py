@@ -22,9 +22,9 @@ from evaluations.reports.disagreements.listing import (
 )
 from evaluations.reports.disagreements.numbers import rated_outputs
 from evaluations.reports.disagreements.page import disagreements, numbers_of_view
-from evaluations.reports.disagreements.view import BASES, GapView, read_gap_view
 from evaluations.web.forms import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.web.views.reports import waits
+from geval.reports.gap_view import BASES, GapView, read_gap_view
 
 
 @project_view(READERS)

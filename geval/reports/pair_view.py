@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from evaluations.reports.disagreements.view import first_of, number_in
+from geval.reports.gap_view import first_of, number_in
 from geval.reports.options import ReportOptions
 from geval.statistics.two_judges import ONLY_FIRST, ONLY_SECOND
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from evaluations.models.causes import MOST_LETTERS
 from geval.reports.options import ReportOptions
 
 # By what outputs are ranked.
@@ -16,6 +15,8 @@ BASES = {
 }
 # Which outputs are listed by their cause; any other word is a cause.
 OPEN, LOOKED_AT, EVERY = "", "any", "all"
+# No cause has so many letters.
+LONGEST_CAUSE = 100
 _IDS = ("criterion", "judge", "run", "system", "without", "output", "page")
 
 
@@ -73,7 +74,7 @@ def read_gap_view(query: Mapping[str, Any], options: ReportOptions) -> GapView:
     """
     ids = {name: number_in(query, name) for name in _IDS}
     by = str(query.get("by") or "")
-    cause = str(query.get("cause") or "").replace("\0", "").strip()[:MOST_LETTERS]
+    cause = str(query.get("cause") or "").replace("\0", "").strip()[:LONGEST_CAUSE]
     return GapView(options, by=by if by in BASES else "gap", cause=cause, **ids)
 
 
