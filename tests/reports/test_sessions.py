@@ -16,12 +16,13 @@ from evaluations.judging.runs.lifecycle import lay_out_run
 from evaluations.models import Document, EvaluationRun, Judge, Project, RunItem, RunState
 from evaluations.reports.data import load_data
 from evaluations.reports.report import build_report
-from evaluations.reports.run_precision import KnownSoFar, known_of_complete
+from evaluations.reports.run_precision import known_of_complete
 from evaluations.reports.serving.live import live_data
 from evaluations.reports.serving.parts import figures_of_documents
 from evaluations.reports.so_far import so_far
 from geval.reports.downloads.report_json import as_json
 from geval.reports.options import ReportOptions
+from geval.reports.so_far import KnownSoFar
 from geval.reports.words import sessions_note
 from geval.statistics.jackknife import correlation_interval
 from geval.statistics.layout import Outputs

@@ -12,8 +12,9 @@ from evaluations.judging.runs.lifecycle import end_at_goal
 from evaluations.models import EvaluationRun, RunState
 from evaluations.models.row_by_row import for_each
 from evaluations.models.runs import GOAL_REACHED
-from evaluations.reports.run_precision import KnownSoFar, known_of_complete
-from evaluations.reports.so_far import CriterionSoFar, so_far
+from evaluations.reports.run_precision import known_of_complete
+from evaluations.reports.so_far import so_far
+from geval.reports.so_far import CriterionSoFar, KnownSoFar
 from geval.texts.numbers import thin
 
 # A run is looked at again when it has so many times the scores of the last look.

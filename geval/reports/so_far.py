@@ -1,0 +1,256 @@
+"""What a run has so far on a criterion: the distribution of its scores, their agreement with people
+and how precisely that is known."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.reports.samples import about_sample
+from geval.reports.seen import marked
+from geval.reports.words import ranked_in_words
+from geval.statistics.anytime import RHO, TWO_RHOS, Ends
+from geval.statistics.correlation import correlations, mean_of_documents
+from geval.statistics.layout import Outputs, complete, mean_of
+from geval.statistics.narrowing import Step, anytime_mean
+from geval.statistics.projection import documents_for
+from geval.statistics.resampling import Interval
+from geval.statistics.results import Estimate
+from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents
+from geval.statistics.scales import Scale, short
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PROMISE
+from geval.statistics.types import FloatArray
+from geval.statistics.weighted import freedom_share
+from geval.texts.numbers import in_brackets, in_time, signed, thin, two_decimals
+from geval.texts.subjects import CriterionLike
+
+GOALS = (0.1, 0.05, 0.02)
+BINS = 9
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A range of scores and how many fall into it; `height` is relative to the fullest, from 0 to
+    100."""
+
+    label: str
+    count: int
+    height: int
+
+
+@dataclass(frozen=True)
+class CriterionSoFar:
+    """One criterion of a run at a moment. `outputs` have both a score of this run and a human
+    rating; `by_document` has each document's rho, shape (documents,), NaN where it has none (of a
+    session's, as on the report; `places` says by the id of a document which of them it is), and
+    `weight` for how many documents each stands, None where all that are rated stand for as many;
+    `ahead` has both in the same documents, beside the judge that the run is to be compared with,
+    over outputs that both judged. No document stands for more than
+    `largest`, whether it is judged yet or not. `sample` says of what these numbers speak, and
+    `is_seen` whether a search that made the judge has seen documents behind them."""
+
+    criterion: str
+    scored: int
+    mean: float | None
+    bins: tuple[Bin, ...]
+    outputs: int
+    spearman: Estimate
+    kendall: Estimate
+    pk: int
+    by_document: FloatArray
+    places: dict[int, int]
+    weight: FloatArray | None = None
+    ahead: SameDocuments | None = None
+    largest: float | None = None
+    sample: tuple[str, ...] = ()
+    is_seen: bool = False
+
+    @property
+    def named(self) -> str:
+        """The criterion where its numbers stand."""
+        return marked(self.criterion, is_seen=self.is_seen)
+
+
+@dataclass(frozen=True)
+class OpenItems:
+    """The open items of a criterion, and those that come before them."""
+
+    items: int
+    before: int
+
+
+def ahead_of(
+    one: CriterionSoFar, tables: ReportData, judge: int, rival: FloatArray | None
+) -> CriterionSoFar:
+    """A criterion with the difference to the judge that a run is to be compared with.
+
+    Args:
+        tables: the scores of the run.
+        rival: those of the other judge, shape (outputs,); None where it has none.
+    """
+    human = tables.humans[one.pk]
+    nothing = np.full(human.mean.shape, np.nan)
+    sides = [
+        tables.judges.get((one.pk, judge), nothing),
+        nothing if rival is None else rival,
+    ]
+    outputs, (rated, *scores) = complete(tables.units.weighted(human.weight), human.mean, *sides)
+    same = on_same_documents(outputs, rated, scores[0], scores[1])
+    return replace(one, ahead=replace(same, weight=_of_documents(outputs)))
+
+
+def criterion_so_far(
+    criterion: CriterionLike, tables: ReportData, judge: int, *, on_scale: bool
+) -> CriterionSoFar:
+    """A criterion of a run.
+
+    Args:
+        tables: the scores of the run.
+        on_scale: whether the judge rates on the scale of the criterion.
+    """
+    human = tables.humans[criterion.pk].mean
+    scores = tables.judges.get((criterion.pk, judge))
+    values = scores[~np.isnan(scores)] if scores is not None else np.empty(0)
+    nothing = np.full(human.shape, np.nan)
+    outputs = tables.units_on(criterion.pk)
+    estimates = correlations(outputs, human, nothing if scores is None else scores)
+    return CriterionSoFar(
+        criterion=criterion.name,
+        scored=len(values),
+        mean=float(values.mean()) if len(values) else None,
+        bins=_bins(values, *_range(values, criterion.scale, on_scale=on_scale)),
+        outputs=estimates.pairs,
+        spearman=estimates.estimates["spearman"]["summary"],
+        kendall=estimates.estimates["kendall"]["summary"],
+        pk=criterion.pk,
+        by_document=estimates.by_document["spearman"],
+        places=dict(zip(tables.document_ids.tolist(), tables.unit_of.tolist(), strict=True)),
+        weight=None if scores is None else _of_documents(complete(outputs, human, scores)[0]),
+        largest=None if outputs.weight is None else float(outputs.weight.max()),
+        sample=about_sample(tables.humans[criterion.pk]),
+    )
+
+
+def _of_documents(outputs: Outputs) -> FloatArray | None:
+    """For how many documents each stands, shape (documents,), NaN without outputs. The weights are
+    there even if all these are alike, as they may not be like those that come."""
+    if outputs.weight is None:
+        return None
+    return mean_of(outputs.weighing(), outputs.by_document())
+
+
+def _range(values: np.ndarray, scale: Scale, *, on_scale: bool) -> tuple[float, float]:
+    """From where to where scores are counted: the scale, or what there is for scores that are not
+    on it."""
+    if on_scale or not len(values):
+        return scale.lowest, scale.highest
+    lowest, highest = float(values.min()), float(values.max())
+    return (lowest, highest) if lowest < highest else (lowest - 0.5, highest + 0.5)
+
+
+def _bins(values: np.ndarray, lowest: float, highest: float) -> tuple[Bin, ...]:
+    counts, edges = np.histogram(
+        np.clip(values, lowest, highest), bins=BINS, range=(lowest, highest)
+    )
+    most = max(1, int(counts.max(initial=0)))
+    return tuple(
+        Bin(
+            f"{short(round(edges[i], 2))} to {short(round(edges[i + 1], 2))}",
+            int(count),
+            round(100 * count / most),
+        )
+        for i, count in enumerate(counts)
+    )
+
+
+@dataclass(frozen=True)
+class KnownSoFar:
+    """A criterion's rho in a run, or how far it is above another judge's, with ends that hold
+    however often they are looked at; then `ranked` says in how many documents each ranks
+    anything."""
+
+    criterion: str
+    rho: float
+    ends: Ends
+    ranked: Ranked | None = None
+
+    @classmethod
+    def of(
+        cls,
+        one: CriterionSoFar,
+        by_document: FloatArray,
+        weight: FloatArray | None,
+        *,
+        ranked: Ranked | None = None,
+    ) -> "KnownSoFar | None":
+        """From documents in the order in which they came, shape (documents,), NaN where one has no
+        coefficient, and their weights; None for fewer than ten."""
+        counts = ~np.isnan(by_document)
+        values, own = by_document[counts], None if weight is None else weight[counts]
+        if len(values) < INTERVAL_DOCUMENTS:
+            return None
+        most = RHO if ranked is None else TWO_RHOS
+        (ends,) = anytime_mean(values, [len(values)], own, largest=one.largest, most=most)
+        return cls(one.named, mean_of_documents(values, own), ends, ranked)
+
+    def __str__(self) -> str:
+        ends = in_brackets(Interval(self.ends.low, self.ends.high))
+        if self.ranked is None:
+            return f"{self.criterion} {two_decimals(self.rho)} {ends}"
+        return f"{self.criterion} {signed(self.rho)} {ends} ({ranked_in_words(self.ranked)})"
+
+    @property
+    def is_difference(self) -> bool:
+        return self.ranked is not None
+
+    @property
+    def half_width(self) -> float:
+        return (self.ends.high - self.ends.low) / 2
+
+    @property
+    def leaves_out_0(self) -> bool:
+        return self.ends.low > 0 or self.ends.high < 0
+
+
+def in_order(one: CriterionSoFar, order: list[int]) -> tuple[FloatArray, FloatArray | None]:
+    """The coefficients of documents in the order in which these were scored, and their weights."""
+    at = [at for at in order if at < len(one.by_document)]
+    return one.by_document[at], None if one.weight is None else one.weight[at]
+
+
+def next_goal_in_words(
+    last: Step, documents: int, one: CriterionSoFar, left: OpenItems | None, rate: float
+) -> str:
+    """When the next goal is reached: by this run, or with how many documents.
+
+    Args:
+        documents: of which the run has scores.
+        left: what is open of the run on the criterion.
+        rate: items per minute.
+    """
+    half = (last.high - last.low) / 2
+    goal = next((goal for goal in GOALS if goal < 0.98 * half), None)
+    now = (
+        f"±{half:.2f} with {thin(last.documents)} documents; valid at any time:"
+        f" {two_decimals(last.anytime.low)} to {two_decimals(last.anytime.high)}"
+        f" (±{(last.anytime.high - last.anytime.low) / 2:.2f})"
+    )
+    if goal is None or half <= 0:
+        return f"{now}."
+    needed = documents_for(half, documents=last.documents, goal=goal)
+    if needed is None:
+        return f"{now}."
+    per_document = one.scored / max(1, documents)
+    # Documents in which all ratings or scores are the same are judged and do not count.
+    more = (needed - last.documents) * documents / last.documents * per_document
+    if left is not None and rate > 0 and more <= left.items:
+        return f"{now}. ±{goal:g} in about {in_time(60 * (left.before + more) / rate)}."
+    promised = documents_for(
+        half,
+        documents=last.documents,
+        goal=goal,
+        assurance=PROMISE,
+        freedom=freedom_share(one.weight),
+    )
+    most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"
+    return f"{now}. ±{goal:g} takes about {thin(needed)} rated documents{most}."
