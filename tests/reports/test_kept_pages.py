@@ -9,11 +9,10 @@ import pytest
 from django.test import Client
 
 from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
-from evaluations.reports.disagreements import numbers as gap_numbers
+from evaluations.reports.disagreements import numbers as disagreement_numbers
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from evaluations.reports.two_judges import numbers as pair_numbers
-from geval.reports import memo
+from geval.reports import gap_numbers, memo, pair_numbers
 
 pytestmark = pytest.mark.django_db
 DISAGREEMENTS, COMPARE = "/p/small/report/disagreements/", "/p/small/report/compare/"
@@ -137,7 +136,7 @@ def test_a_page_whose_numbers_failed_is_computed_again_on_request(
         raise ZeroDivisionError
 
     with monkeypatch.context() as patched:
-        patched.setattr(gap_numbers, "gaps_of", broken)
+        patched.setattr(disagreement_numbers, "gaps_of", broken)
         failed = as_large(client, f"{DISAGREEMENTS}?by=shifted", settings)
     again = client.post("/p/small/report/again/", {"view": KeptReport.objects.get().view})
     assert client.get(again.headers["Location"]).status_code == 202

@@ -21,10 +21,10 @@ from evaluations.models import (
     Score,
 )
 from evaluations.models.newest_scores import newest_scores
-from evaluations.reports.disagreements.numbers import GapNumbers
 from geval.llm.reply_json import choices_from_json
 from geval.reports.data import ReportData
 from geval.reports.drawings.strip import Strip, strip_of
+from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gaps import Gaps
 from geval.statistics.scales import short
 from geval.texts.numbers import signed

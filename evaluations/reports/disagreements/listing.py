@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 
 from evaluations.models import CandidateOutput, GapCause, Project
-from evaluations.reports.disagreements.numbers import GapNumbers
+from geval.reports.gap_numbers import GapNumbers
 from geval.texts.spreadsheets import csv_line
 
 # How many are listed where nothing else is asked for, and at most.

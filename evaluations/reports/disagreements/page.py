@@ -12,12 +12,12 @@ from evaluations.judging.judges.examples import why_no_examples
 from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
 from evaluations.reports.data import ids_of
 from evaluations.reports.disagreements.case import GapCase, gap_case
-from evaluations.reports.disagreements.numbers import GapNumbers
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.parts import GAPS
 from evaluations.reports.serving.view import page_view
 from geval.reports.data import ReportData
 from geval.reports.drawings.forest import Axis
+from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gap_patterns import Patterns
 from geval.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
 from geval.reports.gaps import Gaps

@@ -15,19 +15,18 @@ from django.http import QueryDict
 from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.data import in_round
-from evaluations.reports.disagreements.numbers import GapNumbers, gap_numbers, largest_gaps
+from evaluations.reports.disagreements.numbers import gap_numbers
 from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
 from evaluations.reports.serving.stored import shape_of
-from evaluations.reports.two_judges.numbers import PairNumbers, first_outputs, pair_numbers
 from evaluations.reports.two_judges.probabilities import (
     ProbabilityNumbers,
     probabilities_of_view,
 )
-from evaluations.reports.two_judges.tests import tests_of_view
+from evaluations.reports.two_judges.tests import numbers_of_view, tests_of_view
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.document_figures import (
@@ -41,8 +40,10 @@ from geval.reports.drawings.numbers import CriterionNumbers
 from geval.reports.drilldown import DocumentsBehind, documents_behind
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Figure, Subject, figures_of
+from geval.reports.gap_numbers import GapNumbers, largest_gaps
 from geval.reports.gap_view import GapView, read_gap_view
 from geval.reports.options import ReportOptions
+from geval.reports.pair_numbers import PairNumbers, first_outputs
 from geval.reports.pair_tests import PairTests
 from geval.reports.pair_view import PairView, read_pair_view
 from geval.reports.report import CriterionResult, Report
@@ -295,7 +296,7 @@ CELL = Part(
 )
 DOCUMENTS = Part("documents", DocumentFigures, _documents, _measures, "sorting documents")
 GAPS = Part("page", GapNumbers, _of_view(gap_numbers), shorten=largest_gaps)
-PAIR = Part("page", PairNumbers, _of_view(pair_numbers), shorten=first_outputs)
+PAIR = Part("page", PairNumbers, _of_view(numbers_of_view), shorten=first_outputs)
 PROBABILITIES = Part("page", ProbabilityNumbers, _of_view(probabilities_of_view))
 TESTS = Part("page", PairTests, _of_view(tests_of_view))
 ANNOTATORS = Part("page", AnnotatorsFound, _annotators)

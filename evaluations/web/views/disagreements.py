@@ -20,10 +20,10 @@ from evaluations.reports.disagreements.listing import (
     gaps_as_csv,
     largest_gaps_as_rows,
 )
-from evaluations.reports.disagreements.numbers import rated_outputs
 from evaluations.reports.disagreements.page import disagreements, numbers_of_view
 from evaluations.web.forms import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.web.views.reports import waits
+from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_view import BASES, GapView, read_gap_view
 
 

@@ -1,12 +1,11 @@
 """The numbers of the page of two judges: who gives what, who agrees with people, and on which
 outputs only one does."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.models import Criterion, Project
 from geval.reports.data import ReportData
 from geval.reports.gap_view import first_of
 from geval.reports.gaps import judges_on
@@ -14,6 +13,7 @@ from geval.reports.pair_on_criterion import PairOnCriterion, pair_on_criterion
 from geval.reports.pair_view import PairView
 from geval.reports.pairs import Pair, pair_on
 from geval.statistics.types import IntArray
+from geval.texts.subjects import CriterionLike
 
 # Of a large project so many outputs are listed for each of the two judges.
 MOST_LISTED = 2_000
@@ -43,20 +43,24 @@ def first_outputs(numbers: PairNumbers) -> PairNumbers:
     return replace(numbers, criteria=tuple(criteria))
 
 
-def pair_numbers(project: Project, everything: ReportData, view: PairView) -> PairNumbers:
+def pair_numbers(
+    everything: ReportData,
+    criteria: Iterable[CriterionLike],
+    judge_ids: Collection[int],
+    view: PairView,
+) -> PairNumbers:
     """The numbers of a view; judges that it does not name are the two that rank outputs most like
-    people on the first criterion."""
+    people on the first criterion.
+
+    Args:
+        everything: all numbers of the project.
+        criteria, judge_ids: all of the project.
+    """
     options, data = view.options, everything.selected(view.options)
-    criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
-    judge_ids = list(project.judges.values_list("pk", flat=True))
-    chosen = set(options.judges or judge_ids)
+    criteria = [about for about in criteria if options.shows(about.pk)]
+    chosen = {pk for pk in judge_ids if pk in (options.judges or judge_ids)}
     ranked = list(
-        dict.fromkeys(
-            pk
-            for one in criteria
-            for pk in judges_on(data, one.pk)
-            if pk in chosen & set(judge_ids)
-        )
+        dict.fromkeys(pk for one in criteria for pk in judges_on(data, one.pk) if pk in chosen)
     )
     first = first_of(view.first, ranked, next(iter(ranked), 0))
     others = [pk for pk in ranked if pk != first]
@@ -72,7 +76,9 @@ def pair_numbers(project: Project, everything: ReportData, view: PairView) -> Pa
     )
 
 
-def _pairs(data: ReportData, criteria: list[Criterion], first: int, second: int) -> list[Pair]:
+def _pairs(
+    data: ReportData, criteria: Iterable[CriterionLike], first: int, second: int
+) -> list[Pair]:
     pairs = (pair_on(data, one, first, second) for one in criteria)
     return [pair for pair in pairs if pair is not None]
 
