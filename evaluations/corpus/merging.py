@@ -12,13 +12,13 @@ from evaluations.corpus.dependents import (
     count_dependents,
     describe_dependents,
 )
-from evaluations.corpus.results import LoadResult
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from evaluations.corpus.scale_guesses import guess_of, mixed_scores, other_scale
-from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
+from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
 from evaluations.models import CandidateOutput
 from evaluations.models.improving import withheld_documents
 from geval.files import contradictions
+from geval.files.load_results import LoadResult, Tally
 from geval.files.mapping import column_of_rating
 from geval.files.rows import LoadOptions
 from geval.llm.parsing import parse_first_digit

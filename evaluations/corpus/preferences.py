@@ -5,8 +5,9 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
+from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
 from geval.files import contradictions
+from geval.files.load_results import Tally
 from geval.files.rows import PreferenceRow
 
 Conflicts = Callable[[str, Sequence[Any], Any], None]

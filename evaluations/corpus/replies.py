@@ -6,9 +6,10 @@ from typing import Any
 import orjson
 from django.db import connection
 
-from evaluations.corpus.staging import OUTPUT_IDS, StagingTable, Tally
+from evaluations.corpus.staging import OUTPUT_IDS, StagingTable
 from evaluations.models import Criterion, ItemState, ModelReply, RunItem, Score
 from geval.files import contradictions
+from geval.files.load_results import Tally
 from geval.files.rows import FileErrors, RepliesRow
 from geval.llm.parsing import Failure
 from geval.llm.released_replies import Read, score_replies

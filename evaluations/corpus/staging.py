@@ -1,6 +1,5 @@
 """Temporary tables that rows are copied into, so that only keys are held in memory."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
@@ -9,15 +8,6 @@ from django.db import connection
 OUTPUT_IDS = "stage_output_id"
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 8 * 2**20
-
-
-@dataclass
-class Tally:
-    """How many records of a kind a load created and changed, and how many already existed."""
-
-    created: int = 0
-    unchanged: int = 0
-    changed: int = 0
 
 
 class StagingTable:

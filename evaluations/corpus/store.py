@@ -16,9 +16,7 @@ from django.db import transaction
 from evaluations.corpus.bulk import StatementTimeError, Steps, limited_statements
 from evaluations.corpus.load_overview import contents_of, criteria_of
 from evaluations.corpus.merging import Merge
-from evaluations.corpus.results import LoadResult, UnusedColumn
 from evaluations.corpus.row_staging import RowStager, TooManyRowsError
-from evaluations.corpus.staging import Tally
 from evaluations.models import Project
 from evaluations.models.noted_changes import note_change
 from evaluations.models.table_statistics import refresh_statistics
@@ -26,6 +24,7 @@ from evaluations.people.limits import LimitError, check_storage
 from geval.files.apart import read_apart
 from geval.files.limits import file_limits
 from geval.files.load_contents import LoadContents
+from geval.files.load_results import LoadResult, Tally, UnusedColumn
 from geval.files.packed import stem_of
 from geval.files.readers import InputFile
 from geval.files.rows import (

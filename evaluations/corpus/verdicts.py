@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from django.db import connection
 
 from evaluations.corpus.preferences import WITH_IDS, Conflicts
-from evaluations.corpus.staging import StagingTable, Tally
+from evaluations.corpus.staging import StagingTable
 from geval.files import contradictions
+from geval.files.load_results import Tally
 from geval.files.rows import PreferenceRow
 
 COLUMNS = {

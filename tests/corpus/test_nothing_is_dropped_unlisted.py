@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from evaluations.corpus.results import LoadResult
 from evaluations.corpus.uploads.loading import start_check
 from evaluations.models import ApiToken, Project
 from evaluations.models.tokens import new_token
+from geval.files.load_results import LoadResult
 from geval.files.unused import MOST_NAMES, OTHERS
 from tests.conftest import OUTPUTS
 

@@ -11,9 +11,9 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotations.models import Preference
-from evaluations.corpus.results import LoadResult
 from evaluations.models import PairScore, Project
 from evaluations.reports.report import build_report
+from geval.files.load_results import LoadResult
 from geval.files.rows import LoadError
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -10,17 +10,13 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from evaluations.corpus.recognised import (
-    input_file,
-    known_names,
-    recognise_file,
-    remember_columns,
-)
-from evaluations.corpus.refusing import without
+from evaluations.corpus.recognised import known_names, remember_columns
 from evaluations.models import Project, Upload, UploadFile, UploadPart
 from geval.files.mapping import problems_of
 from geval.files.packed import Counter
 from geval.files.readers import InputFile
+from geval.files.recognised import input_file, recognise_file
+from geval.files.refused import without
 from geval.texts.plain import storable
 
 PART_BYTES = 2**20

@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from evaluations.corpus.recognised import answered
-from evaluations.corpus.refusing import RefusedRow, load_rest, with_cells
+from evaluations.corpus.refusing import load_rest
 from evaluations.corpus.store import load_files
 from evaluations.corpus.uploads.keeping import choose_sheet, files_of, problems_with, remember
 from evaluations.corpus.uploads.progress import writing_progress
@@ -19,6 +18,8 @@ from evaluations.models.disk import FULL, is_disk_full
 from evaluations.models.uploads import MOST_ATTEMPTS
 from evaluations.people.waking import wake_for_upload
 from geval.files.packed import Counter
+from geval.files.recognised import answered
+from geval.files.refused import RefusedRow, with_cells
 from geval.files.rows import Columns, LoadError, LoadOptions
 
 # Smaller uploads are checked and loaded while the browser waits, without a worker.

@@ -11,13 +11,8 @@ import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from evaluations.corpus.recognised import (
-    UnclearColumnsError,
-    as_input,
-    recognised_files,
-    remember_said,
-)
-from evaluations.corpus.refusing import RefusedRow, describe_refused, load_rest, refused_csv
+from evaluations.corpus.recognised import files_of_project, remember_said
+from evaluations.corpus.refusing import load_rest
 from evaluations.corpus.store import LoadOptions, LoadResult
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
@@ -25,6 +20,8 @@ from geval.files.folders import FolderError, files_in
 from geval.files.load_contents import LoadContents
 from geval.files.mapping import TARGETS
 from geval.files.questions import UploadQuestion
+from geval.files.recognised import UnclearColumnsError, as_input
+from geval.files.refused import RefusedRow, describe_refused, refused_csv
 from geval.files.rows import LoadError
 from geval.files.said import (
     SaidError,
@@ -160,7 +157,7 @@ class Command(SiteCommand):
             with transaction.atomic():  # a new project is removed if its files cannot be loaded
                 project = project_or_new(options["project"], owner=options["owner"])
                 named = [(path, str(path)) for path in paths]
-                files = recognised_files(project, named, columns, options["sheet"])
+                files = files_of_project(project, named, columns, options["sheet"])
                 loaded = load_rest(
                     project,
                     [as_input(file, said=bool(columns)) for file in files],

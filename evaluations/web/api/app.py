@@ -14,7 +14,6 @@ from ninja.operation import Operation
 
 from annotations.api import router as campaigns
 from annotations.open_links_api import router as open_links
-from evaluations.corpus.recognised import UnclearColumnsError
 from evaluations.corpus.removing import StillInUseError
 from evaluations.judging.judges.judges import ProbeNeededError
 from evaluations.judging.runs.errands import request_probe
@@ -33,6 +32,7 @@ from evaluations.web.api.problems import problem
 from evaluations.web.api.projects import router as projects
 from evaluations.web.api.runs import router as runs
 from evaluations.web.api.schemas import UnknownFieldError, refuse_unread
+from geval.files.recognised import UnclearColumnsError
 from geval.files.rows import LoadError
 from geval.files.said import SaidError, wider_scales, written_columns
 from geval.llm.errors import EndpointError

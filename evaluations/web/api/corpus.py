@@ -15,7 +15,7 @@ from ninja import Field, Path, Query, Router, Schema, Status
 from ninja.errors import HttpError
 
 from evaluations.corpus.families import keep_families
-from evaluations.corpus.recognised import as_input, recognised_files, remember_said
+from evaluations.corpus.recognised import files_of_project, remember_said
 from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, Project, System
@@ -27,6 +27,7 @@ from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In, reads_by_itself
 from geval.files.load_contents import LoadContents
+from geval.files.recognised import as_input
 from geval.files.said import parsed_columns, parsed_scales
 from geval.texts.turns import turns_as_json
 
@@ -419,7 +420,7 @@ def _load(request: HttpRequest, slug: str, about: LoadQuery, name: str) -> dict[
             open_only=about.open_only,
             scales=scales,
         )
-        files = recognised_files(
+        files = files_of_project(
             project, [(FilePath(file.name), name)], columns, _text(about.sheet)
         )
         inputs = [as_input(found, said=bool(columns)) for found in files]

@@ -12,8 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluations.corpus.refusing import RefusedRow, describe_refused, refused_csv
-from evaluations.corpus.results import describe_result, in_order
 from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.loading import (
     NotReadyError,
@@ -39,7 +37,9 @@ from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
 from evaluations.web.forms import ColumnsForm, ScalesForm, UploadForm, initial_options
 from evaluations.web.polling import STOP_POLLING
+from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
+from geval.files.refused import RefusedRow, describe_refused, refused_csv
 from geval.texts.hidden_fields import whole_number
 from geval.texts.plain import storable
 from geval.texts.spreadsheets import csv_line

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from evaluations.corpus.staging import Tally
 from geval.files.load_contents import LoadContents
 
 ONE = {
@@ -17,6 +16,15 @@ ONE = {
     "replies": "raw reply",
 }
 SEVERAL = {"verdicts": "verdicts of judges"}
+
+
+@dataclass
+class Tally:
+    """How many records of a kind a load created and changed, and how many already existed."""
+
+    created: int = 0
+    unchanged: int = 0
+    changed: int = 0
 
 
 @dataclass(frozen=True)

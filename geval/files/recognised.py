@@ -1,0 +1,165 @@
+"""What a file's columns are, for the upload page and the command alike: recognised by names and
+contents, or remembered from an earlier file with the same columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from geval.files.apart import preview_apart
+from geval.files.mapping import SEVERAL, is_native, problems_of
+from geval.files.preview import Preview
+from geval.files.questions import UploadQuestion
+from geval.files.rater_names import KnownNames
+from geval.files.readers import InputFile
+from geval.files.rows import Columns
+from geval.files.said import SaidError
+
+
+class SavedLike(Protocol):
+    """Columns that were remembered: the names in a file, sorted, and what they mean."""
+
+    @property
+    def file_columns(self) -> list[str]: ...
+
+    @property
+    def columns(self) -> dict[str, str]: ...
+
+
+@dataclass(frozen=True)
+class RecognisedFile:
+    """A file's preview, the meaning of its columns, and what is still to be asked."""
+
+    path: Path
+    name: str
+    preview: Preview
+    columns: Columns
+    questions: tuple[UploadQuestion, ...] = ()
+
+    @property
+    def column_names(self) -> list[str]:
+        return [column.name for column in self.preview.columns]
+
+
+class UnclearColumnsError(Exception):
+    """Files can be read in several ways; each question says what its answers would give."""
+
+    def __init__(self, questions: list[UploadQuestion]) -> None:
+        super().__init__(" ".join(question.text for question in questions))
+        self.questions = questions
+
+
+def recognise_file(
+    path: Path, name: str, known: KnownNames, saved: Iterable[SavedLike], sheet: str = ""
+) -> RecognisedFile:
+    """The columns that were remembered for a file like this one, or what they seem to be.
+
+    Args:
+        sheet: of a workbook; by default the first that looks like a table, with a question.
+    """
+    preview = preview_apart(path, name, known, sheet)
+    names = sorted(column.name for column in preview.columns)
+    like = next((one for one in saved if one.file_columns == names), None)
+    if like is not None and not asks_for_sheet(preview.questions):
+        return RecognisedFile(path, name, replace(preview, questions=()), like.columns)
+    return RecognisedFile(path, name, preview, preview.guess, preview.questions)
+
+
+def asks_for_sheet(questions: Iterable[UploadQuestion]) -> bool:
+    """Whether it is to be said first which sheet of a workbook is meant."""
+    return any(choice.sheet for question in questions for choice in question.choices)
+
+
+def with_columns(found: RecognisedFile, said: Columns) -> RecognisedFile:
+    """A file with what somebody says of its columns ("": left out); that answers questions."""
+    if not said:
+        return found
+    taken = {target for target in said.values() if target not in SEVERAL}
+    columns = {
+        name: target
+        for name, target in found.columns.items()
+        if name not in said and target not in taken
+    }
+    columns |= {name: target for name, target in said.items() if target}
+    open_ = tuple(
+        question for question in found.questions if not set(said) & columns_asked_about(question)
+    )
+    return replace(found, columns=columns, questions=open_)
+
+
+def columns_asked_about(question: UploadQuestion) -> set[str]:
+    return {name for choice in question.choices for name in choice.columns}
+
+
+def answered(columns: Columns, choice: Mapping[str, str]) -> dict[str, str]:
+    """Columns after a question about them was answered."""
+    kept = {name: target for name, target in columns.items() if name not in choice}
+    return kept | {name: target for name, target in choice.items() if target}
+
+
+def input_file(
+    path: Path, name: str, columns: Columns, guess: Columns, sheet: str = ""
+) -> InputFile:
+    """A file as readers take it: they know the names of some columns by themselves.
+
+    Columns that somebody left out, but readers would use, have to be passed as well.
+    """
+    if columns == guess and is_native(columns):
+        return InputFile(path, name, named=columns, sheet=sheet)
+    return InputFile(path, name, dict(columns), sheet=sheet)
+
+
+def recognised_files(
+    files: Iterable[tuple[Path, str]],
+    known: KnownNames,
+    saved: Sequence[SavedLike],
+    said: Columns,
+    sheet: str = "",
+) -> list[RecognisedFile]:
+    """Files by path and name, with what somebody says of their columns.
+
+    Args:
+        known: names of the project.
+        saved: columns that were remembered for files of the project.
+        sheet: the one to read of workbooks; by default the first that looks like a table.
+
+    Raises:
+        SaidError: no file has a column of which something is said, or the sheet.
+        UnclearColumnsError: something about them has to be said first.
+    """
+    recognised_files = []
+    for path, name in files:
+        file = recognise_file(path, name, known, saved, sheet)
+        if asks_for_sheet(file.questions):
+            file = recognise_file(path, name, known, saved, file.preview.sheet)
+        own = {column: said[column] for column in file.column_names if column in said}
+        recognised_files.append(with_columns(file, own))
+    if sheet and not any(file.preview.sheet == sheet for file in recognised_files):
+        raise SaidError(
+            next(
+                (file.preview.error for file in recognised_files if file.preview.error),
+                f"No file has a sheet {sheet}.",
+            )
+        )
+    for column in said:
+        if not any(
+            column in file.column_names or file.preview.structure for file in recognised_files
+        ):
+            raise SaidError(f"No file has a column {column}.")
+    if open_ := [question for file in recognised_files for question in file.questions]:
+        raise UnclearColumnsError(open_)
+    return recognised_files
+
+
+def as_input(file: RecognisedFile, *, said: bool) -> InputFile:
+    """A file to load. Without columns that make sense, readers say what is missing.
+
+    Raises:
+        SaidError: somebody `said` what columns are, and that cannot be loaded.
+    """
+    problems = problems_of(file.columns)
+    if said and problems and not file.preview.structure:
+        raise SaidError(" ".join(problems))
+    if problems or file.preview.structure or file.preview.error:
+        return InputFile(file.path, file.name, sheet=file.preview.sheet)
+    return input_file(file.path, file.name, file.columns, file.preview.guess, file.preview.sheet)
