@@ -16,7 +16,8 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.ratings.downloads import DOWNLOADS
-from evaluations.reports.ratings.hugging_face import write_folder
+from evaluations.reports.ratings.hugging_face import dataset_of
+from geval.files.hugging_face import write_folder
 from geval.pipelines.project_files.command import CannotError, add_site, client_of, export
 from geval.reports.words import left_out_in_words
 
@@ -42,7 +43,7 @@ def _download(name: str) -> Callable[[Project, Path], dict[str, int]]:
 
 FORMS: dict[str, Callable[[Project, Path], dict[str, int]]] = {
     ARCHIVE: _archive,
-    "hugging-face": write_folder,
+    "hugging-face": lambda project, folder: write_folder(dataset_of(project), folder),
     "label-studio": _download("label-studio.json"),
     "argilla": _download("argilla.json"),
 }

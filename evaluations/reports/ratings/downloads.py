@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from evaluations.models import Project
 from evaluations.reports.ratings.exported import exported_outputs
 from evaluations.reports.ratings.exports import as_csv, as_jsonl
-from evaluations.reports.ratings.hugging_face import write_zip
+from evaluations.reports.ratings.hugging_face import dataset_of
 from evaluations.reports.ratings.participants import participants_as_csv, participants_as_jsonl
-from evaluations.reports.ratings.tool_forms import argilla_record, as_json_list, label_studio_task
+from geval.files.hugging_face import write_zip
+from geval.files.tool_forms import argilla_record, as_json_list, label_studio_task
 
 CSV, LINES, JSON = "text/csv; charset=utf-8", "application/x-ndjson", "application/json"
 CHUNK = 2**16
@@ -34,7 +35,7 @@ def _argilla(project: Project) -> Content:
 
 def _hugging_face(project: Project) -> Content:
     with tempfile.TemporaryFile() as file:
-        write_zip(project, file)
+        write_zip(dataset_of(project), file)
         file.seek(0)
         while chunk := file.read(CHUNK):
             yield chunk

@@ -6,7 +6,7 @@ only; of a judge's scores the newest, if they are on a criterion.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db import connection
@@ -16,27 +16,15 @@ from evaluations.models import CandidateOutput, Document, Judge, Project
 from evaluations.models.improving import withheld_documents
 from evaluations.models.newest_scores import newest_scores
 from evaluations.reports.ratings.answers import answer_records
+from geval.files.tool_forms import ExportedOutput, Given
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_as_json
 
 CHUNK = 500
-Given = tuple[str, str, float]  # criterion, who, and the number
 _SCORES = f"""
     SELECT n.output_id, c.name, n.judge_id, n.value
     FROM ({newest_scores("s.output_id = ANY (%s)")}) AS n
     JOIN evaluations_criterion c ON c.id = n.criterion_id
     ORDER BY n.output_id, c.position, c.id, n.judge_id"""
-
-
-@dataclass(frozen=True)
-class ExportedOutput:
-    """An output in the columns that uploads accept, with what people and judges gave it: people's
-    ratings, their comments by person, and the record of all their answers about it."""
-
-    columns: dict[str, Any]
-    ratings: list[Given] = field(default_factory=list)
-    scores: list[Given] = field(default_factory=list)
-    comments: dict[str, str] = field(default_factory=dict)
-    answers: list[dict[str, Any]] = field(default_factory=list)
 
 
 def exported_outputs(project: Project) -> Iterator[ExportedOutput]:

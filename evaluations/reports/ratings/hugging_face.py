@@ -1,82 +1,18 @@
-"""A project as a dataset of Hugging Face: tables of outputs, ratings, scores and preferences, and a
-card. Parquet, or JSON Lines where Arrow is not installed. `load` reads the folder again."""
+"""A project as a dataset of Hugging Face."""
 
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
-from importlib.util import find_spec
-from itertools import islice
-from pathlib import Path
-from typing import IO, Any
-
-import orjson
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from evaluations.models import Project
-from evaluations.reports.ratings.answers import ANSWERS, DECISIONS
 from evaluations.reports.ratings.exported import exported_outputs, metadata_names
-from evaluations.reports.ratings.exports import records
-from geval.files.folders import NOT_LOADED
-from geval.texts.program import command
+from evaluations.reports.ratings.exports import COLUMNS, records
+from geval.files.hugging_face import RECORDS, Dataset, Rows
 from geval_site.version import __version__
 
-BATCH = 500
-CARD = "README.md"
-# Sizes as cards of datasets name them.
-SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-LARGEST = "n>1M"
-TABLES = {
-    "outputs": "Each system's output for a document, with the document's texts.",
-    "ratings": "People's ratings of outputs on criteria.",
-    "scores": "The newest score of each judge.",
-    "preferences": "People's choices between two outputs of a document.",
-    "answers": "People's answers in campaigns: comments, flags, skips, times, checks, history.",
-    "decisions": "Decisions of adjudicators where people differed.",
-}
-# Of columns of the record, besides texts; what is nested is JSON.
-_TYPES = {
-    "item": "int64", "version": "int64", "seconds": "float64", "flagged": "bool_",
-    "scores_in_sight": "bool_", "passed": "bool_",
-}  # fmt: skip
-RECORDS = {"answers": ANSWERS, "decisions": DECISIONS}
-Rows = Iterable[Mapping[str, Any]]
 
+def dataset_of(project: Project) -> Dataset:
+    """A project as a dataset, which is read when it is written."""
 
-def write_folder(project: Project, folder: Path) -> dict[str, int]:
-    """Write a dataset into a folder; returns the rows of each table that has any.
-
-    Raises:
-        FileExistsError: the folder holds something.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise FileExistsError(f"{folder} is not empty")
-    with_arrow = find_spec("pyarrow") is not None
-    counts, files = {}, {}
-    for name, rows in _tables(project).items():
-        stem = f"{NOT_LOADED}{name}" if name in RECORDS else name
-        path = folder / f"{stem}.{'parquet' if with_arrow else 'jsonl'}"
-        write = _write_parquet if with_arrow else _write_lines
-        if count := write(path, rows(), _schema(project, name) if with_arrow else None):
-            counts[name], files[name] = count, path.name
-        else:
-            path.unlink()
-    (folder / CARD).write_text(_card(project, counts, files), encoding="utf-8")
-    return counts
-
-
-def write_zip(project: Project, target: IO[bytes]) -> None:
-    """The same folder as a zip."""
-    with (
-        tempfile.TemporaryDirectory(prefix="geval-dataset-") as folder,
-        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
-        write_folder(project, Path(folder))
-        for path in sorted(Path(folder).iterdir()):
-            archive.write(path, path.name)
-
-
-def _tables(project: Project) -> dict[str, Callable[[], Rows]]:
     def given(of: str, author: str) -> Iterator[dict[str, Any]]:
         for output in exported_outputs(project):
             for criterion, who, points in getattr(output, of):
@@ -84,130 +20,21 @@ def _tables(project: Project) -> dict[str, Callable[[], Rows]]:
                 comment = {"comment": output.comments.get(who, "")} if of == "ratings" else {}
                 yield names | {"criterion": criterion, author: who, "score": points} | comment
 
-    return {
+    tables: dict[str, Callable[[], Rows]] = {
         "outputs": lambda: (output.columns for output in exported_outputs(project)),
         "ratings": lambda: given("ratings", "annotator"),
         "scores": lambda: given("scores", "judge"),
         "preferences": lambda: records(project, "preferences"),
-        "answers": lambda: _as_texts(records(project, "answers")),
-        "decisions": lambda: _as_texts(records(project, "decisions")),
+        "answers": lambda: records(project, "answers"),
+        "decisions": lambda: records(project, "decisions"),
     }
-
-
-def _as_texts(rows: Rows) -> Iterator[dict[str, Any]]:
-    """Rows whose nested values are JSON texts, as their parts differ from task to task; times too
-    are texts."""
-    for row in rows:
-        yield {
-            name: value
-            if value is None or isinstance(value, str | int | float)
-            else value.isoformat()
-            if isinstance(value, datetime)
-            else orjson.dumps(value).decode()
-            for name, value in row.items()
-        }
-
-
-def _schema(project: Project, name: str) -> Any:
-    """The columns of a table; None where every row shows them."""
-    if name not in ("outputs", *RECORDS):
-        return None
-    import pyarrow as pa
-
-    if name in RECORDS:
-        # Of a column that is empty at first, Arrow would not know the type.
-        return pa.schema(
-            [(column, getattr(pa, _TYPES.get(column, "string"))()) for column in RECORDS[name]]
-        )
-    call = pa.struct([(part, pa.string()) for part in ("name", "arguments", "result", "id")])
-    turn = pa.struct(
-        [
-            *((part, pa.string()) for part in ("role", "text", "name", "time")),
-            ("tool_calls", pa.list_(call)),
-            ("attachments", pa.list_(pa.string())),
-        ]
-    )
-    texts = ("doc_id", "system_id", "source", "output", "context", "session_id", "rate")
-    return pa.schema(
-        [
-            *((part, pa.string()) for part in texts),
-            ("references", pa.list_(pa.string())),
-            ("turns", pa.list_(turn)),
-            *((f"metadata.{part}", pa.string()) for part in metadata_names(project)),
-        ]
-    )
-
-
-def _write_parquet(path: Path, rows: Rows, schema: Any) -> int:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    count, writer, left = 0, None, iter(rows)
-    try:
-        while batch := list(islice(left, BATCH)):
-            table = pa.Table.from_pylist(batch, schema=writer.schema if writer else schema)
-            writer = writer or parquet.ParquetWriter(path, table.schema)
-            writer.write_table(table)
-            count += len(batch)
-    finally:
-        if writer is None:
-            path.touch()
-        else:
-            writer.close()
-    return count
-
-
-def _write_lines(path: Path, rows: Rows, _schema: Any) -> int:
-    count = 0
-    with path.open("wb") as file:
-        for row in rows:
-            file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-            count += 1
-    return count
-
-
-def _card(project: Project, counts: Mapping[str, int], files: Mapping[str, str]) -> str:
-    """The card: what programs read of it as YAML, then what people read."""
-    outputs = counts.get("outputs", 0)
-    size = next((said for most, said in SIZES if outputs < most), LARGEST)
-    said = [project.description, ""] if project.description else []
-    header = [
-        "---",
-        f"pretty_name: {orjson.dumps(project.name).decode()}",
-        "tags:",
-        "- evaluation",
-        "- human-ratings",
-        f"size_categories:\n- {size}",
-        "configs:",
-    ]
-    for name, file in files.items():
-        default = "\n  default: true" if name == "outputs" else ""
-        header.append(
-            f"- config_name: {name}{default}\n  data_files:\n  - split: train\n    path: {file}"
-        )
-    tables = [
-        f"- `{files[name]}` ({count:,} rows): {TABLES[name]}" for name, count in counts.items()
-    ]
-    criteria = [
-        f"- **{one.name}** ({one.scale_min:g} to {one.scale_max:g}):"
-        f" {' '.join(one.definition.split())}"
-        for one in project.criteria.order_by("position", "pk")
-    ]
-    return "\n".join(
-        [
-            *header,
-            "---",
-            "",
-            f"# {project.name}",
-            "",
-            *said,
-            "## Tables",
-            "",
-            *tables,
-            "",
-            *(["## Criteria", "", *criteria, ""] if criteria else []),
-            f"Written by geval_site {__version__}. To load it again: `{command('load')} PROJECT"
-            " FOLDER`.",
-            "",
-        ]
+    criteria = project.criteria.order_by("position", "pk")
+    return Dataset(
+        project.name,
+        project.description,
+        tables,
+        {name: COLUMNS[name] for name in RECORDS},
+        metadata_names(project),
+        tuple(criteria.values_list("name", "scale_min", "scale_max", "definition")),
+        __version__,
     )

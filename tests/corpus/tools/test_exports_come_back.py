@@ -15,7 +15,8 @@ from django.test import Client
 from annotations.models import Preference, Rating
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Project, Score
-from evaluations.reports.ratings import hugging_face
+from evaluations.reports.ratings.hugging_face import dataset_of
+from geval.files import hugging_face
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]
@@ -105,7 +106,7 @@ def test_a_dataset_without_arrow_is_json_lines(
     monkeypatch.setattr(hugging_face, "find_spec", lambda _name: None)
     folder = tmp_path / "exported"
 
-    hugging_face.write_folder(filled, folder)
+    hugging_face.write_folder(dataset_of(filled), folder)
     call_command("load", "copy", str(folder), stdout=io.StringIO())
 
     assert {path.suffix for path in folder.iterdir()} == {".md", ".jsonl"}
@@ -113,7 +114,7 @@ def test_a_dataset_without_arrow_is_json_lines(
 
 
 def test_the_card_says_what_is_in_which_file(filled: Project, tmp_path: Path) -> None:
-    counts = hugging_face.write_folder(filled, tmp_path / "d")
+    counts = hugging_face.write_folder(dataset_of(filled), tmp_path / "d")
 
     card = (tmp_path / "d" / "README.md").read_text()
     assert counts == {"outputs": 10, "ratings": 5, "scores": 2, "preferences": 1}

@@ -5,15 +5,27 @@ record of answers (skips, checks, history) is in `meta` and in the metadata `rec
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from evaluations.reports.ratings.exported import ExportedOutput, Given
-
 # What the text that is rated is called there.
 RATED = "output"
 COMMENT = "comment"
+Given = tuple[str, str, float]  # criterion, who, and the number
+
+
+@dataclass(frozen=True)
+class ExportedOutput:
+    """An output in the columns that uploads accept, with what people and judges gave it: people's
+    ratings, their comments by person, and the record of all their answers about it."""
+
+    columns: dict[str, Any]
+    ratings: list[Given] = field(default_factory=list)
+    scores: list[Given] = field(default_factory=list)
+    comments: dict[str, str] = field(default_factory=dict)
+    answers: list[dict[str, Any]] = field(default_factory=list)
 
 
 def label_studio_task(output: ExportedOutput) -> dict[str, Any]:
