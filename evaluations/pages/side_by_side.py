@@ -11,7 +11,8 @@ from annotations.models import Annotator
 from evaluations.models import CandidateOutput, Criterion, Document, System
 from evaluations.models.improving import is_withheld
 from evaluations.models.newest_scores import newest_scores
-from geval.statistics.scales import Scale, short
+from geval.reports.score_cells import CriterionRow, ScoreOf, judge_cell
+from geval.statistics.scales import Scale
 from geval.texts.word_differences import Piece, word_differences
 from geval_site.joined_query import JoinedQuery
 
@@ -33,83 +34,6 @@ _SCORES = f"""
     SELECT n.output_id, n.criterion_id, n.judge_id, n.value, n.distribution
     FROM ({_OF_DOCUMENT}) AS n ORDER BY n.judge_id"""
 SORTS = {"human": "human mean", "disagreement": "disagreement", "system": "system"}
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A scale point's share of a distribution, with its bar's place in a drawing 8 units wide a bar
-    and 20 high."""
-
-    point: str
-    share: float
-    x: int
-
-    @property
-    def height(self) -> float:
-        return round(max(0.4, 20 * self.share), 1)
-
-    @property
-    def y(self) -> float:
-        return round(20 - self.height, 1)
-
-
-@dataclass(frozen=True)
-class ScoreOf:
-    """What a page needs of a score."""
-
-    value: float
-    criterion_id: int | None
-    distribution: dict[str, float]
-    rates_on_scale: bool
-
-
-@dataclass(frozen=True)
-class JudgeCell:
-    """A judge's score of an output on a criterion, and how far it is from the human mean."""
-
-    judge: str
-    value: float
-    bars: tuple[Bar, ...]
-    difference: float | None
-
-    @property
-    def words(self) -> str:
-        """The difference in words; within half a point it is no difference worth a word."""
-        if self.difference is None or abs(self.difference) < 0.5:
-            return ""
-        return (
-            f"{abs(self.difference):.1f} {'higher' if self.difference > 0 else 'lower'} than people"
-        )
-
-    @property
-    def width(self) -> int:
-        return 8 * len(self.bars)
-
-
-@dataclass(frozen=True)
-class CriterionRow:
-    """What an output got on one criterion. `ratings` are (annotator, score)."""
-
-    criterion: Criterion
-    human_mean: float | None
-    ratings: tuple[tuple[str, float], ...]
-    judges: tuple[JudgeCell | None, ...]
-
-    # Words for the page, which has hundreds of them: a template would take several times as long to
-    # put them together.
-
-    @property
-    def mean(self) -> str:
-        return "–" if self.human_mean is None else f"{self.human_mean:.2f}"
-
-    @property
-    def each(self) -> str:
-        """Every rating, in the order of `by_whom`."""
-        return " · ".join(f"{score:.4g}" for _name, score in self.ratings)
-
-    @property
-    def by_whom(self) -> str:
-        return ", ".join(f"{name}: {score:.4g}" for name, score in self.ratings)
 
 
 @dataclass(frozen=True)
@@ -279,28 +203,6 @@ def _row(
         for judge, score in zip(judges, found, strict=True)
     )
     return CriterionRow(criterion, mean, tuple(counted), cells)
-
-
-def judge_cell(judge: str, score: ScoreOf, mean: float | None, scale: Scale) -> JudgeCell:
-    """A judge's score of an output beside people's mean, with its distribution as bars."""
-    bars = tuple(
-        Bar(point, share, 8 * index) for index, (point, share) in enumerate(_shares(score, scale))
-    )
-    # A score on another scale (ROUGE) has no distance from a rating.
-    on_scale = score.criterion_id is not None and score.rates_on_scale
-    comparable = mean is not None and on_scale and scale.holds(score.value)
-    return JudgeCell(
-        judge, score.value, bars, score.value - mean if comparable and mean is not None else None
-    )
-
-
-def _shares(score: ScoreOf, scale: Scale) -> list[tuple[str, float]]:
-    """The distribution over every point of the scale, empty points included; nothing on long
-    scales."""
-    stored = score.distribution
-    if len(stored) < 2 or len(scale.points) > 11:
-        return []
-    return [(short(point), float(stored.get(short(point), 0.0))) for point in scale.points]
 
 
 def _sorted(cards: list[OutputCard], sort: str) -> list[OutputCard]:

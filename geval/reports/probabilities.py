@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from geval.reports.data import ReportData
-from geval.statistics.layout import Outputs
+from geval.statistics.layout import Outputs, positions
 from geval.statistics.probability_calibration import (
     Measured,
     ProbabilityCalibration,
@@ -35,6 +35,9 @@ MOST_POINTS = 11
 SAID_TOGETHER = 7
 Guessing = Literal["better", "worse", "undecided"]
 Fit = Literal["right", "overconfident", "too cautious", "undecided"]
+# Shares are stored rounded; with less on the points of the scale, they are of another scale.
+LEAST_ON_SCALE = 0.98
+NEAR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -277,3 +280,27 @@ def _measured_json(measured: Measured) -> dict[str, Any]:
         "low": measured.interval.low,
         "high": measured.interval.high,
     }
+
+
+def on_scale(
+    data: ReportData,
+    points: tuple[float, ...],
+    output: FloatArray,
+    point: FloatArray,
+    share: FloatArray,
+) -> FloatArray:
+    """Shares in the places of outputs and points; shape (outputs, points), NaN where they are of
+    another scale.
+
+    Args:
+        output, point, share: of each share the id of its output and its point.
+    """
+    scale = np.array(points)
+    at = positions(output, data.output_ids)
+    nearest = np.abs(np.nan_to_num(point, nan=np.inf)[:, None] - scale).argmin(axis=1)
+    is_there = (at >= 0) & (np.abs(point - scale[nearest]) <= NEAR) & np.isfinite(share)
+    table = np.zeros((len(data.output_ids), len(scale)))
+    table[at[is_there], nearest[is_there]] = share[is_there]
+    total = table.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total >= LEAST_ON_SCALE, table / total, np.nan)

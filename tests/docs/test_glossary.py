@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from evaluations.pages.runs.steadiness import rows_of
 from evaluations.web.templatetags.evaluations import what_is
 from geval.reports.glossary import TERMS, Term, markdown
+from geval.reports.steadiness import rows_of
 from tests.conftest import CHECKOUT
 
 METHOD = (CHECKOUT / "docs/method.md").read_text()

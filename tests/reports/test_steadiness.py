@@ -10,8 +10,9 @@ from django.test import Client
 from annotations.models import StatedProbability
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Judge, Project
-from evaluations.pages.runs.steadiness import steadiness, steadiness_json
+from evaluations.pages.runs.steadiness import steadiness
 from geval.reports.samples import ASKED
+from geval.reports.steadiness import steadiness_json
 
 pytestmark = pytest.mark.django_db
 Load = Callable[..., LoadResult]

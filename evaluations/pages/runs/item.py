@@ -1,6 +1,5 @@
 """The page of a run's item: prompt, reply, token probabilities, score, and people's ratings."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,31 +14,9 @@ from geval.evaluators.llm_evaluator import LlmEvaluator, text_of
 from geval.evaluators.registry import make_evaluator
 from geval.llm.parsing import Failure
 from geval.llm.prompts import windows
-from geval.llm.replies import ReplyChoice, Token
+from geval.llm.replies import ReplyChoice
 from geval.llm.reply_json import choices_from_json
-
-SHOWN_ALTERNATIVES = 10
-SHOWN_TOKENS = 60
-
-
-@dataclass(frozen=True)
-class Share:
-    """A bar: its label and a probability from 0 to 1."""
-
-    label: str
-    share: float
-
-    @property
-    def percent(self) -> float:
-        return round(100 * self.share, 1)
-
-
-@dataclass(frozen=True)
-class TokenView:
-    """A token of the reply with its likeliest alternatives."""
-
-    text: str
-    alternatives: tuple[Share, ...]
+from geval.llm.shown_tokens import Share, TokenView, shown_tokens
 
 
 @dataclass(frozen=True)
@@ -85,7 +62,7 @@ def item_view(item: RunItem) -> ItemView:
             else None
         ),
         replies=replies,
-        tokens=_tokens(replies[0]) if replies else (),
+        tokens=shown_tokens(replies[0]) if replies else (),
         score=score,
         distribution=(
             tuple(Share(point, share) for point, share in (score.distribution or {}).items())
@@ -122,29 +99,3 @@ def prompts_of(
         return (about.template,), question.detail, ""
     prompts = tuple(text_of(request) for request in evaluator.requests(question, settings))
     return prompts, "", windows(about.template, texts)
-
-
-def _tokens(choice: ReplyChoice) -> tuple[TokenView, ...]:
-    """The tokens of a reply, or the last ones of a text that came back with its
-    log-probabilities."""
-    if choice.echoed is not None:
-        tokens = [token for token in choice.echoed if token.logprob is not None]
-        return tuple(
-            TokenView(_visible(token.text), (Share("p", math.exp(min(0.0, token.logprob or 0.0))),))
-            for token in tokens[-SHOWN_TOKENS:]
-        )
-    return tuple(_token_view(token) for token in (choice.tokens or ())[:SHOWN_TOKENS])
-
-
-def _token_view(token: Token) -> TokenView:
-    ranked = sorted(token.alternatives or ((token.text, token.logprob),), key=lambda pair: -pair[1])
-    shares = (
-        Share(_visible(text), math.exp(min(0.0, value)))
-        for text, value in ranked[:SHOWN_ALTERNATIVES]
-    )
-    return TokenView(_visible(token.text), tuple(shares))
-
-
-def _visible(text: str) -> str:
-    """A token with its blanks and line ends made visible."""
-    return text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥") or "(empty)"

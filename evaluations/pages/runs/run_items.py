@@ -13,7 +13,7 @@ import numpy as np
 from evaluations.judging.runs.counts import LAID_OUT_SECONDS, count_seldom, items_by_state
 from evaluations.models import EvaluationRun, ItemState, RunItem, Score
 from evaluations.models.improving import withheld_documents
-from evaluations.pages.side_by_side import JudgeCell, ScoreOf, judge_cell
+from geval.reports.score_cells import JudgeCell, ScoreOf, judge_cell
 from geval.statistics.types import IntArray
 from geval_site.replica import from_replica, read_connection
 

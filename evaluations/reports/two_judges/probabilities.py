@@ -4,7 +4,6 @@ compared."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from django.db import connection
 
 from evaluations.models import Criterion, Project
@@ -16,15 +15,11 @@ from geval.reports.probabilities import (
     MOST_POINTS,
     PairProbabilities,
     Probabilities,
+    on_scale,
     pair_probabilities,
 )
-from geval.statistics.layout import positions
-from geval.statistics.types import FloatArray
 from geval_site.replica import from_replica
 
-# Shares are stored rounded; with less on the points of the scale, they are of another scale.
-LEAST_ON_SCALE = 0.98
-NEAR = 1e-6
 # A distribution of an archive may name its points otherwise: these are no points.
 _POINT = r"""CASE WHEN d.key ~ '^-?\d{1,12}(\.\d{1,12})?$' THEN d.key::float8 ELSE 'NaN' END"""
 _SHARE = "CASE WHEN jsonb_typeof(d.value) = 'number' THEN d.value::float8 ELSE 'NaN' END"
@@ -66,28 +61,9 @@ def read_probabilities(
         f"FROM ({newest}) AS n CROSS JOIN LATERAL jsonb_each({_OBJECT}) AS d(key, value)",
     )
     return {
-        ids_of_key(key): _on_scale(data, short[ids_of_key(key)[0]].scale.points, *columns)
+        ids_of_key(key): on_scale(data, short[ids_of_key(key)[0]].scale.points, *columns)
         for key, columns in groups.items()
     }
-
-
-def _on_scale(
-    data: ReportData,
-    points: tuple[float, ...],
-    output: FloatArray,
-    point: FloatArray,
-    share: FloatArray,
-) -> FloatArray:
-    """Shares in the places of outputs and points; shape (outputs, points)."""
-    scale = np.array(points)
-    at = positions(output, data.output_ids)
-    nearest = np.abs(np.nan_to_num(point, nan=np.inf)[:, None] - scale).argmin(axis=1)
-    is_there = (at >= 0) & (np.abs(point - scale[nearest]) <= NEAR) & np.isfinite(share)
-    table = np.zeros((len(data.output_ids), len(scale)))
-    table[at[is_there], nearest[is_there]] = share[is_there]
-    total = table.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(total >= LEAST_ON_SCALE, table / total, np.nan)
 
 
 def probabilities_of_view(project: Project, data: ReportData, view: PairView) -> ProbabilityNumbers:

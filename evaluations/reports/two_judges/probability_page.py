@@ -16,52 +16,8 @@ from evaluations.reports.two_judges.probabilities import (
 )
 from geval.reports.gap_view import first_of
 from geval.reports.pair_view import PairView
-from geval.reports.probabilities import PairProbabilities, in_words, lead_in_words
-from geval.statistics.calibration import ReliabilityBin
-from geval.statistics.probability_calibration import ProbabilityCalibration
-from geval.statistics.resampling import Interval
-from geval.texts.numbers import two_decimals
-
-# A diagram's square, in percents of the drawing.
-LEFT, RIGHT, TOP, BOTTOM = 14, 96, 6, 88
-
-
-@dataclass(frozen=True)
-class DiagramDot:
-    """A bin: where its dot and the ends of its interval stand (empty without one), and its row of
-    the table."""
-
-    x: str
-    y: str
-    low: str
-    high: str
-    row: tuple[str, str, str, int]
-
-
-@dataclass(frozen=True)
-class Diagram:
-    """A judge's reliability diagram on a criterion."""
-
-    criterion: str
-    judge: str
-    dots: tuple[DiagramDot, ...]
-
-
-@dataclass(frozen=True)
-class JudgeRow:
-    """A judge's numbers on a criterion, and what follows from them."""
-
-    judge: str
-    numbers: ProbabilityCalibration
-    in_words: str
-
-
-@dataclass(frozen=True)
-class CriterionRows:
-    """A criterion with the rows of both judges; without any, `pair.reason` says why."""
-
-    pair: PairProbabilities
-    rows: tuple[JudgeRow, ...]
+from geval.reports.probabilities import lead_in_words
+from geval.reports.probability_rows import CriterionRows, Diagram, criterion_rows, diagrams_of
 
 
 @dataclass(frozen=True)
@@ -95,17 +51,13 @@ def probability_page(project: Project, view: PairView) -> ProbabilityPage:
     view = replace(view, first=compared.first.pk, second=compared.second.pk)
     numbers = probabilities_of_two(project, view)
     names = compared.names
-    criteria = tuple(_rows(pair, names) for pair in numbers.criteria)
+    criteria = tuple(criterion_rows(pair, names) for pair in numbers.criteria)
     return ProbabilityPage(
         judges=compared,
         choices=tuple(choice for choice in compared.choices if choice[0] in able),
         lead=" ".join(filter(None, [lead_in_words(numbers.criteria, names), compared.lead])),
         criteria=criteria,
-        diagrams=tuple(
-            Diagram(on.pair.name, row.judge, tuple(_dot(*each) for each in row.numbers.curve))
-            for on in criteria
-            for row in on.rows
-        ),
+        diagrams=diagrams_of(criteria),
         costs=tuple(
             zip(
                 compared.costs,
@@ -136,39 +88,3 @@ def _chosen(view: PairView, judges: Sequence[Judge]) -> PairView:
     )
     second = first_of(view.second, [judge.pk for judge in others], others[0].pk)
     return replace(view, first=first, second=second)
-
-
-def _rows(pair: PairProbabilities, names: tuple[str, str]) -> CriterionRows:
-    if pair.nothing is None:
-        return CriterionRows(pair, ())
-    return CriterionRows(
-        pair,
-        tuple(
-            JudgeRow(name, numbers, in_words(numbers, pair.nothing))
-            for name, numbers in zip(names, pair.judges, strict=True)
-        ),
-    )
-
-
-def _dot(at: ReliabilityBin, interval: Interval) -> DiagramDot:
-    ends = interval.ends
-    return DiagramDot(
-        _across(at.score),
-        _up(at.rating),
-        _up(ends[0]) if ends else "",
-        _up(ends[1]) if ends else "",
-        (
-            two_decimals(at.score),
-            two_decimals(at.rating),
-            f"{two_decimals(ends[0])} to {two_decimals(ends[1])}" if ends else "–",
-            at.outputs,
-        ),
-    )
-
-
-def _across(share: float) -> str:
-    return f"{LEFT + (RIGHT - LEFT) * share:.2f}%"
-
-
-def _up(share: float) -> str:
-    return f"{BOTTOM - (BOTTOM - TOP) * share:.2f}%"

@@ -23,7 +23,7 @@ from evaluations.judging.judges.judges import (
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
-from evaluations.pages.runs.steadiness import steadiness, steadiness_json
+from evaluations.pages.runs.steadiness import steadiness
 from evaluations.reports.serving.cached_report import NotComputedError
 from evaluations.reports.two_judges.page import tests_of_two, two_judges
 from evaluations.reports.two_judges.probability_page import probabilities_of_two
@@ -36,6 +36,7 @@ from geval.reports.options import ReportOptions
 from geval.reports.pair_tests import pair_tests_json
 from geval.reports.pair_view import PairView
 from geval.reports.probabilities import pair_probabilities_json
+from geval.reports.steadiness import steadiness_json
 
 router = Router()
 

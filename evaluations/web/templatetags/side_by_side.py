@@ -10,7 +10,7 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluations.pages.side_by_side import CriterionRow, JudgeCell
+from geval.reports.score_cells import CriterionRow, JudgeCell
 from geval.texts.word_differences import Piece
 
 register = template.Library()

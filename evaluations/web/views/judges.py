@@ -24,7 +24,7 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.playground import can_try, latest_trial, try_items
 from evaluations.models import Judge, JudgeKind, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
-from evaluations.pages.runs.steadiness import rows_of, steadiness
+from evaluations.pages.runs.steadiness import steadiness
 from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
@@ -39,6 +39,7 @@ from geval.llm.findings import findings_rows
 from geval.llm.prompts import PromptError
 from geval.reports.judge_standing import judge_standings
 from geval.reports.options import ReportOptions
+from geval.reports.steadiness import rows_of
 from geval_site.extensions import extensions
 from geval_site.queues import RUNS
 

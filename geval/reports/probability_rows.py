@@ -1,0 +1,97 @@
+"""Whether two judges' probabilities are right: rows of a criterion, and reliability diagrams."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from geval.reports.probabilities import PairProbabilities, in_words
+from geval.statistics.calibration import ReliabilityBin
+from geval.statistics.probability_calibration import ProbabilityCalibration
+from geval.statistics.resampling import Interval
+from geval.texts.numbers import two_decimals
+
+# A diagram's square, in percents of the drawing.
+LEFT, RIGHT, TOP, BOTTOM = 14, 96, 6, 88
+
+
+@dataclass(frozen=True)
+class DiagramDot:
+    """A bin: where its dot and the ends of its interval stand (empty without one), and its row of
+    the table."""
+
+    x: str
+    y: str
+    low: str
+    high: str
+    row: tuple[str, str, str, int]
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A judge's reliability diagram on a criterion."""
+
+    criterion: str
+    judge: str
+    dots: tuple[DiagramDot, ...]
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge's numbers on a criterion, and what follows from them."""
+
+    judge: str
+    numbers: ProbabilityCalibration
+    in_words: str
+
+
+@dataclass(frozen=True)
+class CriterionRows:
+    """A criterion with the rows of both judges; without any, `pair.reason` says why."""
+
+    pair: PairProbabilities
+    rows: tuple[JudgeRow, ...]
+
+
+def criterion_rows(pair: PairProbabilities, names: tuple[str, str]) -> CriterionRows:
+    """A criterion on which two judges gave probabilities."""
+    if pair.nothing is None:
+        return CriterionRows(pair, ())
+    return CriterionRows(
+        pair,
+        tuple(
+            JudgeRow(name, numbers, in_words(numbers, pair.nothing))
+            for name, numbers in zip(names, pair.judges, strict=True)
+        ),
+    )
+
+
+def diagrams_of(criteria: Iterable[CriterionRows]) -> tuple[Diagram, ...]:
+    """A diagram for each judge on each criterion."""
+    return tuple(
+        Diagram(on.pair.name, row.judge, tuple(_dot(*each) for each in row.numbers.curve))
+        for on in criteria
+        for row in on.rows
+    )
+
+
+def _dot(at: ReliabilityBin, interval: Interval) -> DiagramDot:
+    ends = interval.ends
+    return DiagramDot(
+        _across(at.score),
+        _up(at.rating),
+        _up(ends[0]) if ends else "",
+        _up(ends[1]) if ends else "",
+        (
+            two_decimals(at.score),
+            two_decimals(at.rating),
+            f"{two_decimals(ends[0])} to {two_decimals(ends[1])}" if ends else "–",
+            at.outputs,
+        ),
+    )
+
+
+def _across(share: float) -> str:
+    return f"{LEFT + (RIGHT - LEFT) * share:.2f}%"
+
+
+def _up(share: float) -> str:
+    return f"{BOTTOM - (BOTTOM - TOP) * share:.2f}%"

@@ -1,0 +1,121 @@
+"""How steady a judge is on a criterion, as a table for people and as JSON."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from geval.reports.downloads.json_values import estimate_json
+from geval.reports.human_scores import HumanScores
+from geval.reports.samples import about_asking
+from geval.statistics.layout import Outputs, Ratings
+from geval.statistics.repeatability import Repeatability, repeatability
+from geval.statistics.results import Estimate
+from geval.statistics.types import IntArray
+from geval.texts.numbers import shown, thin, whole_percent
+
+# How many replies a score could rest on, beside how many it does.
+REPLIES = (1, 5, 20)
+# Document, output, and the values of its replies.
+ItemRow = tuple[int, int, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """A judge on one criterion.
+
+    `asked_at` is when it was asked again on purpose; then each score of that study counts as a
+    reply. None where stored replies are used. `sample` says of what correlations with people speak,
+    where these do not speak of all outputs.
+    """
+
+    criterion: str
+    found: Repeatability
+    asked_at: datetime | None = None
+    replies_of_score: int = 1
+    sample: tuple[str, ...] = ()
+
+    @property
+    def score_error(self) -> Estimate:
+        """The standard error of a score as the judge gives it."""
+        if self.asked_at is None or self.found.reply_error.value is None:
+            return self.found.score_error
+        return Estimate(self.found.reply_error.value / math.sqrt(self.replies_of_score))
+
+
+# A row of the table: what it says, its term in the glossary, and a text for each criterion.
+Row = tuple[str, str, list[str]]
+
+
+def rows_of(found: Sequence[Steadiness]) -> list[Row]:
+    """The table of a page: statistics down, criteria across."""
+    each = [one.found for one in found]
+    rows: list[Row] = [
+        ("Items", "", [thin(one.items) for one in each]),
+        ("Replies to each", "", [f"{round(one.replies, 1):g}" for one in each]),
+        ("Reliability of one reply", "reply_reliability", [shown(one.icc) for one in each]),
+        ("Error of a reply, in points", "reply_error", [shown(one.reply_error) for one in each]),
+        ("Error of a score, in points", "", [shown(one.score_error) for one in found]),
+        ("Two replies differ", "replies_differ", [_percent(one.differ) for one in each]),
+        ("Orders flip", "order_flips", [_percent(one.flips) for one in each]),
+    ]
+    for replies in REPLIES:
+        of = "one reply" if replies == 1 else f"{replies} replies"
+        name = f"Pearson's r with people over all outputs, {of}"
+        term = "more_replies" if replies == 1 else ""
+        rows.append((name, term, [shown(one.pearson_with(replies)) for one in each]))
+    return rows
+
+
+def steadiness_json(one: Steadiness) -> dict[str, Any]:
+    """A criterion's figures; an undefined one is null with its reason."""
+    value = one.found
+    return {
+        "items": value.items,
+        "replies": value.replies,
+        "reply_reliability": estimate_json(value.icc),
+        "reply_error": estimate_json(value.reply_error),
+        "asked_at": one.asked_at,
+        "score_error": estimate_json(one.score_error),
+        "replies_differ": estimate_json(value.differ),
+        "orders_flip": estimate_json(value.flips),
+        "pearson_with_replies": {
+            str(replies): estimate_json(value.pearson_with(replies)) for replies in REPLIES
+        },
+        **({"what_numbers_speak_of": list(one.sample)} if one.sample else {}),
+    }
+
+
+def _percent(share: Estimate) -> str:
+    return shown(share) if share.value is None else whole_percent(share.value)
+
+
+def replies_repeated(
+    rows: Sequence[ItemRow], people: Callable[[IntArray], HumanScores]
+) -> tuple[Repeatability, tuple[str, ...]] | None:
+    """How repeatable the replies are, and of what their correlation with people speaks.
+
+    Args:
+        people: what people gave some outputs, by their ids in order.
+    """
+    if not rows:
+        return None
+    document, output, values = zip(*sorted(rows), strict=True)
+    documents, at_document = np.unique(document, return_inverse=True)
+    replies = Ratings(
+        np.repeat(np.arange(len(rows)), [len(each) for each in values]),
+        np.concatenate([np.arange(len(each)) for each in values]),
+        np.concatenate([np.array(each) for each in values]),
+        len(rows),
+        max(len(each) for each in values),
+    )
+    # Which system wrote an output does not matter here.
+    outputs = Outputs(at_document, np.arange(len(rows)), len(documents), len(rows))
+    ids = np.sort(np.array(output, dtype=np.int64))
+    human = people(ids)
+    means = human.mean[np.searchsorted(ids, output)]
+    result = repeatability(replies, outputs, means)
+    return None if result is None else (result, about_asking(human))
