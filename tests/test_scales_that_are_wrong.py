@@ -13,7 +13,7 @@ from django.test import Client
 
 from evaluations.models import ApiToken, Criterion, Judge, Project
 from evaluations.models.tokens import new_token
-from evaluations.web.forms import CriterionForm
+from evaluations.web.forms.criteria import CriterionForm
 from geval.statistics.scales import Scale, problems_of_scale, usable_scale, usual_scale_for
 
 INFINITE, NAN = math.inf, math.nan

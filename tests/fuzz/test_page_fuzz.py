@@ -26,7 +26,7 @@ from evaluations.models import (
     RunItem,
     Upload,
 )
-from evaluations.web.forms import initial_options
+from evaluations.web.forms.uploads import initial_options
 from tests.conftest import OUTPUTS
 from tests.fuzz.forms import address, filled, names_of_forms, names_on_page, routes
 

@@ -15,7 +15,7 @@ from evaluations.operations.pulse import Pulse
 from evaluations.people.webhooks.announcing import leave_message
 from evaluations.people.webhooks.sending import RETRY_SECONDS, send_due
 from evaluations.people.webhooks.signing import new_secret
-from evaluations.web.forms import initial_options
+from evaluations.web.forms.uploads import initial_options
 from tests.conftest import OUTPUTS
 from tests.consumers import Consumer
 from tests.logs.conftest import Lines

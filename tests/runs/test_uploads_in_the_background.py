@@ -17,7 +17,7 @@ from evaluations.corpus.uploads.loading import (
     start_load,
 )
 from evaluations.models import CandidateOutput, Project, Upload, UploadPart, UploadState
-from evaluations.web.forms import initial_options
+from evaluations.web.forms.uploads import initial_options
 from tests.conftest import OUTPUTS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]

@@ -21,7 +21,7 @@ from evaluations.corpus.uploads.keeping import ChosenFile, keep_upload
 from evaluations.corpus.uploads.leftovers import clear_leftovers
 from evaluations.corpus.uploads.loading import neglected_uploads, start_check, work_on_upload
 from evaluations.models import Project, Upload, UploadState
-from evaluations.web.forms import initial_options
+from evaluations.web.forms.uploads import initial_options
 from tests.conftest import OUTPUTS
 
 pytestmark = pytest.mark.django_db(transaction=True)

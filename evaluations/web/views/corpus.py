@@ -13,7 +13,7 @@ from evaluations.pages.browsing import browse
 from evaluations.pages.side_by_side import SORTS, side_by_side
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
-from evaluations.web.forms import DocumentFilterForm
+from evaluations.web.forms.corpus import DocumentFilterForm
 from evaluations.web.views.reports import waits
 
 

@@ -17,7 +17,7 @@ from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
 from evaluations.models import Criterion, EvaluationSteps, Judge, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing
-from evaluations.web.forms import CriterionForm, PresetForm, StepsForm
+from evaluations.web.forms.criteria import CriterionForm, PresetForm, StepsForm
 from evaluations.web.views.errands import shown_errand
 from geval.texts.word_differences import line_differences
 

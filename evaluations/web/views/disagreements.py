@@ -21,7 +21,7 @@ from evaluations.reports.disagreements.listing import (
     largest_gaps_as_rows,
 )
 from evaluations.reports.disagreements.page import disagreements, numbers_of_view
-from evaluations.web.forms import CauseForm, ExamplesForm, GapForm, GapsForm
+from evaluations.web.forms.causes import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.web.views.reports import waits
 from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_view import BASES, GapView, read_gap_view

@@ -15,7 +15,7 @@ from evaluations.judging.runs.errands import request_models, request_probe
 from evaluations.models import Endpoint, ModelProbe, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_refusal
-from evaluations.web.forms import EndpointForm, ProbeForm
+from evaluations.web.forms.judges import EndpointForm, ProbeForm
 from evaluations.web.views.errands import shown_errand
 from geval.llm.findings import findings_rows
 

@@ -29,7 +29,8 @@ from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
 from evaluations.reports.serving.view import report_view
-from evaluations.web.forms import EvaluatorForm, PlaygroundForm
+from evaluations.web.forms.evaluators import EvaluatorForm
+from evaluations.web.forms.playground import PlaygroundForm
 from evaluations.web.polling import STOP_POLLING
 from evaluations.web.views.errands import shown_errand
 from geval.evaluators.base import Evaluator

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from evaluations.models import PersonalSettings
 from evaluations.people.languages import in_language
 from evaluations.people.mails import save_settings
-from evaluations.web.forms import MailSettingsForm
+from evaluations.web.forms.members import MailSettingsForm
 
 
 @login_required

@@ -29,12 +29,7 @@ from evaluations.people.members import (
     revoke,
     send_new_password,
 )
-from evaluations.web.forms import (
-    InvitationForm,
-    JoinForm,
-    MailedInvitationsForm,
-    RoleForm,
-)
+from evaluations.web.forms.members import InvitationForm, JoinForm, MailedInvitationsForm, RoleForm
 
 PAGE_SIZE = 100
 

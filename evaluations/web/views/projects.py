@@ -41,7 +41,7 @@ from evaluations.projects.deletion import DeletionError, delete_project
 from evaluations.reports.serving.live import data_version
 from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
-from evaluations.web.forms import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
+from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
 from geval.reports.options import ReportOptions
 
 

@@ -28,8 +28,7 @@ from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.reports.run_precision import precisions
 from evaluations.reports.serving.limits import is_large
 from evaluations.reports.so_far import so_far
-from evaluations.web.forms import RestForm, ResumeForm, RunForm
-from evaluations.web.forms.runs import wanted_run
+from evaluations.web.forms.runs import RestForm, ResumeForm, RunForm, wanted_run
 from evaluations.web.polling import STOP_POLLING
 from geval.evaluators.choices import settings_rows
 from geval.llm.prompts import PromptError

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from evaluations.models import ApiToken
 from evaluations.models.tokens import new_token
-from evaluations.web.forms import TokenForm
+from evaluations.web.forms.tokens import TokenForm
 
 
 @login_required

@@ -35,7 +35,7 @@ from evaluations.models import (
 from evaluations.people.access import EDITORS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.people.waking import wake_for_upload
-from evaluations.web.forms import ColumnsForm, ScalesForm, UploadForm, initial_options
+from evaluations.web.forms.uploads import ColumnsForm, ScalesForm, UploadForm, initial_options
 from evaluations.web.polling import STOP_POLLING
 from geval.files.load_results import describe_result, in_order
 from geval.files.mapping import kind_of
