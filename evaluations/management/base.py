@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -24,9 +25,17 @@ class SiteCommand(BaseCommand):
     # They would import every page of the site each time; `manage.py check` runs them.
     requires_system_checks = ()
 
+    # What can be mended by whoever runs it, and is said without a traceback.
+    REFUSALS: tuple[type[Exception], ...] = ()
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         bring_up_to_date()
-        return super().execute(*args, **options)
+        try:
+            return super().execute(*args, **options)
+        except ValidationError as error:
+            raise CommandError(_in_words(error)) from None
+        except self.REFUSALS as error:
+            raise CommandError(str(error)) from None
 
 
 class StartingCommand(SiteCommand):
@@ -54,6 +63,13 @@ class GateCommand(SiteCommand):
         except CommandError as error:
             error.returncode = self.ERROR
             raise
+
+
+def _in_words(error: ValidationError) -> str:
+    """A form's or record's errors as one line for the terminal."""
+    if not hasattr(error, "error_dict"):
+        return " ".join(error.messages)
+    return "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
 
 
 @contextmanager

@@ -129,10 +129,3 @@ def find_criterion(project: Project, name: str) -> Criterion:
         CommandError: there is none; the message lists existing ones.
     """
     return find_criteria(project, [name])[0]
-
-
-def in_words(error: ValidationError) -> str:
-    """A form's or record's errors as one line for the terminal."""
-    if not hasattr(error, "error_dict"):
-        return " ".join(error.messages)
-    return "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())

@@ -25,6 +25,7 @@ class Command(GateCommand):
         "Check whether a judge meets requirements on a criterion, and write a certificate. Exits"
         " with 0 if they are met, 1 if not, 2 if it is too early to say."
     )
+    REFUSALS = (RequirementError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -53,10 +54,7 @@ class Command(GateCommand):
         project = find_project(options["project"])
         judge = find_judge(project, options["judge"])
         criterion = find_criterion(project, options["criterion"])
-        try:
-            requirements = read_requirements(options["require"])
-        except RequirementError as error:
-            raise CommandError(str(error)) from None
+        requirements = read_requirements(options["require"])
         made = certify(
             judge,
             criterion,

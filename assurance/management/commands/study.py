@@ -28,6 +28,7 @@ class Command(GateCommand):
         "Watch a judge for drift, ask it again, or probe it; workers do the asking. Exits with 0"
         " if nothing was found, 1 if something was, 2 if it is too early to say."
     )
+    REFUSALS = (StudyError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -47,13 +48,10 @@ class Command(GateCommand):
         criterion = find_criterion(project, options["criterion"])
         kind = options["kind"]
         if options["start"]:
-            try:
-                study = make_study(
-                    judge, criterion, kind, items=options["items"], replies=options["replies"],
-                    every_hours=options["every"], budget=options["budget"],
-                )  # fmt: skip
-            except StudyError as error:
-                raise CommandError(str(error)) from None
+            study = make_study(
+                judge, criterion, kind, items=options["items"], replies=options["replies"],
+                every_hours=options["every"], budget=options["budget"],
+            )  # fmt: skip
         else:
             last = judge.studies.filter(criterion=criterion, kind=kind).first()
             if last is None:

@@ -18,6 +18,7 @@ class Command(GateCommand):
         "Compare a certificate with its project as it is now. Exits with 0 if it is genuine, still"
         " fits and says “met”; 1 if not; 2 if the project is not on this site."
     )
+    REFUSALS = (VerifyError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -39,13 +40,8 @@ class Command(GateCommand):
             return
         if options["certificate"] is None:
             raise CommandError("Name the file of a certificate.")
-        try:
-            content = read_certificate(options["certificate"])
-            verified = verify(
-                content, key=options["key"] or public_key(), project=options["project"]
-            )
-        except VerifyError as error:
-            raise CommandError(str(error)) from None
+        content = read_certificate(options["certificate"])
+        verified = verify(content, key=options["key"] or public_key(), project=options["project"])
         for line in verified.said:
             self.stdout.write(line)
         sys.exit(verified.exit)

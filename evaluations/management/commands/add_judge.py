@@ -4,7 +4,6 @@ from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from decimal import Decimal
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.judging.judges.judges import (
@@ -16,7 +15,7 @@ from evaluations.judging.judges.judges import (
 )
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import find_endpoint, find_judge, find_project, in_words
+from evaluations.management.projects import find_endpoint, find_judge, find_project
 from evaluations.models import Endpoint, Judge, Project, ScoringMode
 from geval.evaluators.base import EvaluatorError
 from geval.evaluators.llm_evaluator import LlmEvaluator
@@ -73,6 +72,7 @@ class Command(SiteCommand):
         "Create a judge: G-Eval on an OpenAI-compatible endpoint, or another evaluator"
         f" ({command('evaluators')})."
     )
+    REFUSALS = (EvaluatorError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -112,18 +112,13 @@ class Command(SiteCommand):
         project = find_project(options["project"])
         before = find_judge(project, options["name"]) if options["change"] else None
         probe = not options["no_probe"]
-        try:
-            draft = self._draft(project, before, options)
-            if before:
-                judge = change_judge(before, draft, probe=probe)
-                outcome = "changed" if judge.pk == before.pk else "new version created"
-            else:
-                judge, made = create_judge(project, draft, probe=probe)
-                outcome = "created" if made else "already exists"
-        except EvaluatorError as error:
-            raise CommandError(str(error)) from None
-        except ValidationError as error:
-            raise CommandError(in_words(error)) from None
+        draft = self._draft(project, before, options)
+        if before:
+            judge = change_judge(before, draft, probe=probe)
+            outcome = "changed" if judge.pk == before.pk else "new version created"
+        else:
+            judge, made = create_judge(project, draft, probe=probe)
+            outcome = "created" if made else "already exists"
         how = (
             f"it scores by {judge.get_mode_display().lower()}"
             if judge.mode

@@ -4,7 +4,6 @@ from argparse import ArgumentParser, Namespace
 from io import StringIO
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluations.management.base import GateCommand
@@ -24,6 +23,7 @@ class Command(GateCommand):
         "Make a project what a YAML file says of its criteria, endpoints, judges and campaigns."
         " What the file does not name stays as it is."
     )
+    REFUSALS = (CannotError,)
     ERROR = ERROR
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -31,13 +31,10 @@ class Command(GateCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         given, out = Namespace(**options), StringIO()
-        try:
-            if given.site:
-                apply(client_of(given), given, self.stdout)  # type: ignore[arg-type]
-                return
-            # An endpoint may be probed meanwhile: nobody else waits for a project's new rows.
-            with transaction.atomic():
-                apply(own_site(wanted_in(given.file).project), given, out, is_whole=True)
-        except CannotError as error:
-            raise CommandError(str(error)) from None
+        if given.site:
+            apply(client_of(given), given, self.stdout)  # type: ignore[arg-type]
+            return
+        # An endpoint may be probed meanwhile: nobody else waits for a project's new rows.
+        with transaction.atomic():
+            apply(own_site(wanted_in(given.file).project), given, out, is_whole=True)
         self.stdout.write(out.getvalue(), ending="")

@@ -16,6 +16,7 @@ from geval.texts.program import command
 
 class Command(SiteCommand):
     help = "Delete a project and all that it holds. This cannot be undone."
+    REFUSALS = (DeletionError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -32,13 +33,10 @@ class Command(SiteCommand):
                 f" `{command(f'export_project {slug} FILE.zip')}`. To delete it, add"
                 f" --confirm {slug}."
             )
-        try:
-            with transaction.atomic():
-                if project.archived_at is None:
-                    archive(project)
-                delete_project(project, by=AuditEntry.THE_SITE)
-        except DeletionError as error:
-            raise CommandError(str(error)) from None
+        with transaction.atomic():
+            if project.archived_at is None:
+                archive(project)
+            delete_project(project, by=AuditEntry.THE_SITE)
         rows = sum(gone.rows for gone in remove_deleted())
         if rows:
             self.stdout.write(f"{slug} was deleted, with {rows:,} rows.")

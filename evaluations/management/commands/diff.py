@@ -4,8 +4,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from evaluations.management.base import GateCommand
 from evaluations.management.own_site import own_site
 from geval.pipelines.project_files.command import (
@@ -23,6 +21,7 @@ class Command(GateCommand):
         "Say what `apply` would change of a project: ends with 0 (nothing), 1 (changes) or 2 (an"
         " error)."
     )
+    REFUSALS = (CannotError,)
     ERROR = ERROR
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,10 +29,7 @@ class Command(GateCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         given = Namespace(**options)
-        try:
-            site = client_of(given) if given.site else own_site(wanted_in(given.file).project)
-            code = diff(site, given, self.stdout)  # type: ignore[arg-type]
-        except CannotError as error:
-            raise CommandError(str(error)) from None
+        site = client_of(given) if given.site else own_site(wanted_in(given.file).project)
+        code = diff(site, given, self.stdout)  # type: ignore[arg-type]
         if code:
             sys.exit(code)

@@ -4,13 +4,12 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.judging.judges.judges import EndpointDraft, save_endpoint
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import find_project, in_words
+from evaluations.management.projects import find_project
 from evaluations.models import Endpoint
 
 
@@ -65,16 +64,13 @@ class Command(SiteCommand):
         key = "" if options["forget_key"] else None
         if options["key_stdin"]:
             key = sys.stdin.readline().strip()
-        try:
-            draft = EndpointDraft(
-                name=options["name"],
-                key=key,
-                confirms_key_env=options["key_env"] is not None,
-                **values,
-            )
-            endpoint = save_endpoint(project, draft, endpoint=there)
-        except ValidationError as error:
-            raise CommandError(in_words(error)) from None
+        draft = EndpointDraft(
+            name=options["name"],
+            key=key,
+            confirms_key_env=options["key_env"] is not None,
+            **values,
+        )
+        endpoint = save_endpoint(project, draft, endpoint=there)
         self.stdout.write(f"Endpoint {endpoint} was {'changed' if there else 'created'}.")
         if warning := warn_of_key(endpoint):
             self.stderr.write(warning)

@@ -55,6 +55,7 @@ class Command(SiteCommand):
         "Write a whole project (corpus, criteria, ratings, preferences, scores, prompts, runs) as"
         " one zip; or its texts and ratings in the form of another tool."
     )
+    REFUSALS = (CannotError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -126,8 +127,5 @@ class Command(SiteCommand):
             self.stdout.write(left_out_in_words(hidden))
 
     def _write_yaml(self, given: Namespace) -> None:
-        try:
-            site = client_of(given) if given.site else own_site(find_project(given.project).slug)
-            export(site, given, self.stdout)  # type: ignore[arg-type]
-        except CannotError as error:
-            raise CommandError(str(error)) from None
+        site = client_of(given) if given.site else own_site(find_project(given.project).slug)
+        export(site, given, self.stdout)  # type: ignore[arg-type]

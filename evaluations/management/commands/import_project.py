@@ -4,17 +4,17 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.corpus.locks.locking import lock_in_words
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import add_owners, in_words
+from evaluations.management.projects import add_owners
 from evaluations.projects.archive.read import ArchiveError, read_archive
 
 
 class Command(SiteCommand):
     help = "Create a new project from an archive, all or nothing."
+    REFUSALS = (ArchiveError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="a zip that export_project wrote")
@@ -26,16 +26,11 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         if not options["file"].is_file():
             raise CommandError(f"{options['file']}: no such file.")
-        try:
-            project = read_archive(
-                options["file"],
-                slug=options["slug"],
-                give_to=lambda made: add_owners(made, owner=options["owner"]),
-            )
-        except ArchiveError as error:
-            raise CommandError(str(error)) from None
-        except ValidationError as error:
-            raise CommandError(in_words(error)) from None
+        project = read_archive(
+            options["file"],
+            slug=options["slug"],
+            give_to=lambda made: add_owners(made, owner=options["owner"]),
+        )
         counts = f"{project.documents.count():,} documents, {project.runs.count():,} runs"
         self.stdout.write(f"Project {project.slug} was created: {counts}.")
         if about_lock := lock_in_words(project):

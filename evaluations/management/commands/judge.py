@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -16,7 +15,7 @@ from evaluations.judging.runs.estimate import estimate_run
 from evaluations.judging.runs.lifecycle import RunError, pause_by_person
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import find_criteria, find_judge, find_project, in_words
+from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.management.run_commands import items_scored
 from evaluations.management.services import ensure_workers
 from evaluations.management.trial_text import advice_lines, trial_json, trial_lines
@@ -39,6 +38,7 @@ class Command(SiteCommand):
         "Run a judge on all outputs of a project that it has not scored yet, or continue its run"
         " that was interrupted or paused."
     )
+    REFUSALS = (RunError, PromptError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -179,16 +179,13 @@ class Command(SiteCommand):
     def _run(self, wanted: WantedRun, options: dict[str, Any], *, as_json: bool) -> EvaluationRun:
         """The run to follow: an unfinished one of the same kind, or a new one."""
         budget = options["budget"]
-        try:
-            if options["change"]:
-                return self._changed(wanted.judge, options["change"])
-            run = last_run(wanted.judge) if options["retry"] else wanted.unfinished()
-            if run is None and not options["retry"]:
-                return wanted.start(budget=budget)
-            if run is None or not continue_run(run, retry_failed=options["retry"], budget=budget):
-                raise CommandError("There is nothing to resume; leave --retry out to start a run.")
-        except (RunError, PromptError) as error:
-            raise CommandError(str(error)) from None
+        if options["change"]:
+            return self._changed(wanted.judge, options["change"])
+        run = last_run(wanted.judge) if options["retry"] else wanted.unfinished()
+        if run is None and not options["retry"]:
+            return wanted.start(budget=budget)
+        if run is None or not continue_run(run, retry_failed=options["retry"], budget=budget):
+            raise CommandError("There is nothing to resume; leave --retry out to start a run.")
         if not as_json:
             self.stdout.write(f"Continuing run {run.pk} of {run.judge}: {items_scored(run)}.")
             self.stdout.flush()
@@ -203,10 +200,7 @@ class Command(SiteCommand):
         run = last_run(judge)
         if run is None:
             raise CommandError(f"{judge} has no run that advises a change; try it with --trial.")
-        try:
-            return change_and_try(run, key)
-        except ValidationError as error:
-            raise CommandError(in_words(error)) from None
+        return change_and_try(run, key)
 
     def _say_more(self, run: EvaluationRun) -> None:
         """What a trial found; what to change where a run paused."""
@@ -250,10 +244,7 @@ class Command(SiteCommand):
         pilot: int,
         as_json: bool,
     ) -> None:
-        try:
-            estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport, pilot=pilot)
-        except (PromptError, RunError) as error:
-            raise CommandError(str(error)) from None
+        estimate = estimate_run(judge, criteria, fresh=fresh, transport=transport, pilot=pilot)
         if as_json:
             money = None if estimate.cost is None else str(estimate.cost)
             self.stdout.write(orjson.dumps(asdict(estimate) | {"cost": money}).decode())

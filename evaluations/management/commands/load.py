@@ -36,6 +36,7 @@ T = TypeVar("T")
 
 class Command(SiteCommand):
     help = "Load outputs, human ratings and judge scores from files; the format is detected."
+    REFUSALS = (SaidError, FolderError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -169,8 +170,6 @@ class Command(SiteCommand):
                     remember_said(project, files)
                 if options["check"]:
                     transaction.set_rollback(True)
-        except SaidError as error:
-            raise CommandError(str(error)) from None
         except UnclearColumnsError as error:
             self._ask(error.questions, as_json=options["json"])
             raise SystemExit(1) from None
@@ -289,10 +288,7 @@ def _paths(given: list[str]) -> list[Path]:
     paths = []
     for path in map(Path, given):
         if path.is_dir():
-            try:
-                paths += files_in(path)
-            except FolderError as error:
-                raise CommandError(str(error)) from None
+            paths += files_in(path)
         elif path.is_file():
             paths.append(path)
         else:

@@ -23,6 +23,7 @@ class Command(SiteCommand):
         "Load a test set in the format of mt-metrics-eval: outputs, human scores (each kind becomes"
         " a criterion) and metric scores of segments."
     )
+    REFUSALS = (MtmeError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name; it is created if it does not exist")
@@ -33,10 +34,7 @@ class Command(SiteCommand):
         parser.add_argument("--owner", help="user who owns a new project")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        try:
-            evaluation_set = read_evalset(options["folder"], options["pair"])
-        except MtmeError as error:
-            raise CommandError(str(error)) from None
+        evaluation_set = read_evalset(options["folder"], options["pair"])
         project = project_or_new(options["project"], owner=options["owner"])
         with tempfile.TemporaryDirectory(prefix="geval-mtme-") as folder:
             named = {

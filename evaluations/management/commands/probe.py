@@ -4,13 +4,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 import orjson
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from evaluations.judging.judges.judges import endpoint_at
 from evaluations.judging.judges.probing import probe_endpoint, puts_tags
 from evaluations.management.base import SiteCommand
-from evaluations.management.projects import find_judge, find_project, in_words
+from evaluations.management.projects import find_judge, find_project
 from geval.llm.errors import EndpointError
 from geval.llm.findings import findings_rows
 
@@ -20,6 +19,7 @@ class Command(SiteCommand):
         "Find out which scoring modes a model on an endpoint supports, with a few small calls and"
         " then a real prompt."
     )
+    REFUSALS = (EndpointError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="short name of the project")
@@ -40,10 +40,7 @@ class Command(SiteCommand):
             is_delimited = puts_tags(judge.kind, judge.settings)
             asked_with = judge.request_options
         elif options["base_url"] and options["model"]:
-            try:
-                endpoint = endpoint_at(project, options["base_url"], key_env=options["key_env"])
-            except ValidationError as error:
-                raise CommandError(in_words(error)) from None
+            endpoint = endpoint_at(project, options["base_url"], key_env=options["key_env"])
             model = options["model"]
         else:
             raise CommandError(
@@ -51,12 +48,7 @@ class Command(SiteCommand):
             )
         if endpoint is None:
             raise CommandError("This judge has imported scores; it has no endpoint.")
-        try:
-            findings = probe_endpoint(
-                endpoint, model, is_delimited=is_delimited, options=asked_with
-            )
-        except EndpointError as error:
-            raise CommandError(error.message) from None
+        findings = probe_endpoint(endpoint, model, is_delimited=is_delimited, options=asked_with)
         if options["json"]:
             self.stdout.write(orjson.dumps(findings.as_json()).decode())
             return

@@ -18,6 +18,7 @@ class Command(RunCommand):
         "Have workers resume a paused run, by its number or by its judge; it does not wait for"
         f" them. `{command('judge')}` resumes a run and follows it."
     )
+    REFUSALS = (RunError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -30,10 +31,7 @@ class Command(RunCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         run = self.run_of(options)
-        try:
-            is_resumed = resume_run(run, retry_failed=options["retry"], budget=options["budget"])
-        except RunError as error:
-            raise CommandError(str(error)) from None
+        is_resumed = resume_run(run, retry_failed=options["retry"], budget=options["budget"])
         if not is_resumed:
             raise CommandError(
                 f"Run {run.pk} of {run.judge} is {run.get_state_display().lower()}, so there is"

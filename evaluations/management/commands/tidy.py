@@ -28,6 +28,7 @@ class Command(SiteCommand):
         "Remove what deleted projects held, and the text of raw replies and entries of the audit"
         " log that are older than the site keeps them; scores stay. Workers do the same every day."
     )
+    REFUSALS = (BackupError,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         usual = policy_of_site()
@@ -76,15 +77,12 @@ class Command(SiteCommand):
                 self.stdout.write(f"  {gone.slug}: a deleted project, {gone.rows:,} rows removed")
 
     def _drop_replaced(self, *, dry_run: bool) -> None:
-        try:
-            with server_of(connection.settings_dict) as server:
-                for name, size in left_behind().items():
-                    if not dry_run:
-                        server.drop(name)
-                    verb = "would be dropped" if dry_run else "dropped"
-                    self.stdout.write(f"Database {name} ({size / 2**20:,.0f} MB) {verb}.")
-        except BackupError as error:
-            raise CommandError(str(error)) from None
+        with server_of(connection.settings_dict) as server:
+            for name, size in left_behind().items():
+                if not dry_run:
+                    server.drop(name)
+                verb = "would be dropped" if dry_run else "dropped"
+                self.stdout.write(f"Database {name} ({size / 2**20:,.0f} MB) {verb}.")
 
     def _describe(self, policy: Policy) -> None:
         for name, days in (("Raw replies", policy.replies), ("Audit entries", policy.audit)):
