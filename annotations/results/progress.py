@@ -1,104 +1,18 @@
 """A campaign's progress: how much is done, how fast, how well, and suspicious answers."""
 
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
-
-import numpy as np
 from django.db import connection
 
 from annotations.models import Campaign, ItemKind
 from annotations.results.comparable_values import COMPARABLE
-from annotations.results.suspects import Suspicion, suspicions
+from annotations.results.suspects import suspicions
 from evaluations.models.improving import withheld_documents
-from geval.statistics.thresholds import (
-    SUSPECT_CHECKS,
-    SUSPECT_FAST,
-    SUSPECT_FLAT,
-    SUSPECT_ITEMS,
-    SUSPECT_RIGHT,
+from geval.reports.campaign_progress import (
+    AnnotatorProgress,
+    CampaignProgress,
+    OwnProgress,
+    QuestionAgreement,
+    annotators_progress,
 )
-
-
-@dataclass(frozen=True)
-class AnnotatorProgress:
-    """One annotator in a campaign. `distance` is the mean distance of their answers from the mean
-    of the others' on the same items, None if nobody else has answered them; `severity` is how much
-    lower than that mean they rate; `warnings` are in words."""
-
-    pk: int
-    annotator: str
-    removed: bool
-    is_excluded: bool
-    submitted: int
-    skipped: int
-    flagged: int
-    holding: int
-    per_hour: float | None
-    seconds: float | None
-    checks: int
-    checks_right: int
-    distance: float | None
-    compared: int
-    severity: float | None
-    last: datetime | None
-    warnings: tuple[str, ...]
-
-    @property
-    def accuracy(self) -> float | None:
-        return self.checks_right / self.checks if self.checks else None
-
-
-@dataclass(frozen=True)
-class QuestionAgreement:
-    """How far people agree on a question: Krippendorff's alpha over the items that two or more
-    have answered, None where it is undefined."""
-
-    question: str
-    items: int
-    alpha: float | None
-
-
-@dataclass(frozen=True)
-class CampaignProgress:
-    """A campaign's figures. `places` counts item x annotator: items times overlap; `withheld`
-    documents, whose ratings count in no distance."""
-
-    items: int
-    places: int
-    submitted: int
-    complete: int
-    reserved: int
-    per_hour: float | None
-    annotators: tuple[AnnotatorProgress, ...]
-    withheld: int = 0
-    skipped: int = 0
-    agreement: tuple[QuestionAgreement, ...] = ()
-
-    @property
-    def is_skipped_by_all(self) -> bool:
-        """Whether nobody has answered, and everybody skipped all they got."""
-        return bool(self.skipped and not self.submitted and not self.reserved)
-
-    @property
-    def share(self) -> float:
-        return self.submitted / self.places if self.places else 0.0
-
-    @property
-    def hours_left(self) -> float | None:
-        return (self.places - self.submitted) / self.per_hour if self.per_hour else None
-
-
-@dataclass(frozen=True)
-class OwnProgress:
-    """An annotator's own progress."""
-
-    submitted: int
-    today: int
-    skipped: int
-    seconds: float | None
-    per_hour: float | None
-    campaign_share: float
 
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
@@ -180,94 +94,8 @@ def _annotators(campaign: Campaign, hidden: list[int]) -> tuple[AnnotatorProgres
             annotator: (float(distance), compared, float(above))
             for annotator, distance, compared, above in cursor.fetchall()
         }
-    usual = [
-        row["seconds"]
-        for row in map(_named, rows)
-        if row["seconds"] and row["submitted"] >= SUSPECT_ITEMS
-    ]
-    median = float(np.median(usual)) if len(usual) > 1 else None
     suspected = suspicions(campaign, hidden)
-    names = {row["pk"]: row["annotator"] for row in map(_named, rows)}
-    return tuple(
-        replace(
-            progress,
-            warnings=(
-                *progress.warnings,
-                *_against_others(suspected.get(progress.pk), names),
-            ),
-        )
-        for progress in (_annotator(campaign, _named(row), distances, median) for row in rows)
-    )
-
-
-def _against_others(suspicion: Suspicion | None, names: dict[int, str]) -> list[str]:
-    """What is found against the others' answers, in words."""
-    if suspicion is None:
-        return []
-    warnings, chance = [], suspicion.chance
-    if chance.is_chance and chance.usual is not None:
-        warnings.append(
-            f"no better than chance: agrees with others at {chance.agreement or 0:.2f} on"
-            f" {chance.items} items, where others reach {chance.usual:.2f}"
-        )
-    for other, same, items in suspicion.same_as:
-        name = names.get(other, "somebody")
-        warnings.append(f"copies: {same} of {items} answers are those of {name}")
-    return warnings
-
-
-def _named(row: tuple[Any, ...]) -> dict[str, Any]:
-    names = (
-        "pk", "annotator", "removed", "is_excluded",
-        "submitted", "skipped", "flagged", "holding", "lately",
-        "hours", "seconds",
-        "checks", "checks_right", "last", "most_same", "answers",
-    )  # fmt: skip
-    return dict(zip(names, row, strict=True))
-
-
-def _annotator(
-    campaign: Campaign,
-    row: dict[str, Any],
-    distances: dict[int, tuple[float, int, float]],
-    median: float | None,
-) -> AnnotatorProgress:
-    distance, compared, above = distances.get(row["pk"], (None, 0, None))
-    hours = row["hours"] and float(row["hours"])
-    return AnnotatorProgress(
-        pk=row["pk"],
-        annotator=row["annotator"],
-        removed=row["removed"],
-        is_excluded=row["is_excluded"],
-        submitted=row["submitted"],
-        skipped=row["skipped"],
-        flagged=row["flagged"],
-        holding=row["holding"],
-        per_hour=row["lately"] / hours if row["lately"] and hours and hours > 1 / 60 else None,
-        seconds=row["seconds"],
-        checks=row["checks"],
-        checks_right=row["checks_right"],
-        distance=distance,
-        compared=compared,
-        severity=None if above is None or not campaign.is_rating else -above,
-        last=row["last"],
-        warnings=tuple(_warnings(row, median)),
-    )
-
-
-def _warnings(row: dict[str, Any], median: float | None) -> list[str]:
-    warnings: list[str] = []
-    if row["submitted"] < SUSPECT_ITEMS:
-        return warnings
-    if median and row["seconds"] is not None and row["seconds"] < SUSPECT_FAST * median:
-        warnings.append(f"fast: {row['seconds']:.0f} s per item, while others need {median:.0f} s")
-    if row["answers"] and row["most_same"] / row["answers"] >= SUSPECT_FLAT:
-        warnings.append(
-            f"flat: {row['most_same'] / row['answers']:.0%} of the answers are the same"
-        )
-    if row["checks"] >= SUSPECT_CHECKS and row["checks_right"] / row["checks"] < SUSPECT_RIGHT:
-        warnings.append(f"checks: {row['checks_right']} of {row['checks']} right")
-    return warnings
+    return annotators_progress(rows, distances, suspected, is_rating=campaign.is_rating)
 
 
 _BY_ANNOTATOR = """

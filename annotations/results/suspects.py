@@ -2,7 +2,6 @@
 
 import threading
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 import orjson
@@ -12,7 +11,8 @@ from django.db import connection
 
 from annotations.models import Campaign
 from geval.files.answers.numbers import as_array
-from geval.statistics.chance_raters import AgainstChance, against_chance, copies
+from geval.reports.campaign_progress import Suspicion
+from geval.statistics.chance_raters import against_chance, copies
 
 # A page that refreshes itself asks every two seconds.
 SECONDS = 20
@@ -24,14 +24,6 @@ _ANSWERS = """
     JOIN annotations_campaignitem i ON i.id = a.item_id AND i.kind = 'ordinary'
         AND i.document_id <> ALL(%s)
     WHERE a.campaign_id = %s AND a.state = 'submitted' ORDER BY a.id DESC LIMIT %s"""
-
-
-@dataclass(frozen=True)
-class Suspicion:
-    """What is found about an annotator: against chance, and whose answers they share."""
-
-    chance: AgainstChance
-    same_as: tuple[tuple[int, int, int], ...] = ()
 
 
 @cached(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluations.management.commands.standin_llm import HELP
 from geval.command_line import COMMANDS
 from geval.llm.prompts import PLACEHOLDERS
+from geval.standin.options import HELP
 from tests.conftest import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotations.results.progress import _warnings
+from geval.reports.campaign_progress import _warnings
 from geval.statistics.chance_raters import (
     Copy,
     _is_chance,

@@ -4,47 +4,13 @@ import asyncio
 import contextlib
 import signal
 from argparse import ArgumentParser
-from dataclasses import fields
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from geval.standin.leanings import LEANINGS
+from geval.standin.options import add_switches, switches_in
 from geval.standin.server import Switches, serve
 from geval.texts.stand_in import HONEST_NAME, MODEL
-
-HELP = {
-    "latency": "seconds before each answer",
-    "rate_limit_rate": "share of calls answered with 429",
-    "retry_after": "seconds named in Retry-After",
-    "error_rate": "share of calls answered with 500",
-    "refusal_rate": "share of replies that refuse",
-    "unparseable_rate": "share of replies without a rating",
-    "hang_rate": "share of calls never answered",
-    "requests_per_minute": "limit on calls per minute; 0 for none",
-    "requests_per_second": "rate of a token bucket that limits calls; 0 for none",
-    "burst": "calls that the token bucket holds; 0 for those of a second",
-    "limit_headers": "which replies name the token bucket's limits: all, refused or none",
-    "calls_at_once": "calls that it answers at once; others get 503; 0 for any number",
-    "quota": "calls until the account is out of credit; 0 for no quota",
-    "quota_seconds": "seconds until the quota is renewed",
-    "ignores_n": "return one choice, whatever n is",
-    "most_choices": "largest n that it takes",
-    "most_alternatives": "largest top_logprobs that it takes",
-    "without_top_p": "refuse top_p",
-    "without_logprobs": "leave log-probabilities out",
-    "ignores_schema": "take a JSON schema and do nothing about it",
-    "context_tokens": "longest prompt in tokens",
-    "batch_seconds": "seconds until a batch is done",
-    "only_max_completion_tokens": (
-        "refuse max_tokens and temperatures other than 1, like reasoning models"
-    ),
-    "only_model": "the only model that exists; empty for any",
-    "api_key": "key that callers must send",
-    "leaning": "a planted defect of its ratings; empty for none",
-}
-
-CHOICES = {"limit_headers": ("all", "refused", "none"), "leaning": LEANINGS}
 
 
 class Command(BaseCommand):
@@ -56,21 +22,10 @@ class Command(BaseCommand):
             "--port", type=int, default=8189, help="0 for any free port (default: 8189)"
         )
         parser.add_argument("--host", default="127.0.0.1")
-        for switch in fields(Switches):
-            option = f"--{switch.name.replace('_', '-')}"
-            if switch.type is bool:
-                parser.add_argument(option, action="store_true", help=HELP[switch.name])
-            else:
-                parser.add_argument(
-                    option,
-                    type=switch.type,
-                    default=switch.default,
-                    choices=CHOICES.get(switch.name),
-                    help=HELP[switch.name],
-                )
+        add_switches(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        switches = Switches(**{switch.name: options[switch.name] for switch in fields(Switches)})
+        switches = switches_in(options)
         try:
             asyncio.run(self._serve(switches, options["host"], options["port"]))
         except OSError as error:
