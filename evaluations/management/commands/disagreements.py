@@ -9,14 +9,9 @@ from typing import Any
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.disagreements.listing import (
-    MOST_GAPS,
-    USUAL_GAPS,
-    GapRow,
-    gaps_as_csv,
-    largest_gaps_as_rows,
-)
+from evaluations.reports.disagreements.listing import largest_gaps_as_rows
 from evaluations.reports.disagreements.numbers import gap_numbers
+from geval.reports.gap_rows import MOST_GAPS, USUAL_GAPS, GapRow, gaps_as_csv
 from geval.reports.gap_view import BASES, GapView
 from geval.reports.options import ReportOptions
 from geval.texts.numbers import signed

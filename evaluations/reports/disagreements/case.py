@@ -3,7 +3,6 @@ distribution, what it was asked and what it said."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -24,6 +23,16 @@ from evaluations.models.newest_scores import newest_scores
 from geval.llm.reply_json import choices_from_json
 from geval.reports.data import ReportData
 from geval.reports.drawings.strip import Strip, strip_of
+from geval.reports.gap_case import (
+    OtherCriterion,
+    OtherJudge,
+    case_in_words,
+    difference_in_words,
+    how_scored,
+    other_criteria,
+    other_judges,
+    shares_of_points,
+)
 from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gaps import Gaps
 from geval.statistics.scales import short
@@ -37,25 +46,6 @@ MOST_REPLY_CHARACTERS = 2_000
 _NEWEST = newest_scores(
     "r.judge_id = %s AND s.output_id = %s AND (s.criterion_id = %s OR s.criterion_id IS NULL)"
 )
-
-
-@dataclass(frozen=True)
-class OtherJudge:
-    """What another judge gave the same output on the criterion; `address` opens its case."""
-
-    pk: int
-    judge: str
-    score: str
-
-
-@dataclass(frozen=True)
-class OtherCriterion:
-    """What people and the judge gave the same output on another criterion."""
-
-    pk: int
-    criterion: str
-    people: str
-    score: str
 
 
 @dataclass(frozen=True)
@@ -109,7 +99,7 @@ def gap_case(
         judges, criteria: the names of the project's, by id.
     """
     data = numbers.data
-    at = int(gaps.at[place])
+    at, key = int(gaps.at[place]), (criterion.pk, judge.pk)
     output = CandidateOutput.objects.select_related("document__project", "system").get(
         pk=int(data.output_ids[at])
     )
@@ -128,30 +118,26 @@ def gap_case(
         output=output,
         people=f"{people:.2f}",
         score=given,
-        how=_how(score, replies),
-        difference=_difference(gap),
+        how=how_scored(score.mode if score else "", replies),
+        difference=difference_in_words(gap),
         ratings=tuple((name, short(value)) for name, value in ratings),
         strip=strip_of(
             criterion.scale,
             ratings,
             people,
             people + gap,
-            shares=_shares(score),
+            shares=shares_of_points((score.distribution or {}) if score else {}),
             replies=replies,
             gap=signed(gap),
-            said=_said(judge, ratings, people, given, gap),
+            said=case_in_words(judge.label, ratings, people, given, gap),
         ),
         text=word_differences(words, source)[0],
         source=taken_from(source, words),
         is_cut=len(source) < len(output.document.source) or len(words) < len(output.text),
         words=int(data.words[at]),
         source_words=len(output.document.source.split()),
-        other_judges=tuple(
-            OtherJudge(pk, judges[pk], short(round(float(scores[at]), 2)))
-            for (on, pk), scores in sorted(data.judges.items())
-            if on == criterion.pk and pk != judge.pk and pk in judges and not np.isnan(scores[at])
-        ),
-        other_criteria=tuple(_other_criteria(data, at, criterion, judge, criteria)),
+        other_judges=tuple(other_judges(data, at, key, judges)),
+        other_criteria=tuple(other_criteria(data, at, key, criteria)),
         item=item,
         steps=steps.steps.text if steps and steps.steps else "",
         steps_version=steps.steps.version if steps and steps.steps else 0,
@@ -213,68 +199,6 @@ def _ratings(
     people = [(name, score) for pk, name, _kind, score in rows if pk in counted]
     means = [(name, score) for _pk, name, kind, score in rows if kind == Annotator.Kind.MEAN]
     return people or means
-
-
-def _shares(score: Score | None) -> dict[str, float]:
-    """A distribution by point; that of one point is a bar as well."""
-    stored: dict[str, Any] = (score.distribution or {}) if score else {}
-    return {point: float(share) for point, share in stored.items() if _is_point(point)}
-
-
-def _is_point(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _how(score: Score | None, replies: int) -> str:
-    if score is None:
-        return ""
-    if replies:
-        return f"mean of {replies} replies" if replies > 1 else "one reply"
-    return {"logprobs": "weighted by token probabilities", "direct": "one reply"}.get(
-        score.mode, ""
-    )
-
-
-def _difference(gap: float) -> str:
-    if not gap:
-        return "no gap"
-    return f"{abs(gap):.2f} {'higher' if gap > 0 else 'lower'}"
-
-
-def _said(
-    judge: Judge, ratings: list[tuple[str, float]], people: float, score: str, gap: float
-) -> str:
-    each = ", ".join(f"{name} {short(value)}" for name, value in ratings)
-    return (
-        f"People gave {people:.2f} on average{f' ({each})' if each else ''}; {judge.label} gave"
-        f" {score}: {_difference(gap)}."
-    )
-
-
-def _other_criteria(
-    data: ReportData, at: int, criterion: Criterion, judge: Judge, names: Mapping[int, str]
-) -> list[OtherCriterion]:
-    other_criteria = []
-    for pk, name in names.items():
-        scores, human = data.judges.get((pk, judge.pk)), data.humans.get(pk)
-        if pk == criterion.pk or human is None:
-            continue
-        people = human.mean[at]
-        score = np.nan if scores is None else scores[at]
-        if not (np.isnan(people) and np.isnan(score)):
-            other_criteria.append(
-                OtherCriterion(
-                    pk,
-                    name,
-                    "–" if np.isnan(people) else f"{people:.2f}",
-                    "–" if np.isnan(score) else short(round(float(score), 2)),
-                )
-            )
-    return other_criteria
 
 
 def _explanation(score: Score | None) -> str:

@@ -1,37 +1,8 @@
-"""The largest gaps between a judge and people as rows, for files, the API and the terminal."""
-
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+"""The largest gaps between a judge and people, with texts and causes."""
 
 from evaluations.models import CandidateOutput, GapCause, Project
 from geval.reports.gap_numbers import GapNumbers
-from geval.texts.spreadsheets import csv_line
-
-# How many are listed where nothing else is asked for, and at most.
-USUAL_GAPS, MOST_GAPS = 20, 1_000
-
-
-@dataclass(frozen=True)
-class GapRow:
-    """An output on which a judge and people differ; the largest gap has rank 1.
-
-    `people` is the human score, `gap` score less people in points of the criterion's scale; a score
-    on another scale counts as the rating of the same rank.
-    """
-
-    rank: int
-    criterion: str
-    judge: str
-    doc_id: str
-    system_id: str
-    people: float
-    score: float
-    gap: float
-    cause: str
-    output: str
-
-
-COLUMNS = tuple(field.name for field in fields(GapRow))
+from geval.reports.gap_rows import USUAL_GAPS, GapRow, gap_rows
 
 
 def largest_gaps_as_rows(
@@ -52,28 +23,5 @@ def largest_gaps_as_rows(
         .filter(judge=judge, criterion=criterion, output__in=ids)
         .values_list("output", "cause")
     )
-    rows = []
-    for rank, (place, pk) in enumerate(zip(order, ids, strict=True), start=1):
-        doc_id, system = data.name_of(int(gaps.at[place]))
-        rows.append(
-            GapRow(
-                rank,
-                criterion.name,
-                judge.label,
-                doc_id,
-                system,
-                round(float(gaps.people[place]), 4),
-                round(float(gaps.scores[place]), 4),
-                round(float(gaps.gap[place]), 4),
-                causes.get(pk, ""),
-                texts[pk],
-            )
-        )
-    return rows
-
-
-def gaps_as_csv(rows: list[GapRow]) -> Iterator[str]:
-    """A header and a line for each gap."""
-    yield csv_line(COLUMNS)
-    for row in rows:
-        yield csv_line(asdict(row).values())
+    names = (criterion.name, judge.label)
+    return gap_rows(data, gaps, order, names, causes=causes, texts=texts)

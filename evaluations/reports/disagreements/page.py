@@ -15,34 +15,15 @@ from evaluations.reports.disagreements.case import GapCase, gap_case
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.parts import GAPS
 from evaluations.reports.serving.view import page_view
-from geval.reports.data import ReportData
-from geval.reports.drawings.forest import Axis
+from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
 from geval.reports.gap_numbers import GapNumbers
 from geval.reports.gap_patterns import Patterns
-from geval.reports.gap_view import EVERY, LOOKED_AT, OPEN, GapView, first_of
+from geval.reports.gap_view import GapView, first_of
 from geval.reports.gaps import Gaps
-from geval.statistics.types import IntArray
-from geval.texts.numbers import signed
 
 PAGE_SIZE = 50
 _BEGINS = """
     SELECT id, left(text, 120) FROM evaluations_candidateoutput WHERE id = ANY (%s::bigint[])"""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An output in the list."""
-
-    pk: int
-    rank: int
-    begins: str
-    gap: str
-    system: str
-    words: int
-    people: str
-    judge: str
-    cause: str
-    is_open: bool
 
 
 @dataclass(frozen=True)
@@ -157,12 +138,12 @@ def _filled(
     here = dict(given.filter(judge=judge, criterion=criterion).values_list("output_id", "cause"))
     ids = data.output_ids[gaps.at][gaps.order]
     has_cause = np.isin(ids, np.fromiter(here, dtype=np.int64, count=len(here)))
-    listed = ids[_listed(view, data, gaps, ids, here, has_cause)]
+    listed = ids[listed_outputs(view, data, gaps, ids, here, has_cause)]
     open_ = view.output if (ids == view.output).any() else int(listed[0]) if len(listed) else 0
     if view.page and not view.output and len(listed):
         start = PAGE_SIZE * (Paginator(listed, PAGE_SIZE).get_page(view.page).number - 1)
         open_ = int(listed[start])
-    at = _index(listed, open_)
+    at = index_of(listed, open_)
     number = view.page or (at // PAGE_SIZE + 1 if at >= 0 else 1)
     page = Paginator(listed, PAGE_SIZE).get_page(number)
     case = None
@@ -170,7 +151,7 @@ def _filled(
         case = gap_case(
             numbers,
             gaps,
-            int(gaps.order[_index(ids, open_)]),
+            int(gaps.order[index_of(ids, open_)]),
             criterion=criterion,
             judge=judge,
             run=shown.run,
@@ -193,77 +174,17 @@ def _filled(
         names=tuple(given.names()),
         to_look_at=numbers.outputs - int(has_cause.sum()),
         page=page,
-        entries=_entries(data, gaps, page, ids, here, criterion, open_),
+        entries=list_entries(data, gaps, ids, here, criterion.scale, _begins(page), open_),
         case=case,
         before=int(listed[at - 1]) if at > 0 else 0,
         after=int(listed[at + 1]) if 0 <= at < len(listed) - 1 else 0,
     )
 
 
-def _index(ids: IntArray, pk: int) -> int:
-    """Where an id is; -1 where it is not."""
-    places = np.flatnonzero(ids == pk)
-    return int(places[0]) if len(places) else -1
-
-
-def _listed(
-    view: GapView,
-    data: ReportData,
-    gaps: Gaps,
-    ids: IntArray,
-    here: Mapping[int, str],
-    has_cause: np.ndarray,
-) -> np.ndarray:
-    """Which of the ranked outputs the list shows."""
-    listed = np.ones(len(ids), dtype=bool)
-    system = data.system_ids[gaps.outputs.system][gaps.order] if len(ids) else ids
-    if view.system:
-        listed &= system == view.system
-    if view.without:
-        listed &= system != view.without
-    if view.cause == OPEN:
-        listed &= ~has_cause
-    elif view.cause == LOOKED_AT:
-        listed &= has_cause
-    elif view.cause != EVERY:
-        with_it = [pk for pk, cause in here.items() if cause == view.cause]
-        listed &= np.isin(ids, np.array(with_it, dtype=np.int64))
-    return listed
-
-
-def _entries(
-    data: ReportData,
-    gaps: Gaps,
-    page: Page[int],
-    ids: IntArray,
-    here: Mapping[int, str],
-    criterion: Criterion,
-    open_: int,
-) -> tuple[Entry, ...]:
-    shown = [int(pk) for pk in page.object_list]
+def _begins(page: Page[int]) -> dict[int, str]:
+    """How the texts of a page's outputs begin, in their order."""
+    ids = [int(pk) for pk in page.object_list]
     with connection.cursor() as cursor:
-        cursor.execute(_BEGINS, [shown])
+        cursor.execute(_BEGINS, [ids])
         begins = dict(cursor.fetchall())
-    scale = criterion.scale
-    width = scale.highest - scale.lowest
-    axis = Axis(scale.lowest - 0.1 * width, scale.highest + 0.1 * width)
-    entries = []
-    for pk in shown:
-        rank = _index(ids, pk)
-        place = int(gaps.order[rank])
-        people, gap = float(gaps.people[place]), float(gaps.gap[place])
-        entries.append(
-            Entry(
-                pk=pk,
-                rank=rank + 1,
-                begins=begins.get(pk, ""),
-                gap=signed(gap),
-                system=data.system_names[gaps.outputs.system[place]],
-                words=int(data.words[gaps.at[place]]),
-                people=axis.at(people),
-                judge=axis.at(people + gap),
-                cause=here.get(pk, ""),
-                is_open=pk == open_,
-            )
-        )
-    return tuple(entries)
+    return {pk: begins.get(pk, "") for pk in ids}

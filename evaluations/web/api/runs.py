@@ -20,11 +20,7 @@ from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.data import options_of
-from evaluations.reports.disagreements.listing import (
-    MOST_GAPS,
-    USUAL_GAPS,
-    largest_gaps_as_rows,
-)
+from evaluations.reports.disagreements.listing import largest_gaps_as_rows
 from evaluations.reports.serving.cached_report import CachedReport, NotComputedError
 from evaluations.reports.serving.parts import ANNOTATORS, GAPS
 from evaluations.reports.serving.view import page_view, report_view
@@ -34,6 +30,7 @@ from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
 from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
+from geval.reports.gap_rows import MOST_GAPS, USUAL_GAPS
 from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
 

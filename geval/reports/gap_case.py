@@ -1,0 +1,116 @@
+"""One output on which a judge and people differ: what else it got, and the gap in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.statistics.scales import short
+
+
+@dataclass(frozen=True)
+class OtherJudge:
+    """What another judge gave the same output on the criterion; `address` opens its case."""
+
+    pk: int
+    judge: str
+    score: str
+
+
+@dataclass(frozen=True)
+class OtherCriterion:
+    """What people and the judge gave the same output on another criterion."""
+
+    pk: int
+    criterion: str
+    people: str
+    score: str
+
+
+def other_judges(
+    data: ReportData, at: int, key: tuple[int, int], names: Mapping[int, str]
+) -> list[OtherJudge]:
+    """What other judges gave the output of a case on its criterion; see `other_criteria`."""
+    criterion, judge = key
+    return [
+        OtherJudge(pk, names[pk], short(round(float(scores[at]), 2)))
+        for (on, pk), scores in sorted(data.judges.items())
+        if on == criterion and pk != judge and pk in names and not np.isnan(scores[at])
+    ]
+
+
+def shares_of_points(stored: Mapping[str, Any]) -> dict[str, float]:
+    """A distribution by point; that of one point is a bar as well."""
+    return {point: float(share) for point, share in stored.items() if _is_point(point)}
+
+
+def _is_point(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def how_scored(mode: str, replies: int) -> str:
+    """How a score came about, in words.
+
+    Args:
+        mode: of its scoring; "" where there is no score.
+        replies: of which it is the mean; 0 for another mode.
+    """
+    if not mode:
+        return ""
+    if replies:
+        return f"mean of {replies} replies" if replies > 1 else "one reply"
+    return {"logprobs": "weighted by token probabilities", "direct": "one reply"}.get(mode, "")
+
+
+def difference_in_words(gap: float) -> str:
+    """Such as "0.50 higher"."""
+    if not gap:
+        return "no gap"
+    return f"{abs(gap):.2f} {'higher' if gap > 0 else 'lower'}"
+
+
+def case_in_words(
+    judge: str, ratings: Sequence[tuple[str, float]], people: float, score: str, gap: float
+) -> str:
+    """What people and a judge gave an output, in a sentence."""
+    each = ", ".join(f"{name} {short(value)}" for name, value in ratings)
+    return (
+        f"People gave {people:.2f} on average{f' ({each})' if each else ''}; {judge} gave"
+        f" {score}: {difference_in_words(gap)}."
+    )
+
+
+def other_criteria(
+    data: ReportData, at: int, key: tuple[int, int], names: Mapping[int, str]
+) -> list[OtherCriterion]:
+    """What people and the judge of a case gave its output on other criteria.
+
+    Args:
+        at: the position of the output in the data.
+        key: the ids of the criterion and the judge.
+        names: of all criteria, by id.
+    """
+    criterion, judge = key
+    others = []
+    for pk, name in names.items():
+        scores, human = data.judges.get((pk, judge)), data.humans.get(pk)
+        if pk == criterion or human is None:
+            continue
+        people = human.mean[at]
+        score = np.nan if scores is None else scores[at]
+        if not (np.isnan(people) and np.isnan(score)):
+            others.append(
+                OtherCriterion(
+                    pk,
+                    name,
+                    "–" if np.isnan(people) else f"{people:.2f}",
+                    "–" if np.isnan(score) else short(round(float(score), 2)),
+                )
+            )
+    return others
