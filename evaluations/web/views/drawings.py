@@ -36,25 +36,14 @@ TYPES = {
 }
 
 
-@project_view(READERS)
-def report_drawings(request: HttpRequest, project: Project) -> HttpResponse:
-    return piece(request, project, base=request.path.removesuffix("drawings/"))
-
-
 @waits_as_text
-def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
+def piece(request: HttpRequest, project: Project) -> HttpResponse:
     """The figures of one criterion for one judge, for the page that shows others."""
     options, _errors = options_of(request.GET, project)
+    base = request.path.removesuffix("drawings/")
     figures = chosen_figures(request, report_view(project, options), base=base)
     context = {"project": project, "figures": figures, "base": base, "options": options}
     return render(request, "evaluations/report_drawings.html", context)
-
-
-@project_view(READERS)
-def report_drawing(
-    request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
-) -> HttpResponse:
-    return download(request, project, kind, criterion, judge, ending)
 
 
 @waits_as_text
@@ -156,3 +145,6 @@ def _number(text: str) -> str:
     except ValueError:
         return ""
     return f"{value:g}" if math.isfinite(value) else ""
+
+
+report_drawings, report_drawing = project_view(READERS)(piece), project_view(READERS)(download)

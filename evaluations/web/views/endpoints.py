@@ -28,37 +28,29 @@ def endpoint_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 @project_view(EDITORS, calls_out=True)
 def endpoint_create(request: HttpRequest, project: Project) -> HttpResponse:
-    form = EndpointForm(request.POST or None)
-    if form.is_valid():
-        try:
-            endpoint = save_endpoint(project, form.draft())
-        except ValidationError as error:
-            note_refusal(request, error)
-            form.take_errors(error)
-        else:
-            return _saved(request, endpoint, "created")
-    context = {"project": project, "tab": "judges", "form": form}
-    return render(
-        request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200
-    )
+    return _edit(request, project, None, EndpointForm(request.POST or None))
 
 
 @project_view(EDITORS, calls_out=True)
 def endpoint_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint, project=project, pk=pk)
-    form = (
-        EndpointForm(request.POST, endpoint=endpoint)
-        if request.method == "POST"
-        else EndpointForm.of(endpoint)
-    )
-    if request.method == "POST" and form.is_valid():
+    is_sent = request.method == "POST"
+    form = EndpointForm(request.POST, endpoint=endpoint) if is_sent else EndpointForm.of(endpoint)
+    return _edit(request, project, endpoint, form)
+
+
+def _edit(
+    request: HttpRequest, project: Project, endpoint: Endpoint | None, form: EndpointForm
+) -> HttpResponse:
+    """Save what a form describes, in place of an endpoint if there is one, or show the form."""
+    if form.is_valid():
         try:
-            save_endpoint(project, form.draft(), endpoint=endpoint)
+            saved = save_endpoint(project, form.draft(), endpoint=endpoint)
         except ValidationError as error:
             note_refusal(request, error)
             form.take_errors(error)
         else:
-            return _saved(request, endpoint, "saved")
+            return _saved(request, saved, "saved" if endpoint else "created")
     context = {"project": project, "tab": "judges", "form": form, "endpoint": endpoint}
     return render(
         request, "evaluations/endpoint_form.html", context, status=422 if form.errors else 200

@@ -121,21 +121,15 @@ def report_detail(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "evaluations/report_detail.html", context)
 
 
-@project_view(READERS)
-def report_numbers(request: HttpRequest, project: Project) -> HttpResponse:
-    """The evidence on one criterion: levels, coefficients, tests of judges, figures."""
-    return evidence(request, project, base=request.path.removesuffix(NUMBERS))
-
-
-@project_view(READERS)
-def report_paper(request: HttpRequest, project: Project) -> HttpResponse:
+def paper(request: HttpRequest, project: Project) -> HttpResponse:
     """The table of judges by criteria, as papers print it."""
     context = report_context(request, project, base=request.path.removesuffix(PAPER))
     return render(request, "evaluations/report_paper.html", context)
 
 
-def evidence(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
-    """The page of one criterion; `base` is the address of the report."""
+def evidence(request: HttpRequest, project: Project) -> HttpResponse:
+    """The evidence on one criterion: levels, coefficients, tests of judges, figures."""
+    base = request.path.removesuffix(NUMBERS)
     context = report_context(request, project, base=base)
     if page := context["page"]:
         chosen = evidence_on(page, request.GET)
@@ -226,18 +220,13 @@ def chosen_figures(
     )
 
 
-@project_view(READERS)
-def report_piece(request: HttpRequest, project: Project) -> HttpResponse:
-    return piece(request, project, base=request.path.removesuffix("live/"))
-
-
-def piece(request: HttpRequest, project: Project, *, base: str) -> HttpResponse:
+def piece(request: HttpRequest, project: Project) -> HttpResponse:
     """Only the numbers, if they have changed since `mark`; else 204, which costs one query."""
     mark, part = request.GET.get("mark"), request.GET.get("part")
     if part != "kept" and mark == mark_of(project):
         return HttpResponse(status=204)
     options, _errors = options_of(request.GET, project)
-    view = report_view(project, options)
+    view, base = report_view(project, options), request.path.removesuffix("live/")
     context = {"project": project, "base": base, "options": options, "piece": True}
     if part == "kept":
         return _progress_piece(request, context, view)
@@ -273,13 +262,6 @@ def report_again(request: HttpRequest, project: Project) -> HttpResponse:
     return redirect(f"{address}?{query}" if query else address)
 
 
-@project_view(READERS)
-def report_figure(
-    request: HttpRequest, project: Project, kind: str, criterion: int
-) -> HttpResponse:
-    return figure(request, project, kind, criterion)
-
-
 @waits_as_text
 def figure(request: HttpRequest, project: Project, kind: str, criterion: int) -> HttpResponse:
     """A figure for Plotly as JSON, or as a table for readers."""
@@ -297,16 +279,9 @@ def figure(request: HttpRequest, project: Project, kind: str, criterion: int) ->
     return JsonResponse(drawn.as_json())
 
 
-@project_view(READERS)
-def report_cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
-    """The documents behind a judge's number on a criterion."""
-    return cell(request, project, criterion, judge, may_open=True)
-
-
 @waits
-def cell(
-    request: HttpRequest, project: Project, criterion: int, judge: int, *, may_open: bool
-) -> HttpResponse:
+def cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
+    """The documents behind a judge's number on a criterion; on a shared report they do not open."""
     options, _errors = options_of(request.GET, project)
     on, by = number_in_view(project, options, criterion, judge)
     context = {
@@ -316,7 +291,7 @@ def cell(
         "judge": by,
         "named": searches_behind(project).name_of(by, {on.pk: on.name}),
         "behind": report_view(project, options).documents_behind(criterion, judge),
-        "may_open": may_open,
+        "may_open": not getattr(request, "shared", False),
         "options": options,
     }
     return render(request, "evaluations/report_cell.html", context)
@@ -348,11 +323,6 @@ def texts(
     return render(request, "evaluations/report_texts.html", context)
 
 
-@project_view(READERS)
-def report_export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
-    return export(request, project, ending)
-
-
 @waits_as_text
 def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     if ending not in BY_ENDING:
@@ -365,3 +335,9 @@ def export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
     name = f"{project.slug}-report{score}{of_round}.{ending}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+# The same for members; `sharing.py` has them for whoever has a link.
+report_numbers, report_paper = project_view(READERS)(evidence), project_view(READERS)(paper)
+report_piece, report_figure = project_view(READERS)(piece), project_view(READERS)(figure)
+report_cell, report_export = project_view(READERS)(cell), project_view(READERS)(export)

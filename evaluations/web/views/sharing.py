@@ -112,48 +112,6 @@ def shared_report(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @shared
-def shared_numbers(request: HttpRequest, project: Project) -> HttpResponse:
-    return reports.evidence(request, project, base=request.path.removesuffix(reports.NUMBERS))
-
-
-@shared
-def shared_paper(request: HttpRequest, project: Project) -> HttpResponse:
-    context = reports.report_context(
-        request, project, base=request.path.removesuffix(reports.PAPER)
-    )
-    return render(request, "evaluations/report_paper.html", context)
-
-
-@shared
-def shared_piece(request: HttpRequest, project: Project) -> HttpResponse:
-    return reports.piece(request, project, base=request.path.removesuffix("live/"))
-
-
-@shared
-def shared_figure(
-    request: HttpRequest, project: Project, kind: str, criterion: int
-) -> HttpResponse:
-    return reports.figure(request, project, kind, criterion)
-
-
-@shared
-def shared_drawings(request: HttpRequest, project: Project) -> HttpResponse:
-    return drawings.piece(request, project, base=request.path.removesuffix("drawings/"))
-
-
-@shared
-def shared_drawing(
-    request: HttpRequest, project: Project, kind: str, criterion: int, judge: int, ending: str
-) -> HttpResponse:
-    return drawings.download(request, project, kind, criterion, judge, ending)
-
-
-@shared
-def shared_cell(request: HttpRequest, project: Project, criterion: int, judge: int) -> HttpResponse:
-    return reports.cell(request, project, criterion, judge, may_open=False)
-
-
-@shared
 def shared_document(
     request: HttpRequest, project: Project, criterion: int, judge: int, document: int
 ) -> HttpResponse:
@@ -165,6 +123,7 @@ def shared_document(
     return reports.texts(request, project, criterion, judge, document)
 
 
-@shared
-def shared_export(request: HttpRequest, project: Project, ending: str) -> HttpResponse:
-    return reports.export(request, project, ending)
+shared_numbers, shared_paper = shared(reports.evidence), shared(reports.paper)
+shared_piece, shared_figure = shared(reports.piece), shared(reports.figure)
+shared_cell, shared_export = shared(reports.cell), shared(reports.export)
+shared_drawings, shared_drawing = shared(drawings.piece), shared(drawings.download)
