@@ -78,14 +78,31 @@ api.add_decorator(_named, mode="view")
 api.add_decorator(refuse_unread, mode="operation")
 
 
+# What a refusal is called, where its message says all.
+TITLES: dict[type[Exception], tuple[int, str]] = {
+    UnknownFieldError: (400, "Unknown field"),
+    ForbiddenError: (403, "Forbidden"),
+    RunError: (409, "The run cannot be started"),
+    PromptError: (409, "The run cannot be started"),
+    StillInUseError: (409, "Still in use"),
+    MemberError: (409, "The member cannot be changed"),
+    DeletionError: (409, "The project cannot be deleted"),
+    SaidError: (422, "Invalid columns or scales"),
+}
+
+
+def _titled(_request: HttpRequest, error: Any) -> HttpResponse:
+    status, title = next(TITLES[kind] for kind in type(error).__mro__ if kind in TITLES)
+    return problem(status, title, str(error))
+
+
+for _kind in TITLES:
+    api.add_exception_handler(_kind, _titled)
+
+
 @api.exception_handler(Http404)
 def _not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
     return problem(404, "Not found", str(error) or "There is nothing at this address.")
-
-
-@api.exception_handler(ForbiddenError)
-def _forbidden(_request: HttpRequest, error: ForbiddenError) -> HttpResponse:
-    return problem(403, "Forbidden", str(error))
 
 
 @api.exception_handler(AuthenticationError)
@@ -99,11 +116,6 @@ def _unreadable(_request: HttpRequest, error: RequestError) -> HttpResponse:
         {"at": ".".join(map(str, entry["loc"])), "message": entry["msg"]} for entry in error.errors
     ]
     return problem(422, "Invalid request", "Some fields are invalid or missing.", errors=errors)
-
-
-@api.exception_handler(UnknownFieldError)
-def _not_read(_request: HttpRequest, error: UnknownFieldError) -> HttpResponse:
-    return problem(400, "Unknown field", str(error))
 
 
 @api.exception_handler(ValidationError)
@@ -124,11 +136,6 @@ def _errors(_request: HttpRequest, error: LoadError) -> HttpResponse:
     scales = wider_scales(error.contents)
     more = {"wider_scales": scales} if scales else {}
     return problem(422, "Invalid rows", str(error), errors=errors, total=error.total, **more)
-
-
-@api.exception_handler(SaidError)
-def _cannot_be(_request: HttpRequest, error: SaidError) -> HttpResponse:
-    return problem(422, "Invalid columns or scales", str(error))
 
 
 @api.exception_handler(UnclearColumnsError)
@@ -153,12 +160,6 @@ def _unclear(_request: HttpRequest, error: UnclearColumnsError) -> HttpResponse:
         " as parameters; nothing was loaded."
     )
     return problem(422, "Unclear columns", detail, questions=questions)
-
-
-@api.exception_handler(RunError)
-@api.exception_handler(PromptError)
-def _cannot_run(_request: HttpRequest, error: ValueError) -> HttpResponse:
-    return problem(409, "The run cannot be started", str(error))
 
 
 @api.exception_handler(EndpointError)
@@ -187,24 +188,9 @@ def _ask_first(_request: HttpRequest, error: ProbeNeededError) -> HttpResponse:
     return response
 
 
-@api.exception_handler(StillInUseError)
-def _still_in_use(_request: HttpRequest, error: StillInUseError) -> HttpResponse:
-    return problem(409, "Still in use", str(error))
-
-
-@api.exception_handler(MemberError)
-def _cannot_leave(_request: HttpRequest, error: MemberError) -> HttpResponse:
-    return problem(409, "The member cannot be changed", str(error))
-
-
 @api.exception_handler(MessageLostError)
 def _not_sent(_request: HttpRequest, _error: MessageLostError) -> HttpResponse:
     return problem(503, "Not sent", "No mail can be sent at the moment. Try again later.")
-
-
-@api.exception_handler(DeletionError)
-def _not_deleted(_request: HttpRequest, error: DeletionError) -> HttpResponse:
-    return problem(409, "The project cannot be deleted", str(error))
 
 
 @api.exception_handler(HttpError)
