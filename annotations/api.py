@@ -18,7 +18,7 @@ from ninja import Field, Path, Query, Router, Status
 from annotations.api_shapes import CampaignOut, CampaignProgressOut, Campaigns
 from annotations.errors import AnnotationError
 from annotations.forms.plans import PlanForm
-from annotations.goals.goals import Standing, standing
+from annotations.goals.goals import standing
 from annotations.goals.plans import plan
 from annotations.models import (
     Campaign,
@@ -53,6 +53,7 @@ from evaluations.web.api.schemas import In
 from geval.files.answers.gold import GoldError, gold_of_rows
 from geval.pipelines.project_files.fields import PLAN, CampaignFields
 from geval.reports.downloads.json_values import ranked_json
+from geval.reports.standing import Standing
 from geval.statistics.arms import ArmDifference
 
 router = Router()

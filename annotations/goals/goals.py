@@ -4,8 +4,6 @@ The interval is looked at after every answer, so it is one that holds at any tim
 when all their items have all their answers, in the order that was drawn before the first of them.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
@@ -27,51 +25,15 @@ from evaluations.reports.data import load_data
 from geval.reports.data import ReportData
 from geval.reports.memo import digest_of
 from geval.reports.plans import Telling
-from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
-from geval.statistics.correlation import coefficients_by_document, mean_of_documents
-from geval.statistics.jackknife import LeftOut, within
-from geval.statistics.layout import Outputs, mean_of, positions
-from geval.statistics.planning import Needed, for_any_time
-from geval.statistics.resampling import Interval
-from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.reports.standing import (
+    GoalSequence,
+    Standing,
+    standing_of,
+    told_of_judges,
+    told_of_systems,
+)
+from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, IntArray
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How far a campaign is towards its goal: an interval that holds at any time, of `documents`
-    that count out of `planned`; `needed` is how many documents the goal will likely take in all,
-    `promised` how many do in nine of ten cases. Without any that counts there is no interval.
-    `fixed` is the interval of as many documents had their number been decided on beforehand, and
-    `ranked` in how many of them each of two judges ranks anything."""
-
-    documents: int
-    planned: int
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
-    is_reached: bool = False
-    needed: int | None = None
-    promised: int | None = None
-    fixed: Interval | None = None
-    ranked: Ranked | None = None
-
-    @property
-    def half_width(self) -> float | None:
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
-
-@dataclass(frozen=True, eq=False)
-class _Sequence:
-    """Values of documents in the order in which they count, each between minus and plus `most`;
-    `weight` as the campaign drew them, of at most `largest`. `ranked` is as in `Telling`."""
-
-    values: FloatArray
-    most: float
-    planned: int
-    weight: FloatArray | None
-    largest: float
-    ranked: Ranked | None = None
 
 
 def standing(goal: CampaignGoal, data: ReportData) -> Standing:
@@ -80,40 +42,8 @@ def standing(goal: CampaignGoal, data: ReportData) -> Standing:
     Args:
         data: has the goal's criterion and judges.
     """
-    sequence = _sequence(goal, data)
-    count = len(sequence.values)
-    if not count:
-        return Standing(0, sequence.planned)
-    (ends,) = confidence_sequence(
-        sequence.values,
-        [count],
-        lowest=-sequence.most,
-        highest=sequence.most,
-        weight=sequence.weight,
-        largest=sequence.largest,
-    )
-    half = (ends.high - ends.low) / 2
-    estimate = mean_of_documents(sequence.values, sequence.weight)
-    if goal.kind == GoalKind.WIDTH:
-        wanted, now = goal.width or 0.0, half
-        is_reached = half <= wanted
-    else:
-        # The end on the side of 0 has to pass it. The other one may be cut off where values end.
-        wanted = abs(estimate)
-        now = estimate - ends.low if estimate > 0 else ends.high - estimate
-        is_reached = not ends.low <= 0 <= ends.high
-    needed = Needed(None, None)
-    if not is_reached and wanted > 0:
-        needed = for_any_time(
-            sequence.values, wanted, lowest=-sequence.most, highest=sequence.most, now=now
-        )
-    # How large a difference is, is not known well enough to promise when it is found.
-    promised = needed.promised if goal.kind == GoalKind.WIDTH else None
-    fixed = LeftOut.each(count).mean_interval(sequence.values, weight=sequence.weight)
-    return Standing(
-        count, sequence.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
-        within(fixed, -sequence.most, sequence.most), sequence.ranked,
-    )  # fmt: skip
+    width = (goal.width or 0.0) if goal.kind == GoalKind.WIDTH else None
+    return standing_of(_sequence(goal, data), width)
 
 
 def close_reached_campaigns() -> None:
@@ -149,7 +79,7 @@ def _close(goal: CampaignGoal, found: Standing) -> None:
     AuditEntry.objects.note_by_site(goal.campaign.project_id, "campaign_goal", goal.campaign.name)
 
 
-def _sequence(goal: CampaignGoal, data: ReportData) -> _Sequence:
+def _sequence(goal: CampaignGoal, data: ReportData) -> GoalSequence:
     units, human = data.units, data.humans[goal.criterion_id].mean
     place, is_complete = _progress(goal.campaign, data)
     asked = place >= 0
@@ -165,7 +95,7 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> _Sequence:
     order = np.argsort(first, kind="stable")
     order = order[~np.isnan(by_document[order])]
     weight, largest = _weights(goal.campaign, data, units)
-    return _Sequence(
+    return GoalSequence(
         by_document[order],
         telling.most,
         int(planned.sum()),
@@ -184,20 +114,11 @@ def values_of(goal: CampaignGoal, data: ReportData, units: Outputs, human: Float
     """
     if goal.kind == GoalKind.SYSTEMS:
         scale = goal.criterion.scale
-        sides = []
-        for system in (goal.system_id, goal.other_id):
-            mine = (data.system_ids[units.system] == system) & ~np.isnan(human)
-            part = units.part(mine)
-            sides.append(mean_of(part.by_document(human[mine]), part.by_document()))
-        return Telling(sides[0] - sides[1], scale.highest - scale.lowest)
-    nothing = np.full(len(human), np.nan)
-    judges = [pk for pk in (goal.judge_id, goal.rival_id) if pk is not None]
-    scores = [data.judges.get((goal.criterion_id, pk), nothing) for pk in judges]
-    shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)
-    if goal.kind == GoalKind.JUDGES:
-        same = on_same_documents(units, shared, scores[0], scores[1])
-        return Telling(same.difference, TWO_RHOS, same.ranked)
-    return Telling(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)
+        most = scale.highest - scale.lowest
+        return told_of_systems(data, units, human, (goal.system_id, goal.other_id), most)
+    ids = (goal.judge_id, goal.rival_id if goal.kind == GoalKind.JUDGES else None)
+    judges = [pk for pk in ids if pk is not None]
+    return told_of_judges(data, units, human, goal.criterion_id, judges)
 
 
 def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarray]:

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotations.goals.goals import Standing, close_reached_campaigns, standing
+from annotations.goals.goals import close_reached_campaigns, standing
 from annotations.models import Annotator, Campaign, CampaignGoal, CampaignState, GoalKind
 from annotations.planning.campaigns import open_campaign, seat_annotators
 from evaluations.models import (
@@ -26,6 +26,7 @@ from evaluations.models import (
 )
 from evaluations.models.row_by_row import RowsFailedError
 from evaluations.reports.data import load_data
+from geval.reports.standing import Standing
 from tests.annotations.answered import answer, many_documents
 
 pytestmark = pytest.mark.django_db

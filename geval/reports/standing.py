@@ -1,0 +1,132 @@
+"""How far a campaign is towards what it is to find out: what documents tell of its goal, and an
+interval that holds at any time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geval.reports.data import ReportData
+from geval.reports.plans import Telling
+from geval.statistics.anytime import RHO, TWO_RHOS, confidence_sequence
+from geval.statistics.correlation import coefficients_by_document, mean_of_documents
+from geval.statistics.jackknife import LeftOut, within
+from geval.statistics.layout import Outputs, mean_of
+from geval.statistics.planning import Needed, for_any_time
+from geval.statistics.resampling import Interval
+from geval.statistics.same_documents import Ranked, on_same_documents
+from geval.statistics.types import FloatArray
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a campaign is towards its goal: an interval that holds at any time, of `documents`
+    that count out of `planned`; `needed` is how many documents the goal will likely take in all,
+    `promised` how many do in nine of ten cases. Without any that counts there is no interval.
+    `fixed` is the interval of as many documents had their number been decided on beforehand, and
+    `ranked` in how many of them each of two judges ranks anything."""
+
+    documents: int
+    planned: int
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    is_reached: bool = False
+    needed: int | None = None
+    promised: int | None = None
+    fixed: Interval | None = None
+    ranked: Ranked | None = None
+
+    @property
+    def half_width(self) -> float | None:
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class GoalSequence:
+    """Values of documents in the order in which they count, each between minus and plus `most`;
+    `weight` as the campaign drew them, of at most `largest`. `ranked` is as in `Telling`."""
+
+    values: FloatArray
+    most: float
+    planned: int
+    weight: FloatArray | None
+    largest: float
+    ranked: Ranked | None = None
+
+
+def standing_of(sequence: GoalSequence, width: float | None) -> Standing:
+    """Where a campaign stands.
+
+    Args:
+        width: the half width that is wanted; None for a goal of telling two sides apart.
+    """
+    count = len(sequence.values)
+    if not count:
+        return Standing(0, sequence.planned)
+    (ends,) = confidence_sequence(
+        sequence.values,
+        [count],
+        lowest=-sequence.most,
+        highest=sequence.most,
+        weight=sequence.weight,
+        largest=sequence.largest,
+    )
+    half = (ends.high - ends.low) / 2
+    estimate = mean_of_documents(sequence.values, sequence.weight)
+    if width is not None:
+        wanted, now = width, half
+        is_reached = half <= wanted
+    else:
+        # The end on the side of 0 has to pass it. The other one may be cut off where values end.
+        wanted = abs(estimate)
+        now = estimate - ends.low if estimate > 0 else ends.high - estimate
+        is_reached = not ends.low <= 0 <= ends.high
+    needed = Needed(None, None)
+    if not is_reached and wanted > 0:
+        needed = for_any_time(
+            sequence.values, wanted, lowest=-sequence.most, highest=sequence.most, now=now
+        )
+    # How large a difference is, is not known well enough to promise when it is found.
+    promised = None if width is None else needed.promised
+    fixed = LeftOut.each(count).mean_interval(sequence.values, weight=sequence.weight)
+    return Standing(
+        count, sequence.planned, estimate, ends.low, ends.high, is_reached, needed.likely, promised,
+        within(fixed, -sequence.most, sequence.most), sequence.ranked,
+    )  # fmt: skip
+
+
+def told_of_systems(
+    data: ReportData,
+    units: Outputs,
+    human: FloatArray,
+    systems: tuple[int | None, int | None],
+    most: float,
+) -> Telling:
+    """How far the first of two systems is above the second in each document.
+
+    Args:
+        human: shape (outputs,), the mean rating of each, NaN for none.
+        systems: their ids.
+        most: how far two ratings can be apart.
+    """
+    sides = []
+    for system in systems:
+        mine = (data.system_ids[units.system] == system) & ~np.isnan(human)
+        part = units.part(mine)
+        sides.append(mean_of(part.by_document(human[mine]), part.by_document()))
+    return Telling(sides[0] - sides[1], most)
+
+
+def told_of_judges(
+    data: ReportData, units: Outputs, human: FloatArray, criterion: int, judges: Sequence[int]
+) -> Telling:
+    """A judge's correlation with people in each document, or how far it is above that of a second
+    one: two are compared on the same documents, ties counted."""
+    nothing = np.full(len(human), np.nan)
+    scores = [data.judges.get((criterion, pk), nothing) for pk in judges]
+    shared = np.where(np.isnan(np.sum(scores, axis=0)), np.nan, human)
+    if len(judges) > 1:
+        same = on_same_documents(units, shared, scores[0], scores[1])
+        return Telling(same.difference, TWO_RHOS, same.ranked)
+    return Telling(coefficients_by_document(units, shared, scores[0], "spearman"), RHO)
