@@ -1,0 +1,13 @@
+"""Addresses of pages."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.urls import URLPattern, path
+
+PROJECT = "p/<slug:slug>/"
+
+
+def page(address: str, view: Callable[..., Any]) -> URLPattern:
+    """The address of a page, which is called as its view."""
+    return path(address, view, name=view.__name__)
