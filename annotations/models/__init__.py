@@ -29,34 +29,3 @@ from annotations.models.open_links import (
 )
 from annotations.models.people import Annotator, Exclusion
 from annotations.models.probabilities import Inclusion, StatedProbability
-
-__all__ = [
-    "ACTIVE",
-    "Annotator",
-    "AnswerChange",
-    "Assignment",
-    "AssignmentState",
-    "Campaign",
-    "CampaignGoal",
-    "CampaignItem",
-    "CampaignKind",
-    "CampaignState",
-    "Decision",
-    "Exclusion",
-    "GoalKind",
-    "Inclusion",
-    "ItemKind",
-    "ItemOrder",
-    "OpenLink",
-    "Participant",
-    "ParticipantState",
-    "Preference",
-    "Rating",
-    "Review",
-    "ReviewAction",
-    "ScreenedFor",
-    "Seat",
-    "Selection",
-    "Span",
-    "StatedProbability",
-]
