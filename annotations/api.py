@@ -20,29 +20,11 @@ from annotations.errors import AnnotationError
 from annotations.forms.plans import PlanForm
 from annotations.goals.goals import standing
 from annotations.goals.plans import plan
-from annotations.models import (
-    Campaign,
-    CampaignGoal,
-    CampaignState,
-    GoalKind,
-    ReviewAction,
-)
+from annotations.models import Campaign, CampaignGoal, CampaignState, GoalKind, ReviewAction
 from annotations.planning.campaigns import close_campaign, open_campaign, seat_annotators
-from annotations.planning.drafts import (
-    ASKED,
-    LACKING,
-    Draft,
-    free_name,
-    goal_fields,
-    goal_of,
-)
+from annotations.planning.drafts import ASKED, LACKING, Draft, free_name, goal_fields, goal_of
 from annotations.planning.known_answers import ids_by_name, known_answers
-from annotations.results.reviewing import (
-    answers_of,
-    hand_out_again,
-    reject,
-    restore,
-)
+from annotations.results.reviewing import answers_of, hand_out_again, reject, restore
 from annotations.results.seen_scores import seen_scores
 from evaluations.models import Project
 from evaluations.reports.ratings.answers import answer_records, decision_records

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assurance.certifying.sealed import sealed
-from assurance.improving.work import (
-    neglected_searches,
-    wake_for_search,
-)
+from assurance.improving.work import neglected_searches, wake_for_search
 from assurance.instrument.asking import ask_what_is_due, record_what_ended
 from assurance.instrument.sensitivity import instructed_judges, sensitivities
 from assurance.web.forms.certificates import CertificateForm

@@ -8,13 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotations.answering.answers import (
-    Answer,
-    Question,
-    Shape,
-    fields_of,
-    read_answer,
-)
+from annotations.answering.answers import Answer, Question, Shape, fields_of, read_answer
 from annotations.answering.counting import count_again
 from annotations.errors import AnnotationError
 from annotations.models import (

@@ -21,11 +21,6 @@ from annotations.models.campaigns import (
 )
 from annotations.models.goals import CampaignGoal, GoalKind
 from annotations.models.judgements import Preference, Rating, Span
-from annotations.models.open_links import (
-    OpenLink,
-    Participant,
-    ParticipantState,
-    ScreenedFor,
-)
+from annotations.models.open_links import OpenLink, Participant, ParticipantState, ScreenedFor
 from annotations.models.people import Annotator, Exclusion
 from annotations.models.probabilities import Inclusion, StatedProbability

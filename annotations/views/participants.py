@@ -15,13 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.answering.guidelines import guidelines_of
 from annotations.forms.open_links import OwnCodeForm, ShortQuestionsForm
-from annotations.models import (
-    CampaignState,
-    ItemKind,
-    OpenLink,
-    Participant,
-    ParticipantState,
-)
+from annotations.models import CampaignState, ItemKind, OpenLink, Participant, ParticipantState
 from annotations.open_links.arrival import (
     Arrival,
     arrival_of,

@@ -7,14 +7,7 @@ from decimal import Decimal
 from assurance.instrument.studies import PARTS, USUAL, criteria_asked
 from evaluations.judging.runs.estimate import RunEstimate, estimate_run
 from evaluations.judging.runs.lifecycle import RunError
-from evaluations.models import (
-    CandidateOutput,
-    Criterion,
-    Judge,
-    ScoringMode,
-    StudyKind,
-    Transport,
-)
+from evaluations.models import CandidateOutput, Criterion, Judge, ScoringMode, StudyKind, Transport
 from geval.llm.prompts import PromptError
 
 # The prompts about so many outputs stand for all of them.

@@ -5,12 +5,7 @@ from collections.abc import Iterable
 from django.db import connection
 
 from evaluations.corpus.row_staging import RowStager
-from geval.files.load_contents import (
-    CriterionContents,
-    ExampleItem,
-    ExampleScore,
-    LoadContents,
-)
+from geval.files.load_contents import CriterionContents, ExampleItem, ExampleScore, LoadContents
 from geval.statistics.scales import short
 
 EXAMPLES = 3

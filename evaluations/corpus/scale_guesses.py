@@ -7,13 +7,7 @@ from django.db import connection
 
 from evaluations.corpus.row_staging import MixedScores, RowStager, SeenCriterion
 from geval.files.seen_values import guess_of_values
-from geval.statistics.scales import (
-    ROUNDING,
-    Scale,
-    ScaleGuess,
-    narrower_scale,
-    usual_scale_for,
-)
+from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, narrower_scale, usual_scale_for
 
 
 def guess_of(seen: SeenCriterion) -> ScaleGuess:

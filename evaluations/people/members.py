@@ -19,11 +19,7 @@ from django.utils.translation import gettext as _
 from evaluations.models import Invitation, Membership, Project, Role
 from evaluations.models.members import INVITATION_DAYS
 from evaluations.models.tokens import digest_of
-from evaluations.people.waking import (
-    MessageLostError,
-    wake_for_invitation,
-    wake_for_password_reset,
-)
+from evaluations.people.waking import MessageLostError, wake_for_invitation, wake_for_password_reset
 
 
 class MemberError(ValueError):

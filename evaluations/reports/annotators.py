@@ -9,10 +9,7 @@ from geval.reports.annotators import AnnotatorsFound, criterion_annotators, of_r
 from geval.reports.data import ReportData
 from geval.reports.options import ReportOptions
 from geval.reports.verdicts.steps import OnStep, unseen
-from geval.statistics.span_agreement import (
-    gamma_agreement,
-    span_agreement,
-)
+from geval.statistics.span_agreement import gamma_agreement, span_agreement
 
 
 def annotators_found(

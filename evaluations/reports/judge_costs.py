@@ -7,14 +7,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q
 
 from evaluations.judging.runs.counts import finished_items
-from evaluations.models import (
-    EvaluationRun,
-    ItemState,
-    Judge,
-    ModelReply,
-    RunItem,
-    RunState,
-)
+from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, RunItem, RunState
 from geval.llm.parsing import Reason
 from geval.reports.dearer import Priced
 

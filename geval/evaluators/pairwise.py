@@ -21,14 +21,7 @@ from geval.llm.judgement import (
     score_choices,
 )
 from geval.llm.parsing import Failure, Reason
-from geval.llm.prompts import (
-    PromptError,
-    PromptParts,
-    delimited,
-    fields_used,
-    heading_of,
-    render,
-)
+from geval.llm.prompts import PromptError, PromptParts, delimited, fields_used, heading_of, render
 from geval.llm.request_settings import RequestSettings
 from geval.llm.requests import Request
 from geval.llm.scoring import Preferred

@@ -6,14 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from geval.llm.prompts import Beside, PromptParts
 from geval.statistics.scales import Scale, parsed_scale

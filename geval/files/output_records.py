@@ -8,14 +8,7 @@ from geval.files.conventions import conventional, expert_ratings, is_ours
 from geval.files.conversation_records import conversation_rows
 from geval.files.fields import CRITERION_LIMIT, Fields, Place, kind, number_of, shown
 from geval.files.messages import turns_column
-from geval.files.rows import (
-    FileDefaults,
-    JudgeScoreRow,
-    OutputRow,
-    RatingRow,
-    RepliesRow,
-    Row,
-)
+from geval.files.rows import FileDefaults, JudgeScoreRow, OutputRow, RatingRow, RepliesRow, Row
 from geval.files.score_records import wide_scores
 from geval.files.unused import peek
 

@@ -10,13 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from geval.files.cells import NUMBERED, CellColumn
 from geval.files.questions import UploadAnswer, UploadQuestion, listed
-from geval.files.rater_names import (
-    KnownNames,
-    NameKind,
-    folded,
-    is_mean,
-    without_noise,
-)
+from geval.files.rater_names import KnownNames, NameKind, folded, is_mean, without_noise
 
 SEPARATORS = re.compile(r"[\s_\-:./|]+|(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 # A longer name says nothing: a file may hold anything, and its names are split at each place.

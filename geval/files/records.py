@@ -19,13 +19,7 @@ from typing import IO, Any
 import orjson
 
 from geval.files.fields import kind
-from geval.files.limits import (
-    file_limits,
-    is_too_deep,
-    too_deep,
-    too_many_columns,
-    too_many_fields,
-)
+from geval.files.limits import file_limits, is_too_deep, too_deep, too_many_columns, too_many_fields
 from geval.files.packed import PackedError
 from geval.files.parquet import columnar_records, is_arrow, is_parquet
 from geval.files.rows import EXPECTED, FileErrors

@@ -17,14 +17,7 @@ from geval.files.fields import (
     shown,
     written_number,
 )
-from geval.files.rows import (
-    FileDefaults,
-    FileErrors,
-    JudgeScoreRow,
-    RatingRow,
-    Row,
-    is_text,
-)
+from geval.files.rows import FileDefaults, FileErrors, JudgeScoreRow, RatingRow, Row, is_text
 from geval.files.unused import peek
 
 SCORE_COLUMNS = ("doc_id", "system_id", "criterion", "score")

@@ -17,20 +17,13 @@ from geval.reports.options import ReportOptions
 from geval.reports.verdicts.analysis import Agreement, analyse_agreement
 from geval.statistics.agreement import NOBODY, LeaveOneOut
 from geval.statistics.dawid_skene import dawid_skene
-from geval.statistics.latent_classes import (
-    LatentClasses,
-    RaterCompetence,
-    latent_classes,
-)
+from geval.statistics.latent_classes import LatentClasses, RaterCompetence, latent_classes
 from geval.statistics.mace import mace
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
 from geval.statistics.scales import short
 from geval.statistics.severity import ManyFacets, RaterSeverity, many_facets
-from geval.statistics.span_agreement import (
-    GammaAgreement,
-    SpanAgreement,
-)
+from geval.statistics.span_agreement import GammaAgreement, SpanAgreement
 from geval.statistics.thresholds import SPLIT
 from geval.texts.numbers import in_brackets, shown, signed
 from geval.texts.subjects import CriterionLike

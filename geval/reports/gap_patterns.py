@@ -9,11 +9,7 @@ from geval.reports.data import ReportData
 from geval.reports.drawings.forest import Axis, Span, Tick, round_numbers, ticks_at
 from geval.reports.gaps import Gaps
 from geval.reports.memo import remembered
-from geval.statistics.clusters import (
-    Cluster,
-    Group,
-    find_clusters,
-)
+from geval.statistics.clusters import Cluster, Group, find_clusters
 from geval.statistics.correlation import mean_by_document
 from geval.statistics.gaps import MeanGap, gaps_by_length
 from geval.statistics.thresholds import GAP_LARGE, GAP_OUTPUTS

@@ -36,10 +36,7 @@ from geval.statistics.agreement import rater_at
 from geval.statistics.alt_test import AltTest
 from geval.statistics.bias import Family, FamilyBias, family_bias
 from geval.statistics.correlation import Coefficient, Correlations, Level, levels_of
-from geval.statistics.jackknife import (
-    LeftOut,
-    no_interval,
-)
+from geval.statistics.jackknife import LeftOut, no_interval
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.passing import Majority
 from geval.statistics.projection import Projection, document_gains, projections

@@ -16,11 +16,7 @@ from geval.standin.batches import Batches
 from geval.standin.deciding import decision
 from geval.standin.judging import seeded
 from geval.standin.limiting import Limits
-from geval.standin.replies import (
-    chat_completion,
-    model_list,
-    text_completion,
-)
+from geval.standin.replies import chat_completion, model_list, text_completion
 from geval.standin.responding import as_chat, problem_of, response_of
 from geval.texts.stand_in import HONEST_NAME
 

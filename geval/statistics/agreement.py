@@ -15,14 +15,7 @@ from geval.statistics.correlation import (
     system_means,
 )
 from geval.statistics.distributions import t_ppf
-from geval.statistics.jackknife import (
-    TOO_FEW,
-    LeftOut,
-    mapped,
-    mean_of_rows,
-    no_interval,
-    within,
-)
+from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, mean_of_rows, no_interval, within
 from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate

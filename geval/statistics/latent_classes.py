@@ -12,12 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from geval.statistics.jackknife import (
-    TOO_FEW,
-    LeftOut,
-    mapped,
-    no_interval,
-)
+from geval.statistics.jackknife import TOO_FEW, LeftOut, mapped, no_interval
 from geval.statistics.layout import Outputs, Ratings, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate

@@ -28,11 +28,7 @@ from geval.statistics.jackknife import (
 from geval.statistics.layout import Outputs, complete, mean_of, sums
 from geval.statistics.resampling import Interval, percentile_interval
 from geval.statistics.results import Estimate
-from geval.statistics.thresholds import (
-    INTERVAL_DOCUMENTS,
-    PASS_FAIL_OUTPUTS,
-    PASS_FAIL_YOUDEN,
-)
+from geval.statistics.thresholds import INTERVAL_DOCUMENTS, PASS_FAIL_OUTPUTS, PASS_FAIL_YOUDEN
 from geval.statistics.types import FloatArray, IntArray
 
 FOLDS = 5

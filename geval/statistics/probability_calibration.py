@@ -24,13 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geval.statistics.calibration import ReliabilityBin, bins_of, reliability_intervals
-from geval.statistics.jackknife import (
-    LeftOut,
-    documents_counting,
-    interval_of_mean,
-    mapped,
-    within,
-)
+from geval.statistics.jackknife import LeftOut, documents_counting, interval_of_mean, mapped, within
 from geval.statistics.layout import Outputs, Ratings, mean_of, sums
 from geval.statistics.resampling import Interval
 from geval.statistics.thresholds import CALIBRATION_DOCUMENTS, CALIBRATION_OUTPUTS, CONFIDENCE

@@ -13,12 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from geval.statistics.correlation import (
-    Coefficient,
-    Level,
-    coefficient_of,
-    coefficients_of_rows,
-)
+from geval.statistics.correlation import Coefficient, Level, coefficient_of, coefficients_of_rows
 from geval.statistics.distributions import normal_cdf, normal_ppf
 from geval.statistics.layout import sums
 from geval.statistics.mixing import drawn_coefficients

@@ -13,11 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from geval.statistics.correlation import (
-    Coefficient,
-    coefficients_by_document,
-    mean_of_documents,
-)
+from geval.statistics.correlation import Coefficient, coefficients_by_document, mean_of_documents
 from geval.statistics.layout import Outputs, complete
 from geval.statistics.types import FloatArray, IntArray
 

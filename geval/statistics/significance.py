@@ -15,11 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from geval.statistics.correlation import (
-    Coefficient,
-    coefficients_of_rows,
-    mean_of_documents,
-)
+from geval.statistics.correlation import Coefficient, coefficients_of_rows, mean_of_documents
 from geval.statistics.distributions import t_tail
 from geval.statistics.jackknife import interval_of_difference, over_systems
 from geval.statistics.layout import Outputs, complete

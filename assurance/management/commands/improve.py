@@ -11,12 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from assurance.improving.adopting import adopt
-from assurance.improving.certificate import (
-    candidate_json,
-    not_tried,
-    search_json,
-    sentence_of,
-)
+from assurance.improving.certificate import candidate_json, not_tried, search_json, sentence_of
 from assurance.improving.estimating import estimate_search
 from assurance.improving.looking import look
 from assurance.improving.trials import LOOK_SECONDS

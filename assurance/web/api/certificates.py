@@ -9,12 +9,7 @@ from ninja.errors import HttpError
 from pydantic import GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from assurance.certifying.certificates import (
-    COMMANDS,
-    certify,
-    read_requirements,
-    what_changed,
-)
+from assurance.certifying.certificates import COMMANDS, certify, read_requirements, what_changed
 from assurance.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
 from evaluations.models.certificate_content import MOST_REQUIREMENTS, CertificateContent

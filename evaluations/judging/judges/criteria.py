@@ -12,13 +12,7 @@ from evaluations.judging.judges.steps import prompt_parts, store_steps
 from evaluations.models import CandidateOutput, Criterion, EvaluationSteps, Judge, Project
 from geval.llm.cost import estimated_tokens
 from geval.llm.presets import Preset
-from geval.llm.prompts import (
-    PromptError,
-    check_template,
-    compose_template,
-    needs_steps,
-    render,
-)
+from geval.llm.prompts import PromptError, check_template, compose_template, needs_steps, render
 from geval.llm.wanted_steps import steps_request
 from geval.llm.written_steps import read_steps
 

@@ -13,12 +13,7 @@ from django.utils import timezone
 from evaluations.judging.judges.findings import known_findings
 from evaluations.judging.judges.probing import probe_endpoint, puts_tags
 from evaluations.models import Endpoint, Judge, JudgeKind, Project, ScoringMode
-from geval.evaluators.base import (
-    Evaluator,
-    EvaluatorError,
-    SettingsError,
-    new_settings,
-)
+from geval.evaluators.base import Evaluator, EvaluatorError, SettingsError, new_settings
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.registry import evaluators, make_evaluator
 from geval.llm.addresses import ForbiddenAddressError, check_address

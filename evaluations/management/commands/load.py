@@ -23,13 +23,7 @@ from geval.files.questions import UploadQuestion
 from geval.files.recognised import UnclearColumnsError, as_input
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
 from geval.files.rows import LoadError
-from geval.files.said import (
-    SaidError,
-    parsed_columns,
-    parsed_scales,
-    wider_scales,
-    written_columns,
-)
+from geval.files.said import SaidError, parsed_columns, parsed_scales, wider_scales, written_columns
 
 T = TypeVar("T")
 

@@ -13,13 +13,7 @@ from evaluations.reports.report import build_report, selected_data
 from geval.reports.downloads.formats import BY_WORD
 from geval.reports.downloads.latex import as_latex
 from geval.reports.marks import marks_against
-from geval.reports.options import (
-    EPSILON_HELP,
-    HUMAN_SCORE_HELP,
-    MEAN,
-    WORDS,
-    ReportOptions,
-)
+from geval.reports.options import EPSILON_HELP, HUMAN_SCORE_HELP, MEAN, WORDS, ReportOptions
 
 
 class Command(SiteCommand):

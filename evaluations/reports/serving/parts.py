@@ -22,10 +22,7 @@ from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
 from evaluations.reports.serving.stored import shape_of
-from evaluations.reports.two_judges.probabilities import (
-    ProbabilityNumbers,
-    probabilities_of_view,
-)
+from evaluations.reports.two_judges.probabilities import ProbabilityNumbers, probabilities_of_view
 from evaluations.reports.two_judges.tests import numbers_of_view, tests_of_view
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData

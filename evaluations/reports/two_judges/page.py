@@ -16,12 +16,7 @@ from evaluations.reports.serving.view import page_view, report_view
 from evaluations.reports.two_judges.probabilities import judges_with_probabilities
 from geval.reports.drawings.forest import Tick, round_numbers, ticks_at
 from geval.reports.gap_view import first_of
-from geval.reports.pair_differences import (
-    Difference,
-    differences,
-    lead_in_words,
-    seen_in_words,
-)
+from geval.reports.pair_differences import Difference, differences, lead_in_words, seen_in_words
 from geval.reports.pair_on_criterion import OneAgreeing, PairOnCriterion
 from geval.reports.pair_tests import PairTests
 from geval.reports.pair_view import CLASSES, PairView

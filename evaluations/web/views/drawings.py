@@ -14,12 +14,7 @@ from evaluations.models import CandidateOutput, Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.view import report_view
-from evaluations.web.views.reports import (
-    chosen_figures,
-    number_in_view,
-    waits,
-    waits_as_text,
-)
+from evaluations.web.views.reports import chosen_figures, number_in_view, waits, waits_as_text
 from geval.reports.downloads.latex import as_latex_figure
 from geval.reports.drawings.drawn import KINDS, drawing_of
 from geval.reports.drawings.numbers import CriterionNumbers, JudgeNumbers

@@ -8,13 +8,7 @@ from django.views.decorators.http import require_POST
 from evaluations.judging.runs.errands import request_explanation
 from evaluations.models import EvaluationRun, Explanation, ItemState, Project, RunItem, Score
 from evaluations.pages.runs.item import item_view
-from evaluations.pages.runs.run_items import (
-    PAGE_SIZE,
-    SORTS,
-    ItemsView,
-    count_items,
-    item_rows,
-)
+from evaluations.pages.runs.run_items import PAGE_SIZE, SORTS, ItemsView, count_items, item_rows
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.web.views.errands import shown_errand
 

@@ -17,12 +17,7 @@ from django.views.decorators.http import require_POST
 from evaluations.corpus.locks.locking import lock_in_words
 from evaluations.models import Project, Role
 from evaluations.models.sizes import with_sizes
-from evaluations.pages.home import (
-    Home,
-    home_of,
-    report_step,
-    steps_of,
-)
+from evaluations.pages.home import Home, home_of, report_step, steps_of
 from evaluations.pages.jobs import jobs_of
 from evaluations.people.access import (
     EDITORS,

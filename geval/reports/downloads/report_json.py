@@ -8,21 +8,11 @@ import numpy as np
 import orjson
 
 from geval.reports.downloads.board_tables import board_json
-from geval.reports.downloads.json_values import (
-    ends_json,
-    estimate_json,
-    ranked_json,
-    with_interval,
-)
+from geval.reports.downloads.json_values import ends_json, estimate_json, ranked_json, with_interval
 from geval.reports.instructed import Instructed
 from geval.reports.options import MEAN
 from geval.reports.report import CriterionResult, JudgeResult, Report
-from geval.reports.verdicts.analysis import (
-    SEED,
-    Agreement,
-    JudgeAnalysis,
-    Significance,
-)
+from geval.reports.verdicts.analysis import SEED, Agreement, JudgeAnalysis, Significance
 from geval.reports.verdicts.null_judges import NullJudge
 from geval.reports.words import chosen_note, in_a_sentence, weights_note
 from geval.statistics.alt_test import AltTest

@@ -21,11 +21,7 @@ from geval.statistics.agreement import (
     judge_as_a_rater,
     judge_minus_a_rater,
 )
-from geval.statistics.alt_test import (
-    AltTest,
-    alt_test,
-    raters_that_agree,
-)
+from geval.statistics.alt_test import AltTest, alt_test, raters_that_agree
 from geval.statistics.attenuation import Disattenuated, disattenuated
 from geval.statistics.bias import LengthBias, WriterBias, length_bias, writer_bias
 from geval.statistics.calibration import (
@@ -76,12 +72,7 @@ from geval.statistics.resampling import (
     resample_means,
 )
 from geval.statistics.results import Estimate
-from geval.statistics.same_documents import (
-    Ranked,
-    SameDocuments,
-    on_same_documents,
-    ties_as_0,
-)
+from geval.statistics.same_documents import Ranked, SameDocuments, on_same_documents, ties_as_0
 from geval.statistics.scales import Scale
 from geval.statistics.significance import (
     PairTest,
