@@ -21,11 +21,11 @@ def known_names(project: Project) -> KnownNames:
 
 
 def files_of_project(
-    project: Project, files: Iterable[tuple[Path, str]], said: Columns, sheet: str = ""
+    project: Project, files: Iterable[tuple[Path, str]], columns: Columns, sheet: str = ""
 ) -> list[RecognisedFile]:
     """Files for a project, by path and name, as `recognised_files` reads them."""
     saved = list(project.saved_columns.all())
-    return recognised_files(files, known_names(project), saved, said, sheet)
+    return recognised_files(files, known_names(project), saved, columns, sheet)
 
 
 def remember_columns(

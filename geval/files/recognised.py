@@ -111,7 +111,7 @@ def input_file(
 
 def recognised_files(
     files: Iterable[tuple[Path, str]],
-    known: KnownNames,
+    names: KnownNames,
     saved: Sequence[SavedLike],
     said: Columns,
     sheet: str = "",
@@ -119,7 +119,7 @@ def recognised_files(
     """Files by path and name, with what somebody says of their columns.
 
     Args:
-        known: names of the project.
+        names: those of the project by which columns are recognised.
         saved: columns that were remembered for files of the project.
         sheet: the one to read of workbooks; by default the first that looks like a table.
 
@@ -129,9 +129,9 @@ def recognised_files(
     """
     recognised_files = []
     for path, name in files:
-        file = recognise_file(path, name, known, saved, sheet)
+        file = recognise_file(path, name, names, saved, sheet)
         if asks_for_sheet(file.questions):
-            file = recognise_file(path, name, known, saved, file.preview.sheet)
+            file = recognise_file(path, name, names, saved, file.preview.sheet)
         own = {column: said[column] for column in file.column_names if column in said}
         recognised_files.append(with_columns(file, own))
     if sheet and not any(file.preview.sheet == sheet for file in recognised_files):
