@@ -91,7 +91,7 @@ class KeptReport(models.Model):
 
 class KeptPart(models.Model):
     """A part of a kept report, as pages and downloads need it, in the form of
-    reports/serving/stored.py."""
+    geval/reports/stored.py."""
 
     kept = models.ForeignKey(
         KeptReport, on_delete=models.CASCADE, related_name="parts", db_index=False

@@ -39,7 +39,7 @@ def thin(number: float) -> str:
     return f"{number:,.0f}".replace(",", NARROW)
 
 
-def with_decimals(number: float, places: int) -> str:
+def with_decimals(number: float, places: int = 2) -> str:
     """So many decimals, with a true minus; 0 has no sign."""
     return f"{number:z.{places}f}".replace("-", "−")
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from evaluations.web.templatetags.evaluations import fixed
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
-from geval.texts.numbers import in_brackets, shown, signed
+from geval.texts.numbers import in_brackets, shown, signed, with_decimals
 
 
 @pytest.mark.parametrize(
@@ -29,4 +28,8 @@ def test_a_difference_has_its_sign_unless_it_is_0() -> None:
 
 
 def test_numbers_on_pages_have_true_minuses() -> None:
-    assert [fixed(-0.256), fixed(-0.001), fixed(-1.5, 1)] == ["−0.26", "0.00", "−1.5"]
+    assert [with_decimals(-0.256), with_decimals(-0.001), with_decimals(-1.5, 1)] == [
+        "−0.26",
+        "0.00",
+        "−1.5",
+    ]

@@ -13,10 +13,10 @@ from evaluations.reports.serving.parts import (
     ComputedReport,
     page_and_query,
 )
-from evaluations.reports.serving.stored import restored, stored
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.options import ReportOptions
+from geval.reports.stored import restored, stored
 
 
 @pytest.mark.django_db

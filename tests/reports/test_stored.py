@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from evaluations.reports.page import ReportNumbers
-from evaluations.reports.serving.stored import restored, shape_of, stored
 from geval.reports.drilldown import DocumentsBehind
 from geval.reports.figures import Figure
+from geval.reports.stored import restored, shape_of, stored
 
 
 class Colour(enum.StrEnum):

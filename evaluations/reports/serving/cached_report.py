@@ -31,8 +31,8 @@ from evaluations.reports.serving.parts import (
     Value,
     page_and_query,
 )
-from evaluations.reports.serving.stored import restored
 from geval.reports.memo import digest_of
+from geval.reports.stored import restored
 
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
 RETRY_AFTER = timedelta(minutes=10)

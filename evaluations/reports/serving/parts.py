@@ -21,7 +21,6 @@ from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
-from evaluations.reports.serving.stored import shape_of
 from evaluations.reports.two_judges.probabilities import ProbabilityNumbers, probabilities_of_view
 from evaluations.reports.two_judges.tests import numbers_of_view, tests_of_view
 from geval.reports.annotators import AnnotatorsFound, of_ratings
@@ -44,6 +43,7 @@ from geval.reports.pair_numbers import PairNumbers, first_outputs
 from geval.reports.pair_tests import PairTests
 from geval.reports.pair_view import PairView, read_pair_view
 from geval.reports.report import CriterionResult, Report
+from geval.reports.stored import shape_of
 from geval.reports.verdicts.steps import OnStep, between, unseen
 from geval_site.version import __version__
 

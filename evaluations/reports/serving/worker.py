@@ -24,8 +24,8 @@ from evaluations.people.waking import wake_for_report
 from evaluations.reports.data import load_data, options_of
 from evaluations.reports.serving.cached_report import fingerprint_of
 from evaluations.reports.serving.parts import CODE, REPORT, ComputedReport, page_and_query
-from evaluations.reports.serving.stored import stored
 from geval.reports import memo
+from geval.reports.stored import stored
 from geval.reports.verdicts.steps import OnStep, between
 
 # A worker that computes renews its lease twice a second; one that does not has died.

@@ -41,7 +41,7 @@ def _written(value: object) -> Any:
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"{type(value)} cannot be stored; see evaluations/reports/serving/stored.py.")
+    raise TypeError(f"{type(value)} cannot be stored; see geval/reports/stored.py.")
 
 
 def _read(_kind: type, parts: list[Any]) -> np.ndarray:
