@@ -1,29 +1,32 @@
 """`manage.py load PROJECT FILE…`: load outputs, ratings and scores into a project."""
 
-import shlex
 from argparse import ArgumentParser
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-import orjson
 from django.core.management.base import CommandError
 from django.db import transaction
 
 from evaluations.corpus.recognised import files_of_project, remember_said
 from evaluations.corpus.refusing import load_rest
-from evaluations.corpus.store import LoadOptions, LoadResult
+from evaluations.corpus.store import LoadOptions
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import project_or_new
 from geval.files.folders import FolderError, files_in
-from geval.files.load_contents import LoadContents
+from geval.files.load_text import (
+    errors_as_json,
+    errors_in_lines,
+    questions_as_json,
+    questions_in_lines,
+    result_as_json,
+    result_in_lines,
+)
 from geval.files.mapping import TARGETS
-from geval.files.questions import UploadQuestion
 from geval.files.recognised import UnclearColumnsError, as_input
 from geval.files.refused import RefusedRow, describe_refused, refused_csv
 from geval.files.rows import LoadError
-from geval.files.said import SaidError, parsed_columns, parsed_scales, wider_scales, written_columns
+from geval.files.said import SaidError, parsed_columns, parsed_scales
 
 T = TypeVar("T")
 
@@ -135,7 +138,7 @@ class Command(SiteCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         columns = _parsed("--columns", parsed_columns, options["columns"])
         scales = _parsed("--scale", parsed_scales, options["scale"])
-        paths = _paths(options["files"])
+        paths, as_json = _paths(options["files"]), options["json"]
         about = LoadOptions(
             judge=options["judge"] or _stem(paths[0]),
             criterion=options["criterion"],
@@ -165,30 +168,26 @@ class Command(SiteCommand):
                 if options["check"]:
                     transaction.set_rollback(True)
         except UnclearColumnsError as error:
-            self._ask(error.questions, as_json=options["json"])
+            if as_json:
+                self.stdout.write(questions_as_json(error.questions))
+            else:
+                self.stderr.write("\n".join(questions_in_lines(error.questions)))
             raise SystemExit(1) from None
         except LoadError as error:
-            self._say_errors(error, as_json=options["json"])
+            if as_json:
+                self.stdout.write(errors_as_json(error))
+            else:
+                self.stderr.write("\n".join(errors_in_lines(error)))
             raise SystemExit(1) from None
         if options["keep_errors"]:
             self._keep_errors(Path(options["keep_errors"]), loaded.refused)
-        result = loaded.result
-        self._say(result, as_json=options["json"])
-        if options["check"] and not options["json"]:
-            self.stdout.write("Dry run: nothing was written.")
-
-    def _ask(self, questions: list[UploadQuestion], *, as_json: bool) -> None:
         if as_json:
-            unclear = [asdict(question) for question in questions]
-            self.stdout.write(orjson.dumps({"ok": False, "questions": unclear}).decode())
+            self.stdout.write(result_as_json(loaded.result))
             return
-        for question in questions:
-            self.stderr.write(f"{question.text} Answer with --columns:")
-            for choice in question.choices:
-                self.stderr.write(f"  {choice.label}: {choice.gives}")
-                written = map(shlex.quote, written_columns(choice.columns))
-                self.stderr.write("    " + " ".join(f"--columns {one}" for one in written))
-        self.stderr.write("Nothing was loaded.")
+        for line in result_in_lines(loaded.result):
+            self.stdout.write(line)
+        if options["check"]:
+            self.stdout.write("Dry run: nothing was written.")
 
     def _keep_errors(self, path: Path, refused: list[RefusedRow]) -> None:
         if refused:
@@ -196,85 +195,6 @@ class Command(SiteCommand):
             cells = sum(len(row.columns) for row in refused)
             left_out = describe_refused(cells, sum(not row.columns for row in refused))
             self.stderr.write(f"{left_out} left out, kept in {path}.")
-
-    def _say_contents(self, contents: LoadContents) -> None:
-        """What would exist, in lines."""
-        for criterion in contents.criteria:
-            new = "new criterion" if criterion.is_new else "criterion"
-            given = f"{criterion.ratings:,} ratings, {criterion.scores:,} scores"
-            self.stdout.write(f"{new} {criterion.name}: scale {criterion.scale}, {given}")
-            if criterion.from_data:
-                option = shlex.quote(f"{criterion.name}={criterion.scale.partition(' ')[0]}")
-                self.stdout.write(f"  the scale is a guess from the data; set it: --scale {option}")
-        for word, counts in (
-            ("raters", contents.raters),
-            ("judges", contents.judges),
-            ("systems", contents.systems),
-        ):
-            if counts:
-                listed = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
-                self.stdout.write(f"{word}: {listed}")
-        for item in contents.examples:
-            self.stdout.write(f"example: document {item.doc_id}, system {item.system}")
-            self.stdout.write(f"  source: {_short(item.source)}")
-            self.stdout.write(f"  output: {_short(item.output)}")
-            given = ", ".join(
-                f"{score.criterion or 'every criterion'} {score.score:g} by {score.rater}"
-                for score in item.scores
-            )
-            if given:
-                self.stdout.write(f"  {given}")
-
-    def _say(self, result: LoadResult, *, as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(
-                orjson.dumps(
-                    {
-                        "ok": True,
-                        **result.as_json(),
-                        "unreadable": result.unreadable,
-                        "unused": result.unused,
-                        "contents": result.contents,
-                        "errors": [],
-                    }
-                ).decode()
-            )
-            return
-        for kind, tally in result.as_json().items():
-            if any(tally.values()):
-                changed = f"{tally['changed']:,} changed, " if tally["changed"] else ""
-                counts = f"{tally['created']:,} new, {changed}{tally['unchanged']:,} unchanged"
-                self.stdout.write(f"{kind:>10}: {counts}")
-        if result.unreadable:
-            self.stdout.write(
-                f"{result.unreadable:,} raw replies contain no rating; scores are computed from "
-                "the others."
-            )
-        for column in result.unused:
-            self.stdout.write(f"  not used: {column}")
-        if result.contents is not None:
-            self._say_contents(result.contents)
-        if not result.changed:
-            self.stdout.write("Nothing has changed: everything in these files already exists.")
-
-    def _say_errors(self, error: LoadError, *, as_json: bool) -> None:
-        if as_json:
-            errors = [
-                {"file": f.file, "line": f.line, "column": f.column, "message": f.message}
-                for f in error.errors
-            ]
-            self.stdout.write(
-                orjson.dumps({"ok": False, "total_errors": error.total, "errors": errors}).decode()
-            )
-            return
-        for found in error.errors:
-            self.stderr.write(str(found))
-        for scale in wider_scales(error.contents):
-            option = shlex.quote(scale)
-            self.stderr.write(f"If they are right, set the scale: --scale {option}")
-        if error.total > len(error.errors):
-            self.stderr.write(f"… and {error.total - len(error.errors):,} more")
-        self.stderr.write(str(error))
 
 
 def _paths(given: list[str]) -> list[Path]:
@@ -295,11 +215,6 @@ def _parsed(option: str, parse: Callable[[list[str]], T], given: list[str]) -> T
         return parse(given)
     except SaidError as error:
         raise CommandError(f"{option} {error}") from None
-
-
-def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= 100 else f"{plain[:99]}…"
 
 
 def _stem(path: Path) -> str:
