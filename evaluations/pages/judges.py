@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from evaluations.models import EvaluationRun, Judge, Project
-from evaluations.reports.judge_costs import JudgeCost, cost_of
+from evaluations.reports.judge_costs import cost_of
+from geval.reports.costs import JudgeCost
 from geval.reports.judge_standing import JudgeStanding, judge_standings
 from geval.reports.report import Report
 from geval.reports.verdicts.verdict import Verdict

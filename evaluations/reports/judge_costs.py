@@ -1,7 +1,6 @@
 """What a judge's runs cost and took per 1,000 items, from the runs' own counters, and how often
 and how fast it answered."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db.models import Avg, Count, Q
@@ -9,25 +8,12 @@ from django.db.models import Avg, Count, Q
 from evaluations.judging.runs.counts import finished_items
 from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, RunItem, RunState
 from geval.llm.parsing import Reason
+from geval.reports.costs import JudgeAnswers, JudgeCost
 from geval.reports.dearer import Priced
 
 PER = 1000
 # How fast a judge answers is the mean over so many of its replies.
 TIMED_REPLIES = 10_000
-
-
-@dataclass(frozen=True)
-class JudgeCost:
-    """Per 1,000 items answered by calls: tokens, money in the currency of the judge's prices (None
-    without them), and minutes of its finished runs. `why_not` says why nothing is known."""
-
-    judge: str
-    items: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    money: Decimal | None = None
-    minutes: float | None = None
-    why_not: str = ""
 
 
 def cost_of(judge: Judge) -> JudgeCost:
@@ -58,17 +44,6 @@ def priced_judge(judge: Judge, cost: JudgeCost) -> Priced:
     """A judge as its price is set against its agreement."""
     money = None if cost.money is None else float(cost.money)
     return Priced(judge.label, money, judge.request_options)
-
-
-@dataclass(frozen=True)
-class JudgeAnswers:
-    """Of how many finished items a judge gave no score, of these how many it declined, and the mean
-    seconds from an item's first request to its last reply (None without replies)."""
-
-    items: int
-    unscored: int
-    declined: int
-    seconds: float | None
 
 
 def answers_of(judge: Judge) -> JudgeAnswers:

@@ -1,19 +1,10 @@
 """Judges of a view with items that have no score because they lie below their minimum coverage."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 from evaluations.models import Project, RunItem
 from geval.reports.options import ReportOptions
-
-
-@dataclass(frozen=True)
-class LowCoverage:
-    """How many items of a judge have no score because they lie below its minimum coverage."""
-
-    judge: str
-    items: int
-    minimum: float
+from geval.reports.page import LowCoverage
 
 
 def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage, ...]:

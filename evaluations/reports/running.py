@@ -1,29 +1,11 @@
 """Runs in progress, whose judges' numbers on the report are not final."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from evaluations.judging.runs.counts import finished_items
 from evaluations.models import Project
 from evaluations.reports.run_precision import at_any_time
-
-
-@dataclass(frozen=True)
-class RunInProgress:
-    """A run that is being executed, its judge's id, and how many of its items are done or
-    failed; `agreement` is what its judge has reached, in words."""
-
-    pk: int
-    judge: int
-    name: str
-    address: str
-    finished: int
-    total: int
-    agreement: str = ""
-
-    @property
-    def share(self) -> float:
-        return self.finished / self.total if self.total else 0.0
+from geval.reports.page import RunInProgress
 
 
 def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[RunInProgress, ...]:

@@ -15,6 +15,7 @@ from geval.statistics.accuracy_tests import (
     soft_pairwise_test,
     tie_calibrated_test,
 )
+from geval.texts.numbers import p_value
 from geval.texts.subjects import CriterionLike
 
 # Each of a thousand orderings takes all of them once more.
@@ -103,3 +104,13 @@ def _json(test: AccuracyTest) -> dict[str, Any]:
         "orderings": test.orderings,
         "reason": test.reason,
     }
+
+
+def accuracy_in_words(found: AccuracyTest) -> str:
+    """Both accuracies, and what the test of their difference says."""
+    if found.first is None or found.second is None or found.p is None:
+        return f"–, {found.reason}"
+    return (
+        f"{found.first:.3f} and {found.second:.3f}, second less first {found.difference:+.3f}, p"
+        f" {p_value(found.p)} (that the second is better: {p_value(found.p_better or 0.0)})"
+    )

@@ -4,6 +4,8 @@ over these look better than they are."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from geval.texts.sentences import listed
+
 # What follows the name of a judge whose numbers are over documents that its search has seen.
 SEEN = "seen by its search"
 
@@ -24,6 +26,11 @@ def marked_on(name: str, seen: Sequence[str], *, of: int) -> str:
         return name
     where = "" if len(seen) == of else f" on {', '.join(seen)}"
     return f"{name} ({SEEN}{where})"
+
+
+def about_searches(seen: Sequence[str]) -> str:
+    """Whose search has seen the documents, to follow a line."""
+    return f"; {listed(seen)} {'is' if len(seen) == 1 else 'are'} {SEEN}" if seen else ""
 
 
 @dataclass(frozen=True)

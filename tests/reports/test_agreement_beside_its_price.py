@@ -14,9 +14,10 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.reports.judge_costs import JudgeCost, cost_of, priced_judge
+from evaluations.reports.judge_costs import cost_of, priced_judge
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
+from geval.reports.costs import JudgeCost
 from geval.reports.dearer import Gap, Priced, what_the_dearer_gives
 from tests.made_up_files import files_of
 

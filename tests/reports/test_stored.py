@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from evaluations.reports.page import ReportNumbers
 from geval.reports.drilldown import DocumentsBehind
 from geval.reports.figures import Figure
+from geval.reports.page import ReportNumbers
 from geval.reports.stored import restored, shape_of, stored
 
 

@@ -2,35 +2,26 @@
 whose probabilities are right, and what each costs."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from typing import Any
 
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.judge_costs import (
-    JudgeAnswers,
-    JudgeCost,
-    answers_of,
-    cost_of,
-    priced_judge,
-)
+from evaluations.reports.judge_costs import answers_of, cost_of, priced_judge
 from evaluations.reports.two_judges.probabilities import (
     judges_with_probabilities,
     read_probabilities,
 )
 from evaluations.reports.two_judges.tests import seen_by_search
+from geval.reports.costs import cost_in_words
 from geval.reports.dearer import Gap, what_the_dearer_gives
-from geval.reports.pair_tests import pair_tests
+from geval.reports.pair_tests import accuracy_in_words, pair_tests
 from geval.reports.pairs import Pair, pair_on
 from geval.reports.probabilities import lines_in_words, pair_probabilities
-from geval.reports.seen import SEEN, marked
+from geval.reports.seen import about_searches, marked
 from geval.reports.words import SYMBOLS
-from geval.statistics.accuracy_tests import AccuracyTest
 from geval.statistics.jackknife import interval_of_difference
 from geval.statistics.same_documents import on_same_documents
-from geval.texts.numbers import p_value
-from geval.texts.sentences import listed
 
 
 class Command(SiteCommand):
@@ -57,18 +48,18 @@ class Command(SiteCommand):
         for one in pair_tests(data, criteria, first, second, seed=options["seed"]):
             for name, found in (("soft pairwise", one.soft), ("tie-calibrated", one.calibrated)):
                 self.stdout.write(
-                    f"{one.criterion}, {name} accuracy: {_in_words(found)}"
-                    f"{_about_searches(seen[one.criterion])}"
+                    f"{one.criterion}, {name} accuracy: {accuracy_in_words(found)}"
+                    f"{about_searches(seen[one.criterion])}"
                 )
         if {first, second} <= {*judges_with_probabilities(project)}:
             probabilities = read_probabilities(data, criteria, [first, second])
             names = (both[0].label, both[1].label)
             for pair in pair_probabilities(data, criteria, probabilities, first, second):
                 lines = "\n".join(lines_in_words(pair, names))
-                self.stdout.write(f"{lines}{_about_searches(seen[pair.name])}")
+                self.stdout.write(f"{lines}{about_searches(seen[pair.name])}")
         costs = [cost_of(judge) for judge in both]
         for judge, cost in zip(both, costs, strict=True):
-            self.stdout.write(_cost_in_words(cost, answers_of(judge)))
+            self.stdout.write(cost_in_words(cost, answers_of(judge)))
         priced = [priced_judge(*each) for each in zip(both, costs, strict=True)]
         pairs = [pair_on(data, criterion, first, second) for criterion in criteria]
         gaps = [_gap(pair, is_seen=bool(seen[pair.criterion.name])) for pair in pairs if pair]
@@ -82,33 +73,3 @@ def _gap(pair: Pair, *, is_seen: bool) -> Gap:
     of_first, of_second = same.means
     name = marked(pair.criterion.name, is_seen=is_seen)
     return Gap(name, of_first - of_second, interval_of_difference(same).ends)
-
-
-def _about_searches(seen: Sequence[str]) -> str:
-    """Whose search has seen the documents, to follow a line."""
-    return f"; {listed(seen)} {'is' if len(seen) == 1 else 'are'} {SEEN}" if seen else ""
-
-
-def _cost_in_words(cost: JudgeCost, answers: JudgeAnswers) -> str:
-    """What a judge costs, how fast it is, and how often it gave no score."""
-    if cost.why_not and cost.minutes is None:
-        return f"{cost.judge}: no cost is known, because {cost.why_not}"
-    price = "no prices" if cost.money is None else f"{cost.money:.2f}"
-    parts = [f"{cost.judge}: 1,000 items cost {price}"]
-    if cost.minutes is not None:
-        parts.append(f"take {cost.minutes:.1f} minutes")
-    if answers.seconds is not None:
-        parts.append(f"{answers.seconds:.2f} seconds for an answer")
-    parts.append(
-        f"{answers.unscored} of {answers.items} items without a score, {answers.declined} declined"
-    )
-    return "; ".join(parts)
-
-
-def _in_words(found: AccuracyTest) -> str:
-    if found.first is None or found.second is None or found.p is None:
-        return f"–, {found.reason}"
-    return (
-        f"{found.first:.3f} and {found.second:.3f}, second less first {found.difference:+.3f}, p"
-        f" {p_value(found.p)} (that the second is better: {p_value(found.p_better or 0.0)})"
-    )

@@ -18,7 +18,6 @@ from evaluations.models import KeptPart, KeptReport, KeptState, Project, WorkerH
 from evaluations.models.kept_reports import OPEN
 from evaluations.models.noted_changes import state_of
 from evaluations.people.waking import wake_for_report
-from evaluations.reports.page import ReportNumbers
 from evaluations.reports.serving.live import marks_of_runs
 from evaluations.reports.serving.parts import (
     CODE,
@@ -32,6 +31,7 @@ from evaluations.reports.serving.parts import (
     page_and_query,
 )
 from geval.reports.memo import digest_of
+from geval.reports.page import ReportNumbers
 from geval.reports.stored import restored
 
 # A computation that failed is tried again when somebody looks after this time, or asks for it.

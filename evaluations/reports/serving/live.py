@@ -2,13 +2,12 @@
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
-from datetime import datetime
 
 from evaluations.models import Project
 from evaluations.models.noted_changes import state_of
 from evaluations.reports.data import LiveData
 from geval.reports.data import ReportData
+from geval.reports.page import DataVersion
 
 MOST_PROJECTS = 6
 
@@ -42,14 +41,6 @@ def marks_of_runs(project: Project) -> list[str]:
     """A short text for each run in progress."""
     running = project.runs.active().counting().order_by("pk").values_list("pk", flat=True)
     return [f"run.{pk}" for pk in running]
-
-
-@dataclass(frozen=True)
-class DataVersion:
-    """The last change of a project's ratings or scores: its number, which only rises, and when."""
-
-    number: int
-    at: datetime
 
 
 def data_version(project: Project) -> DataVersion | None:

@@ -16,7 +16,7 @@ from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.data import in_round
 from evaluations.reports.disagreements.numbers import gap_numbers
-from evaluations.reports.page import ReportNumbers, ReportPage, numbers_of, report_page
+from evaluations.reports.page import numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
@@ -39,6 +39,7 @@ from geval.reports.figures import FIGURES, Figure, Subject, figures_of
 from geval.reports.gap_numbers import GapNumbers, largest_gaps
 from geval.reports.gap_view import GapView, read_gap_view
 from geval.reports.options import ReportOptions
+from geval.reports.page import ReportNumbers, ReportPage
 from geval.reports.pair_numbers import PairNumbers, first_outputs
 from geval.reports.pair_tests import PairTests
 from geval.reports.pair_view import PairView, read_pair_view

@@ -9,11 +9,12 @@ from django.db import connection
 
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.judge_costs import JudgeCost, cost_of, priced_judge
+from evaluations.reports.judge_costs import cost_of, priced_judge
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.parts import PAIR, TESTS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.reports.two_judges.probabilities import judges_with_probabilities
+from geval.reports.costs import JudgeCost
 from geval.reports.drawings.forest import Tick, round_numbers, ticks_at
 from geval.reports.gap_view import first_of
 from geval.reports.pair_differences import Difference, differences, lead_in_words, seen_in_words

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.judge_costs import JudgeAnswers, JudgeCost, answers_of
+from evaluations.reports.judge_costs import answers_of
 from evaluations.reports.serving.parts import PROBABILITIES
 from evaluations.reports.serving.view import page_view
 from evaluations.reports.two_judges.page import TwoJudges, two_judges
@@ -14,6 +14,7 @@ from evaluations.reports.two_judges.probabilities import (
     ProbabilityNumbers,
     judges_with_probabilities,
 )
+from geval.reports.costs import JudgeAnswers, JudgeCost
 from geval.reports.gap_view import first_of
 from geval.reports.pair_view import PairView
 from geval.reports.probabilities import lead_in_words

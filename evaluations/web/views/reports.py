@@ -19,7 +19,6 @@ from evaluations.pages.document_texts import document_texts
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
-from evaluations.reports.page import ReportPage
 from evaluations.reports.searched import searches_behind
 from evaluations.reports.serving.cached_report import NotComputedError, try_again
 from evaluations.reports.serving.live import mark_of
@@ -28,6 +27,7 @@ from evaluations.reports.serving.view import report_view
 from geval.reports.downloads.formats import BY_ENDING, FORMATS
 from geval.reports.figures import FIGURES, figures_of
 from geval.reports.options import MEAN, WORDS, ReportOptions
+from geval.reports.page import ReportPage
 from geval.texts.hidden_fields import whole_number
 from geval_site.extensions import sensitivities
 

@@ -1,0 +1,112 @@
+"""The report page: the paper's table, the verdicts and the sentences, with what is on its way."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from geval.reports.at_a_glance import AtAGlance, at_a_glance
+from geval.reports.cautions import all_cautions, many_ties
+from geval.reports.options import ReportOptions
+from geval.reports.paper_table import PaperTable, paper_table
+from geval.reports.report import Report
+from geval.reports.words import headline
+
+
+@dataclass(frozen=True)
+class LowCoverage:
+    """How many items of a judge have no score because they lie below its minimum coverage."""
+
+    judge: str
+    items: int
+    minimum: float
+
+
+@dataclass(frozen=True)
+class RunInProgress:
+    """A run that is being executed, its judge's id, and how many of its items are done or
+    failed; `agreement` is what its judge has reached, in words."""
+
+    pk: int
+    judge: int
+    name: str
+    address: str
+    finished: int
+    total: int
+    agreement: str = ""
+
+    @property
+    def share(self) -> float:
+        return self.finished / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True)
+class DataVersion:
+    """The last change of a project's ratings or scores: its number, which only rises, and when."""
+
+    number: int
+    at: datetime
+
+
+@dataclass(frozen=True)
+class ReportNumbers:
+    """All of a report's page that has to be computed; what is kept of large projects' reports."""
+
+    report: Report
+    documents: int
+    version: DataVersion | None
+    low_coverage: tuple[LowCoverage, ...]
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """A report with what its page needs around it."""
+
+    numbers: ReportNumbers
+    mark: str
+    table: PaperTable
+    headline: tuple[str, ...]
+    glance: AtAGlance
+    running: tuple[RunInProgress, ...]
+    cautions: tuple[tuple[str, list[tuple[str, str]]], ...]
+    ties: tuple[tuple[str, list[tuple[str, float]]], ...]
+
+    @property
+    def report(self) -> Report:
+        return self.numbers.report
+
+    @property
+    def options(self) -> ReportOptions:
+        return self.report.options
+
+    @property
+    def states_agreement(self) -> bool:
+        """Whether a run in progress says what it has reached."""
+        return any(run.agreement for run in self.running)
+
+    @property
+    def ratings(self) -> int:
+        return sum(criterion.ratings for criterion in self.report.criteria)
+
+    @property
+    def annotators(self) -> int:
+        return len({name for criterion in self.report.criteria for name in criterion.annotators})
+
+
+def page_of(numbers: ReportNumbers, mark: str, running: tuple[RunInProgress, ...]) -> ReportPage:
+    """The page of a report.
+
+    Args:
+        mark: of these numbers, by which the page learns of newer ones.
+        running: runs whose judges' numbers are not final.
+    """
+    judges = {run.judge for run in running}
+    report = numbers.report
+    return ReportPage(
+        numbers=numbers,
+        mark=mark,
+        table=paper_table(report, judges),
+        headline=headline(report.criteria),
+        glance=at_a_glance(report, judges),
+        running=running,
+        cautions=tuple((c.criterion, texts) for c in report.criteria if (texts := all_cautions(c))),
+        ties=tuple((c.criterion, tied) for c in report.criteria if (tied := many_ties(c))),
+    )
