@@ -1,19 +1,7 @@
-"""For how many outputs each rated one stands: one by the probability with which it was chosen.
-
-An output counts by its weight where all its ratings on a criterion are from campaigns that drew
-their outputs with known probabilities. The probability of being in at least one of several is that
-of samples drawn independently, each times the share of its items that have an answer: items are
-handed out in random order, so that these are a random part of it.
-
-Ratings from elsewhere (files, campaigns over all outputs) are a census of what they cover: an
-output with one has weight 1, unless a file states its probability. Beside a campaign's sample they
-have weight 1 even then: given what the file covers, the sample tells of the rest. What campaigns
-took from the top of a list has no probability and no weight, nor has what a file says was not drawn
-(a stated probability of 0).
-"""
+"""Ratings of a project with their weights: the campaigns and files that say how outputs were chosen
+(`geval/reports/weights.py` has the rules)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,9 +10,7 @@ from evaluations.models import Criterion
 from evaluations.models.query_arrays import fetch_groups, fetch_numbers, id_list
 from evaluations.reports.ratings.human_scores import human_scores
 from geval.reports.human_scores import HumanScores
-from geval.reports.weights import Sampled
-from geval.statistics.layout import positions
-from geval.statistics.sampling import in_any
+from geval.reports.weights import ChoosingCampaign, Sampled, how_chosen
 from geval.statistics.types import FloatArray, IntArray
 
 
@@ -60,33 +46,7 @@ def sampled(
     if round_id:
         campaigns = {pk: campaign for pk, campaign in campaigns.items() if pk == round_id}
     stated = {} if round_id else _stated(project_id)
-    if not campaigns and not stated:
-        return {}
-    drawn = {pk: one for pk, one in campaigns.items() if one.probability is not None}
-    sampled = {}
-    for criterion, human in humans.items():
-        by_draw = [one for one in drawn.values() if criterion in one.criteria]
-        by_top = [
-            campaign
-            for campaign in campaigns.values()
-            if campaign.probability is None and criterion in campaign.criteria
-        ]
-        in_draws, in_tops, elsewhere = _whose(human, by_draw, by_top, outputs)
-        probability = np.where(elsewhere, 1.0, 0.0)
-        only_drawn = in_draws & ~elsewhere
-        if by_draw:
-            together = in_any(*(one.at(outputs) for one in by_draw))
-            probability[only_drawn] = together[only_drawn]
-        top = in_tops & ~in_draws & ~elsewhere
-        if criterion in stated:
-            output, probabilities = stated[criterion]
-            at = positions(output, outputs)
-            at, probabilities = at[at >= 0], probabilities[at >= 0]
-            if not by_draw:
-                probability[at] = probabilities
-            top[at[probabilities == 0]] = True
-        sampled[criterion] = Sampled(probability, top)
-    return sampled
+    return how_chosen(humans, list(campaigns.values()), stated, outputs=outputs)
 
 
 def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArray]:
@@ -115,27 +75,7 @@ def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArra
     return (parts[0], parts[1], parts[2]) if parts else (nothing, nothing, np.array([]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Campaign:
-    """A campaign that chose some outputs. `asked` has shape (answers, 2): which outputs whom;
-    `probability` has shape (frame, 2): of each output that could be chosen; None without a
-    design. `answered` is the share of its items that have an answer."""
-
-    criteria: frozenset[int]
-    asked: FloatArray
-    answered: float
-    probability: FloatArray | None
-
-    def at(self, outputs: IntArray) -> FloatArray:
-        """The probability with which each output was chosen and answered; shape (outputs,)."""
-        assert self.probability is not None
-        probabilities = np.zeros(len(outputs))
-        at = positions(self.probability[:, 0], outputs)
-        probabilities[at[at >= 0]] = self.probability[at >= 0, 1]
-        return probabilities * self.answered
-
-
-def _campaigns(project_id: int) -> dict[int, _Campaign]:
+def _campaigns(project_id: int) -> dict[int, ChoosingCampaign]:
     """Rating campaigns of a project that chose some of the outputs, by id: all with a design, and
     those that took the top."""
     chosen = {
@@ -172,7 +112,7 @@ def _campaigns(project_id: int) -> dict[int, _Campaign]:
             answers = np.stack(asked[pk], axis=1)
             answered = len(np.unique(answers[:, 0])) / len(items[pk][0])
             probability = np.stack(probabilities[pk], axis=1) if has_design else None
-            campaigns[pk] = _Campaign(criteria, answers, answered, probability)
+            campaigns[pk] = ChoosingCampaign(criteria, answers, answered, probability)
     return campaigns
 
 
@@ -196,26 +136,3 @@ def _stated(project_id: int) -> dict[int, tuple[FloatArray, FloatArray]]:
             WHERE c.project_id = {int(project_id)}""",
     )
     return {pk: (output, probability) for pk, (output, probability) in rows.items()}
-
-
-def _whose(
-    human: HumanScores, draws: list[_Campaign], tops: list[_Campaign], outputs: IntArray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which outputs have ratings from samples, from campaigns without a design, and from elsewhere
-    (a stated mean as well); shape (outputs,) each."""
-    ratings = human.ratings
-    annotators = np.array(human.annotator_ids, dtype=np.int64)
-    own = ratings.output.astype(np.int64) * max(1, len(annotators)) + ratings.rater
-    asked = []
-    for campaigns in (draws, tops):
-        rows = np.concatenate([campaign.asked for campaign in campaigns] or [np.empty((0, 2))])
-        at_output, at_rater = positions(rows[:, 0], outputs), positions(rows[:, 1], annotators)
-        of_data = (at_output >= 0) & (at_rater >= 0)
-        keys = at_output[of_data] * np.int64(max(1, len(annotators))) + at_rater[of_data]
-        asked.append(np.isin(own, keys))
-    in_draws, in_tops, elsewhere = (np.zeros(len(outputs), dtype=bool) for _ in range(3))
-    in_draws[ratings.output[asked[0]]] = True
-    in_tops[ratings.output[asked[1]]] = True
-    elsewhere[ratings.output[~(asked[0] | asked[1])]] = True
-    elsewhere |= ~np.isnan(human.mean) & (ratings.count == 0)
-    return in_draws, in_tops, elsewhere
