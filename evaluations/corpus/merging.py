@@ -25,7 +25,6 @@ from geval.llm.parsing import parse_first_digit
 from geval.llm.presets import presets_for
 from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, usual_scale_for
 
-# Scores that differ by less than this share of themselves are the same score.
 DIFFERENT = "{} already exists with a different {}"
 LOCKED = "document {} is locked until the last look, so its ratings cannot be changed from here"
 IN_USE = (
