@@ -28,9 +28,10 @@ UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
 SHOWN_ERRORS = 5
 # Of so many rows the names of columns are collected.
 LOOKED_AT = 1000
-# The names of columns that are added where rows name no document, or no system; and what stands for
-# the source of outputs that have none.
-ROW, ONLY_SYSTEM, NO_SOURCE = "geval row", "system", "geval: no source"
+# The names of columns that are added where rows name no document or no system, or outputs have no
+# source, which no file has; and what stands in the last two.
+ROW, SYSTEM, SOURCE = "geval row", "geval: system", "geval: source"
+ONLY_SYSTEM, NO_SOURCE = "system", "geval: no source"
 # What a row is called as a document that none names.
 ROW_NAME = re.compile(r"row \d+")
 # Answers a question, or gives None.
@@ -181,16 +182,20 @@ def _with_names(file: InputFile, path: Path) -> InputFile:
     lacking = _lacking(file.columns) if file.columns else set()
     if not lacking:
         return file
+    added = {
+        name: target
+        for name, target in {ROW: "doc_id", SYSTEM: "system_id", SOURCE: "source"}.items()
+        if target in lacking
+    }
     with path.open("w", encoding="utf-8") as lines:
         filled = 0
         for number, (line, record) in enumerate(_records(file), start=1):
             lines.write("\n" * (line - filled - 1))  # so that errors name the file's own lines
             filled = line
-            names = {ROW: f"row {number}", ONLY_SYSTEM: ONLY_SYSTEM, NO_SOURCE: NO_SOURCE}
-            lines.write(json.dumps(dict(record) | names, ensure_ascii=False, default=str) + "\n")
-    named = {ROW: "doc_id", ONLY_SYSTEM: "system_id", NO_SOURCE: "source"}
-    columns = {name: target for name, target in named.items() if target in lacking}
-    return replace(file, path=path, columns=dict(file.columns) | columns)
+            values = {ROW: f"row {number}", SYSTEM: ONLY_SYSTEM, SOURCE: NO_SOURCE}
+            filling = {name: values[name] for name in added}
+            lines.write(json.dumps(dict(record) | filling, ensure_ascii=False, default=str) + "\n")
+    return replace(file, path=path, columns=dict(file.columns) | added)
 
 
 def _records(file: InputFile) -> Iterator[tuple[int, Mapping[str, Any]]]:

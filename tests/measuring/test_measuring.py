@@ -117,6 +117,22 @@ def test_rows_without_a_document_are_documents_and_the_level_follows(wide: Recor
     assert result.criteria[0].outputs == sum("ann" in row for row in wide)
 
 
+@pytest.mark.parametrize("text", ["output", "summary"])
+def test_a_column_called_system_keeps_its_names_where_outputs_have_no_source(text: str) -> None:
+    def table(system: str) -> Records:
+        return [
+            {"doc": f"d{d}", system: f"s{s}", "ann": 1 + (d * s) % 5, "gpt": s, text: f"{d} {s}"}
+            for d in range(20)
+            for s in range(3)
+        ]
+
+    def measure(system: str) -> geval.Measurement:
+        return geval.measure(table(system), human="ann", judge="gpt", document="doc", system=system)
+
+    assert measure("system").to_dict() == measure("model").to_dict()
+    assert measure("system").gathered.data.system_names == ("s0", "s1", "s2")
+
+
 def test_the_scale_can_be_said(wide: Records) -> None:
     for scale in ((0.0, 10.0), {"Coherence": (0.0, 10.0)}):
         criterion = geval.measure(wide, **NAMED, scale=scale).gathered.criteria[0]
