@@ -23,7 +23,9 @@ from typing import Any
 from aiohttp import web
 
 from geval.llm.probe import QUESTION
+from geval.llm.responses import CHAT, LEAST_TOKENS, RESPONSES
 from geval.llm.server_fit import MOST_ALTERNATIVES, MOST_CHOICES
+from geval.standin import responding
 from geval.standin.judging import read_prompt, steps_for, wants_steps
 
 UPPER = 0.3
@@ -50,6 +52,63 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Responses:
+    """How a server's Responses API answers.
+
+    `thought` says where a reasoning item has its text: in its "content", its "summary" or nowhere.
+    `without_logprobs` is what stands for log-probabilities where it gives none; by default the
+    field is missing. One that is `silent_if_cut` calls a cut reply completed. `least` is how few
+    tokens may be asked for. `fields` of the whole and of the `message` are its own. `usage` maps
+    the names of counts to other ones.
+    """
+
+    thought: str = ""
+    without_logprobs: Mapping[str, Any] = field(default_factory=dict)
+    silent_if_cut: bool = False
+    least: int = 1
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    message: Mapping[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, str] = field(default_factory=dict)
+
+    def reply(self, completion: Body, limit: int) -> Body:
+        """A chat completion as a response to a request for at most so many tokens."""
+        (choice,) = completion["choices"]
+        message, logprobs = choice["message"], choice["logprobs"]
+        is_cut = choice["finish_reason"] == "length"
+        status = "incomplete" if is_cut and not self.silent_if_cut else "completed"
+        listed = {"logprobs": logprobs["content"]} if logprobs else self.without_logprobs
+        part = {"type": "output_text", "text": message["content"], "annotations": []} | listed
+        items: list[Body] = []
+        if message.get("reasoning") or self.thought == "nowhere":
+            items.append({"type": "reasoning", "id": "rs_1", "summary": []})
+        if self.thought in ("content", "summary") and items:
+            kind = "reasoning_text" if self.thought == "content" else "summary_text"
+            items[0][self.thought] = [{"type": kind, "text": message["reasoning"]}]
+        if message["content"] or not items:
+            whole = {"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}
+            items.append(whole | {"status": status} | self.message)
+        counts = completion["usage"]
+        written = limit if is_cut else counts["completion_tokens"]
+        usage = {
+            "input_tokens": counts["prompt_tokens"],
+            "output_tokens": written,
+            "total_tokens": counts["prompt_tokens"] + written,
+        }
+        why = {"reason": "max_output_tokens"} if status == "incomplete" else None
+        return {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 0,
+            "status": status,
+            "error": None,
+            "incomplete_details": why,
+            "model": completion["model"],
+            "output": items,
+            "usage": {self.usage.get(name, name): count for name, count in usage.items()},
+        } | self.fields
+
+
+@dataclass(frozen=True)
 class Shape:
     """What a server takes and how it answers.
 
@@ -61,7 +120,7 @@ class Shape:
     deployment and an API version. Prompts with the word `filters` are stopped by its content
     filter; `too_short` is what it says where a thought does not fit into a reply. A model that
     `bypasses_thought` has none at a simple question. A request with what `unless` has is refused
-    nothing of `refuses`.
+    nothing of `refuses`. With `responses` it is asked by the Responses API.
     """
 
     name: str
@@ -84,9 +143,18 @@ class Shape:
     deployment: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     usage: Mapping[str, Any] = field(default_factory=dict)
+    responses: Responses | None = None
+
+    @property
+    def route(self) -> str:
+        """Where it is asked."""
+        return RESPONSES if self.responses else CHAT
 
     def refusal(self, body: Body) -> tuple[str, str] | None:
         """The parameter that it refuses of a request, and its words."""
+        least = self.responses.least if self.responses else 1
+        if body.get("max_output_tokens", least) < least:
+            return "max_output_tokens", responding.problem_of(body)
         lapses = self.unless and self.unless.items() <= body.items()
         for name, words in () if lapses else self.refuses.items():
             if name == "system":
@@ -115,6 +183,8 @@ class Shape:
         """An error as this server writes it."""
         if self.error == "list":
             return [{"error": {"code": status, "message": words, "status": "INVALID_ARGUMENT"}}]
+        if self.error == "code":
+            return {"error": {"code": "invalid_prompt", "message": words}, "metadata": None}
         if self.error == "flat":
             return {"object": "error", "message": words, "type": "BadRequestError", "param": None,
                     "code": status}  # fmt: skip
@@ -127,6 +197,16 @@ class Shape:
         return {"error": {"message": words, "type": kind, "param": named, "code": None}}
 
 
+LLAMA_CPPS = "top_logprobs requires logprobs to be set to true"
+AZURES_FILTERS = {
+    "content_filters": [
+        {
+            "blocked": False,
+            "source_type": "prompt",
+            "content_filter_results": {"hate": {"filtered": False, "severity": "safe"}},
+        }
+    ]
+}
 NOT_MISTRALS = ("logprobs", "seed", "max_completion_tokens")
 
 
@@ -364,6 +444,121 @@ SHAPES = (
         refuses={"logprobs": _LITELLM},
         error="unnamed",
     ),
+    Shape(
+        "OpenAI, Responses",
+        (
+            "https://platform.openai.com/docs/api-reference/responses/create",
+            "https://github.com/openai/openai-python/blob/main/src/openai/types/responses/response.py",
+        ),
+        "at least 16 tokens, no seed",
+        refuses={"seed": "Unknown parameter: 'seed'."},
+        responses=Responses(least=LEAST_TOKENS, without_logprobs={"logprobs": []}),
+    ),
+    Shape(
+        "GPT-5, Responses",
+        (
+            "https://github.com/vllm-project/vllm/pull/23319",
+            "https://github.com/vercel/ai/issues/10932",
+        ),
+        "the same, no temperature, no log-probabilities; a reasoning item without words",
+        thought="hidden",
+        refuses={
+            "seed": "Unknown parameter: 'seed'.",
+            "include": "logprobs are not supported with reasoning models.",
+            "temperature": _unsupported("temperature"),
+            "top_p": _unsupported("top_p"),
+        },
+        responses=Responses("nowhere", least=LEAST_TOKENS, without_logprobs={"logprobs": []}),
+    ),
+    Shape(
+        "Azure, Responses",
+        (
+            "https://github.com/Azure/azure-rest-api-specs/pull/42141",
+            "https://github.com/openai/openai-dotnet/issues/55",
+        ),
+        "the same, content filter results in replies",
+        refuses={"seed": "Unknown parameter: 'seed'."},
+        filters="bomb",
+        responses=Responses(
+            least=LEAST_TOKENS, without_logprobs={"logprobs": []}, fields=AZURES_FILTERS
+        ),
+    ),
+    Shape(
+        "vLLM, Responses",
+        (
+            "https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/responses/serving.py",
+            "https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/responses/utils.py",
+        ),
+        "thought in a reasoning item's `content`, log-probabilities of all tokens",
+        thought="reasoning",
+        error="unnamed",
+        responses=Responses("content", {"logprobs": None}, message={"phase": None}),
+    ),
+    Shape(
+        "SGLang, Responses",
+        (
+            "https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/openai/serving_responses.py",
+        ),
+        "the same; the answer has the phase `final_answer`",
+        thought="reasoning",
+        responses=Responses(
+            "content",
+            {"logprobs": None},
+            message={"phase": "final_answer", "status": "completed"},
+        ),
+    ),
+    Shape(
+        "llama.cpp, Responses",
+        ("https://github.com/ggml-org/llama.cpp/issues/22659",),
+        "refuses top_logprobs, calls a cut reply completed",
+        refuses={"top_logprobs": LLAMA_CPPS},
+        error="unnamed",
+        responses=Responses("content", {"logprobs": []}, silent_if_cut=True),
+    ),
+    Shape(
+        "Ollama, Responses",
+        ("https://github.com/ollama/ollama/blob/main/openai/responses.go",),
+        "ignores logprobs, calls a cut reply completed; thought in a reasoning item's `summary`",
+        ignores=("logprobs",),
+        thought="reasoning",
+        responses=Responses("summary", {"logprobs": []}, silent_if_cut=True),
+    ),
+    Shape(
+        "LM Studio, Responses",
+        (
+            "https://lmstudio.ai/docs/developer/openai-compat/responses",
+            "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1420",
+        ),
+        "takes logprobs and returns none",
+        ignores=("logprobs",),
+        responses=Responses(without_logprobs={"logprobs": []}),
+    ),
+    Shape(
+        "OpenRouter, Responses",
+        (
+            "https://openrouter.ai/docs/api/api-reference/responses/create-responses",
+            "https://openrouter.ai/docs/api/reference/responses/error-handling",
+        ),
+        "refuses logprobs without a name; counts named as in chat completions",
+        refuses={"include": "Detailed error description"},
+        error="code",
+        responses=Responses(
+            usage={"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+        ),
+    ),
+    Shape(
+        "LiteLLM, Responses",
+        (
+            "https://github.com/BerriAI/litellm/blob/main/litellm/responses/litellm_completion_transformation/transformation.py",
+        ),
+        "in front of llama.cpp's chat completions: refuses top_logprobs in its words",
+        refuses={
+            "top_logprobs": f"litellm.BadRequestError: OpenAIException - {LLAMA_CPPS}\n\nLiteLLM:"
+            " model group 'm' failed with the error above. No fallback was attempted."
+        },
+        error="unnamed",
+        responses=Responses(message={"phase": None}),
+    ),
 )
 
 
@@ -391,6 +586,7 @@ class ShapedServer:
     def base_url(self, shape: Shape) -> str:
         """Its address; a deployment's has no /v1."""
         end = "" if shape.deployment else "/v1"
+        end += RESPONSES if shape.responses else ""
         return f"http://127.0.0.1:{self.port}/{SHAPES.index(shape)}{end}"
 
     async def serve(self, ready: threading.Event) -> None:
@@ -408,7 +604,7 @@ class ShapedServer:
         is_right = not shape.deployment or (
             "openai/deployments/" in request.path and request.query.get("api-version")
         )
-        if not request.path.endswith("chat/completions") or not is_right:
+        if not request.path.endswith(shape.route) or not is_right:
             words = "Resource not found"
             return web.json_response({"error": {"code": "404", "message": words}}, status=404)
         body: Body = json.loads(await request.read())
@@ -418,12 +614,15 @@ class ShapedServer:
             parameter, words = refusal
             status = shape.statuses.get(parameter, 400)
             return web.json_response(shape.error_body(status, parameter, words), status=status)
-        if shape.filters and shape.filters in body["messages"][-1]["content"]:
+        asked = responding.as_chat(body) if shape.responses else body
+        if shape.filters and shape.filters in asked["messages"][-1]["content"]:
             return web.json_response(FILTERED, status=400)
-        completion = self._completion(shape, body)
+        completion = self._completion(shape, asked)
         is_cut = any(choice["finish_reason"] == "length" for choice in completion["choices"])
         if shape.too_short and is_cut:
             return web.json_response(shape.error_body(400, "", shape.too_short), status=400)
+        if shape.responses:
+            completion = shape.responses.reply(completion, body["max_output_tokens"])
         return web.json_response(completion)
 
     def _completion(self, shape: Shape, body: Body) -> Body:

@@ -148,6 +148,7 @@ class Client:
                 request_id=response.headers.get("x-request-id", ""),
                 n=request.n,
                 most_tokens=TOKENS_TOO_MANY * (request.max_tokens + 100),
+                limit=body.get("max_output_tokens", 0),
             ),
             response.content,
             "a response" if self._route == RESPONSES else "a chat completion",

@@ -18,17 +18,18 @@ LEAST_TOKENS = 16
 _POLICIES = frozenset(
     {"bio_policy", "misalignment_policy_violation", "image_content_policy_violation"}
 )
-_STATUSES = {"rate_limit_exceeded": 429, "server_error": 500}
+# OpenRouter's `error_type` says what its codes do not.
+_STATUSES = {"rate_limit_exceeded": 429, "server_error": 500, "authentication": 401}
 
 
 class FailedError(ValueError):
     """A response that says that it failed; `status` is the HTTP status that other APIs give for it,
     `code` the server's own."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, *, kind: str = "") -> None:
         super().__init__(message)
         self.code = code
-        self.status = _STATUSES.get(code, 400)
+        self.status = _STATUSES.get(kind) or _STATUSES.get(code, 400)
 
 
 def without_route(base_url: str) -> str:
@@ -78,6 +79,8 @@ def responses_body(request: ChatRequest) -> dict[str, Any]:
         ]
     body: dict[str, Any] = {
         "store": False,
+        # transformers serve streams otherwise.
+        "stream": False,
         **options,
         "model": request.model,
         "input": asked,
@@ -103,10 +106,12 @@ def is_response(answer: Mapping[str, Any]) -> bool:
     return answer.get("object") == "response" or ("output" in answer and "choices" not in answer)
 
 
-def as_chat_completion(answer: Mapping[str, Any]) -> dict[str, Any]:
+def as_chat_completion(answer: Mapping[str, Any], *, limit: int = 0) -> dict[str, Any]:
     """A response as a chat completion with one choice, whose parts are still to be checked.
 
     Commentary before the final answer is left out. Several messages are lines of one text.
+    A reply of as many tokens as it was allowed, `limit`, was cut: llama.cpp and Ollama call it
+    completed all the same.
 
     Raises:
         FailedError: it says that it failed.
@@ -125,7 +130,8 @@ def as_chat_completion(answer: Mapping[str, Any]) -> dict[str, Any]:
     refusals = [part["refusal"] for listed in parts for part in listed if "refusal" in part]
     texts = [[part for part in listed if "text" in part] for listed in parts]
     why_cut = _mapping(answer.get("incomplete_details")).get("reason")
-    is_cut = "incomplete" in (status, *(message.get("status") for message in messages))
+    is_full = limit > 0 and usage_as_chat(answer.get("usage"))["completion_tokens"] == limit
+    is_cut = is_full or "incomplete" in (status, *(each.get("status") for each in messages))
     filtered = why_cut == "content_filter"
     message = {
         "content": "\n".join("".join(part["text"] for part in listed) for listed in texts),
@@ -141,13 +147,16 @@ def as_chat_completion(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def usage_as_chat(usage: Any) -> dict[str, Any]:
-    """Counts of tokens, as chat completions name them; Gemini's own names begin with `total_`."""
+    """Counts of tokens, as chat completions name them; Gemini's own names begin with `total_`,
+    and OpenRouter's can be those of chat completions."""
     counted = _mapping(usage)
     cached = {"cached_tokens": counted.get("total_cached_tokens")}
     return {
-        "prompt_tokens": counted.get("input_tokens", counted.get("total_input_tokens")),
+        "prompt_tokens": _first(counted, "input_tokens", "total_input_tokens", "prompt_tokens"),
         "prompt_tokens_details": counted.get("input_tokens_details", cached),
-        "completion_tokens": counted.get("output_tokens", counted.get("total_output_tokens")),
+        "completion_tokens": _first(
+            counted, "output_tokens", "total_output_tokens", "completion_tokens"
+        ),
         "completion_tokens_details": counted.get("output_tokens_details"),
         "total_tokens": counted.get("total_tokens"),
     }
@@ -167,7 +176,7 @@ def _refused_by_policy(answer: Mapping[str, Any], given: Any) -> dict[str, Any]:
     code = str(error.get("code") or "")[:100]
     words = str(error.get("message") or code or "it does not say why")[:1000]
     if code not in _POLICIES:
-        raise FailedError(code, words)
+        raise FailedError(code, words, kind=str(answer.get("error_type")))
     message = {"content": "", "refusal": words}
     return _completion(answer, {"message": message, "finish_reason": "content_filter"})
 
@@ -219,6 +228,10 @@ def _thoughts(output: list[Any]) -> Iterator[str]:
             text = _mapping(part).get("text")
             if isinstance(text, str):
                 yield text
+
+
+def _first(counted: Mapping[str, Any], *names: str) -> Any:
+    return next((counted[name] for name in names if name in counted), None)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

@@ -176,23 +176,37 @@ _BATCH = TypeAdapter(BatchRecord)
 
 
 def read_chat_answer(
-    content: bytes, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000
+    content: bytes,
+    *,
+    request_id: str = "",
+    n: int = 1,
+    most_tokens: int = 32_000,
+    limit: int = 0,
 ) -> Reply:
     """The fields we use of the JSON of a chat completion, or of a reply of the Responses API.
 
     Args:
         n: choices that were asked for; more are not looked at.
         most_tokens: where a choice is cut, for servers that ignore the limit of a reply's length.
+        limit: of tokens of a response, for servers that do not say that they have cut it; 0 where
+            they say so.
 
     Raises:
         MalformedError: it is neither.
         FailedError: it is a response that says that it failed.
     """
-    return chat_reply(loads(content), request_id=request_id, n=n, most_tokens=most_tokens)
+    return chat_reply(
+        loads(content), request_id=request_id, n=n, most_tokens=most_tokens, limit=limit
+    )
 
 
 def chat_reply(
-    answer: Any, *, request_id: str = "", n: int = 1, most_tokens: int = 32_000
+    answer: Any,
+    *,
+    request_id: str = "",
+    n: int = 1,
+    most_tokens: int = 32_000,
+    limit: int = 0,
 ) -> Reply:
     """The same from parsed JSON, as it stands in a batch's results.
 
@@ -202,7 +216,7 @@ def chat_reply(
     """
     answer = _object(answer)
     if is_response(answer):
-        answer = _as_completion(answer)
+        answer = _as_completion(answer, limit)
     choices = answer.get("choices")
     checked_choices = _checked(
         _CHOICES, choices[:n] if isinstance(choices, list) else choices, "choices"
@@ -212,9 +226,9 @@ def chat_reply(
     )
 
 
-def _as_completion(response: dict[str, Any]) -> dict[str, Any]:
+def _as_completion(response: dict[str, Any], limit: int) -> dict[str, Any]:
     try:
-        return as_chat_completion(response)
+        return as_chat_completion(response, limit=limit)
     except FailedError:
         raise
     except ValueError as error:

@@ -1,7 +1,6 @@
 """The Responses API as a transport: what is asked, what is read of its replies, and a judge through
 it."""
 
-import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Mapping
@@ -19,7 +18,6 @@ from evaluations.judging.runs.accounts import normalised
 from evaluations.models import Project
 from geval.llm import wire
 from geval.llm.addresses import likely_addresses
-from geval.llm.endpoints import Client
 from geval.llm.errors import EndpointError, ErrorKind, status_error
 from geval.llm.parsing import Failure
 from geval.llm.providers import BY_NAME, provider_at
@@ -33,6 +31,7 @@ from geval.texts.stand_in import MODEL
 from tests.decision_server import json_server
 from tests.evaluating.conftest import DEFINITION, table
 from tests.processes import StandInProcess
+from tests.servers.asking import reply_at
 
 SCALE = Scale(1, 5)
 REQUEST = ChatRequest("m", "Rate this.", max_tokens=32)
@@ -87,6 +86,7 @@ def test_a_question_has_the_forms_of_this_api() -> None:
 
     assert responses_body(asked) == {
         "store": False,
+        "stream": False,
         "model": "m",
         "input": "Rate this.",
         "max_output_tokens": 32,
@@ -193,6 +193,28 @@ def test_a_reply_is_read_as_that_of_a_chat() -> None:
     assert (reply.model, reply.request_id) == ("m-2026", "resp_1")
     assert (reply.prompt_tokens, reply.cached_tokens) == (50, 40)
     assert (reply.completion_tokens, reply.reasoning_tokens) == (9, 8)
+
+
+# As OpenRouter's page “Create a response” has it.
+def test_counts_may_have_the_names_of_chat_completions() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30}
+
+    reply = read(response(message(text_part("4")), usage=usage))
+
+    assert (reply.prompt_tokens, reply.completion_tokens) == (10, 20)
+
+
+@pytest.mark.parametrize(
+    ("written", "limit", "is_cut"), [(9, 9, True), (9, 10, False), (9, 8, False), (0, 0, False)]
+)
+def test_a_reply_of_as_many_tokens_as_it_may_have_is_cut(
+    written: int, limit: int, is_cut: bool
+) -> None:
+    answer = response(message(text_part("4")), usage={"output_tokens": written})
+
+    reply = wire.read_chat_answer(json.dumps(answer).encode(), limit=limit)
+
+    assert reply.choices[0].is_cut == is_cut
 
 
 def scored(answer: Any, *, by_logprobs: bool = False) -> Scored | Failure | str:
@@ -352,30 +374,26 @@ def test_whatever_a_server_sends_is_read_or_has_a_named_error(answer: dict[str, 
 # At a server.
 
 
-def asked_at(base_url: str, request: ChatRequest = REQUEST) -> Any:
-    async def ask() -> Any:
-        async with Client(base_url, "", timeout=10, allow_private=True) as client:
-            return await client.chat(request)
-
-    return asyncio.run(ask())
-
-
 @pytest.mark.parametrize(
-    ("code", "kind"),
+    ("code", "more", "kind"),
     [
-        ("server_error", ErrorKind.SERVER),
-        ("rate_limit_exceeded", ErrorKind.RATE_LIMIT),
-        ("invalid_prompt", ErrorKind.BAD_REQUEST),
+        ("server_error", {}, ErrorKind.SERVER),
+        ("rate_limit_exceeded", {}, ErrorKind.RATE_LIMIT),
+        ("invalid_prompt", {}, ErrorKind.BAD_REQUEST),
+        ("server_error", {"error_type": "authentication"}, ErrorKind.AUTHENTICATION),
+        ("server_error", {"error_type": ["authentication"]}, ErrorKind.SERVER),
     ],
 )
-def test_a_response_that_failed_is_an_error_of_its_kind(code: str, kind: ErrorKind) -> None:
-    failed = response(status="failed", error={"code": code, "message": "It failed."})
+def test_a_response_that_failed_is_an_error_of_its_kind(
+    code: str, more: dict[str, Any], kind: ErrorKind
+) -> None:
+    failed = response(status="failed", error={"code": code, "message": "It failed."}, **more)
 
     with (
         json_server(lambda _body: failed) as (base_url, _asked),
         pytest.raises(EndpointError) as raised,
     ):
-        asked_at(f"{base_url}/responses")
+        reply_at(f"{base_url}/responses", REQUEST)
 
     assert raised.value.kind == kind
     assert "It failed." in raised.value.message

@@ -17,11 +17,15 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, ItemState, ModelProbe, Project, RunState
 from geval.llm.findings import findings_rows
 from geval.llm.probe import Findings
+from geval.llm.requests import ChatRequest
 from tests.conftest import CHECKOUT
 from tests.processes import StandInProcess
 from tests.server_shapes import SHAPES, Shape, ShapedServer, right_scores, shaped_server
+from tests.servers.asking import reply_at
 
 MODES = ("", "direct", "samples", "logprobs")
+# Answered at length.
+STEPS = f"Is every statement supported? {'It is. ' * 20}\n\nEvaluation Steps:"
 HEADING = "## Shapes tried"
 
 
@@ -124,6 +128,7 @@ def shape_called(name: str) -> Shape:
             "does not support 'system'",
         ),
         ("Gemini's layer", {"most_choices": 8, "seed": False}, "Cannot find field"),
+        ("llama.cpp, Responses", {"most_choices": 1}, "top_logprobs requires logprobs"),
         ("content parts", {"most_choices": 20, "seed": False}, "Extra inputs"),
     ],
 )
@@ -156,6 +161,23 @@ def test_a_prompt_that_a_content_filter_stops_is_a_refusal(
     assert list(run.items.values_list("state", "reason")) == [(ItemState.FAILED, "refusal")]
 
 
+@pytest.mark.parametrize(
+    "shape", [shape for shape in SHAPES if shape.responses], ids=lambda shape: shape.name
+)
+def test_a_reply_that_its_limit_has_cut_is_cut_also_where_the_server_does_not_say_so(
+    server: ShapedServer, shape: Shape
+) -> None:
+    request = ChatRequest("m", STEPS, temperature=None)
+
+    cut, whole = (
+        reply_at(server.base_url(shape), replace(request, max_tokens=most)) for most in (40, 4096)
+    )
+
+    assert (cut.choices[0].is_cut, whole.choices[0].is_cut) == (True, False)
+    assert whole.prompt_tokens == len(STEPS) // 4
+    assert cut.completion_tokens == 40
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("name", "mode"),
@@ -168,6 +190,8 @@ def test_a_prompt_that_a_content_filter_stops_is_a_refusal(
         ("llama.cpp", "samples"),
         ("o-series", "direct"),
         ("vLLM", "samples"),
+        ("SGLang, Responses", "logprobs"),
+        ("GPT-5, Responses", "samples"),
     ],
 )
 def test_without_a_probe_the_first_calls_find_what_the_server_takes(

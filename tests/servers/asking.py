@@ -1,10 +1,25 @@
-"""Requests to the local model's server past everything of ours."""
+"""Requests to servers, past everything of ours or by our client alone."""
 
+import asyncio
 import json
 import math
 import urllib.request
 from collections.abc import Mapping
 from typing import Any
+
+from geval.llm.endpoints import Client
+from geval.llm.replies import Reply
+from geval.llm.requests import ChatRequest
+
+
+def reply_at(base_url: str, request: ChatRequest, *, timeout: float = 10) -> Reply:
+    """What our client reads of a server's answer."""
+
+    async def ask() -> Reply:
+        async with Client(base_url, "", timeout=timeout, allow_private=True) as client:
+            return await client.chat(request)
+
+    return asyncio.run(ask())
 
 
 def post(base_url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
