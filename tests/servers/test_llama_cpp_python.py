@@ -4,8 +4,6 @@ model made here."""
 import json
 import os
 import subprocess
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,8 +11,8 @@ import pytest
 
 from evaluations.judging.judges.findings import known_findings
 from evaluations.models import Project
-from tests.conftest import free_port
 from tests.servers.gptscores import run_gptscore, sent_before
+from tests.servers.serving import serving
 
 HERE = Path(__file__).parent
 PYTHON = os.environ.get("GEVAL_SERVERS", "")
@@ -36,23 +34,9 @@ def gguf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def base_url(gguf: Path) -> Iterator[str]:
-    port = free_port()
-    command = [PYTHON, "-m", "llama_cpp.server", "--model", str(gguf), "--port", str(port)]
-    command += ["--logits_all", "true", "--n_ctx", "1024", "--host", "127.0.0.1"]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        url = f"http://127.0.0.1:{port}/v1"
-        for _ in range(240):
-            try:
-                urllib.request.urlopen(f"{url}/models", timeout=1).read()
-                break
-            except OSError:
-                assert server.poll() is None, "the server ended instead of starting"
-                time.sleep(0.25)
+    command = [PYTHON, "-m", "llama_cpp.server", "--model", str(gguf), "--logits_all", "true"]
+    with serving([*command, "--n_ctx", "1024"], seconds=60) as url:
         yield url
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
 
 
 def by_library(gguf: Path, text: str, output: str) -> float:
