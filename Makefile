@@ -216,7 +216,7 @@ $(VENV)/.installed-nlpstats: $(VENV)/.installed-dev
 # `make bench-judge`: benchmarks/judge.py, which prints figures, goals and ratios, and fails where a
 # goal is missed that does not depend on the machine. LARGE=1 measures more, QUICK=1 less.
 BENCH_FLAGS = $(if $(LARGE),--large) $(if $(QUICK),--quick) $(if $(LIMITS),--only-limits) \
-	$(if $(DECISIONS),--only-decisions)
+	$(if $(DECISIONS),--only-decisions) $(if $(RESPONSES),--only-responses)
 bench-report: $(VENV)/.installed-nlpstats
 bench-%: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks.$* $(BENCH_FLAGS)

@@ -4,10 +4,10 @@ one run.
 SummEval's 1,600 outputs, one criterion, token probabilities, against the stand-in with 0.2 s
 latency. The bare loop asks the same prompts with the same client and as many calls in flight,
 parses nothing and stores nothing. Everything shares the machine with the stand-in and PostgreSQL,
-as on a small server. A decision model is asked typed questions in place of prompts, about
-SummEval's four criteria (`--only-decisions`: alone). `--large` adds the run of 160,000 items;
-`--only-limits` measures rate limits alone (limits.py), whose goals fail the benchmark if they are
-missed.
+as on a small server. The same on SummEval's four criteria by the Responses API
+(`--only-responses`: alone), and with a decision model, which gets typed questions in place of
+prompts (`--only-decisions`: alone). `--large` adds the run of 160,000 items; `--only-limits`
+measures rate limits alone (limits.py), whose goals fail the benchmark if they are missed.
 """
 
 import argparse
@@ -26,14 +26,15 @@ from benchmarks.limits import (
     measure_two_projects,
 )
 from benchmarks.site import BENCHMARK_DATA, StandIn, Worker, temporary_site, wait_for_workers
+from geval.llm.responses import RESPONSES
 
 MODEL = "offline-stand-in"
 IN_FLIGHT = 64
 LATENCY = "0.2"
-# How often a decision model is measured, and what at least is wanted in the middle. Whatever else
-# runs on the machine has a part in it.
+# How often a route beside chat completions is measured, and what at least is wanted in the middle.
+# Whatever else runs on the machine has a part in it.
 ROUNDS = 3
-LEAST_OF_DECISIONS = 0.95
+LEAST_SHARE = 0.95
 CRITERIA = {
     "coherence": "Whether the sentences make one well-built whole.",
     "consistency": "Whether the summary states only what the article states.",
@@ -80,14 +81,23 @@ def main() -> None:
     )
     parser.add_argument("--only-limits", action="store_true", help="only how rate limits are kept")
     parser.add_argument("--only-decisions", action="store_true", help="only a decision model")
+    parser.add_argument("--only-responses", action="store_true", help="only the Responses API")
     options = parser.parse_args()
     with temporary_site():
         from evaluations.models import Project
 
         project = Project.objects.create(slug="summeval", name="SummEval")
         _load(project)
-        goals = [] if options.only_limits else _measure_decisions()
-        if options.only_decisions:
+        is_all = not (options.only_limits or options.only_decisions or options.only_responses)
+        goals = []
+        if not options.only_limits:
+            four = Project.objects.create(slug="four", name="Four criteria")
+            _load(four, CRITERIA)
+        if is_all or options.only_decisions:
+            goals += _measure_decisions(four)
+        if is_all or options.only_responses:
+            goals += _measure_responses(four)
+        if options.only_decisions or options.only_responses:
             _fail_where_missed(goals)
             return
         if not options.only_limits:
@@ -146,46 +156,61 @@ def _measure(project: object, *, large: bool) -> None:
     _flat_cost(project, large=large)
 
 
-def _measure_decisions() -> list[Goal]:
-    """A decision model against a bare loop over the same client, each run between two loops."""
-    from evaluations.models import Project
-
-    project = Project.objects.create(slug="decisions", name="Four criteria")
-    _load(project, CRITERIA)
+def _measure_decisions(project: object) -> list[Goal]:
+    """A decision model against a bare loop over the same client."""
     with StandIn("--latency", LATENCY) as standin:
         judge = _judge(project, standin.base_url, "decider", kind="decision")
-        requests = _decision_requests(project)
-        asyncio.run(_bare_loop(standin.base_url, requests))  # warm for all
-        worker = Worker()
-        try:
-            wait_for_workers(1)
-            _run(judge, [worker], limit=100)
-            bare = [asyncio.run(_bare_loop(standin.base_url, requests))]
-            runs = []
-            for _ in range(ROUNDS):
-                runs.append(_run(judge, [worker]))
-                bare.append(asyncio.run(_bare_loop(standin.base_url, requests)))
-        finally:
-            worker.stop()
+        return _between_loops(judge, _decision_requests(project), "decisions")
+
+
+def _measure_responses(project: object) -> list[Goal]:
+    """A judge by the Responses API against a bare loop over the same client."""
+    with StandIn("--latency", LATENCY) as standin:
+        judge = _judge(project, f"{standin.base_url}{RESPONSES}", "responses")
+        return _between_loops(judge, _prompts(project), "Responses API")
+
+
+def _between_loops(judge: object, requests: Sequence[Any], name: str) -> list[Goal]:
+    """Runs of a judge, each between two bare loops with the same requests."""
+    base_url = judge.endpoint.base_url
+    asyncio.run(_bare_loop(base_url, requests))  # warm for all
+    worker = Worker()
+    try:
+        wait_for_workers(1)
+        _run(judge, [worker], limit=100)
+        bare = [asyncio.run(_bare_loop(base_url, requests))]
+        runs = []
+        for _ in range(ROUNDS):
+            runs.append(_run(judge, [worker]))
+            bare.append(asyncio.run(_bare_loop(base_url, requests)))
+    finally:
+        worker.stop()
     shares = []
     for at, measured in enumerate(runs):
         rate = (bare[at].rate + bare[at + 1].rate) / 2
         shares.append(measured.rate / rate)
         asking = measured.items / (measured.seconds - measured.first_after) / rate
-        print(bare[at].line(f"bare loop of decisions, {IN_FLIGHT} in flight"))
-        print(measured.line(f"decision model, one worker, {IN_FLIGHT} in flight"))
+        print(bare[at].line(f"bare loop, {name}, {IN_FLIGHT} in flight"))
+        print(measured.line(f"one worker, {name}, {IN_FLIGHT} in flight"))
         print(f"share of the bare loop's rate   {shares[-1]:6.2f}")
         print(
             f"the same from the first calls   {asking:6.2f}    (after {measured.first_after:.2f} s)"
         )
-    goal = Goal(
-        f"share of the bare loop's rate, of {ROUNDS}",
-        median(shares),
-        LEAST_OF_DECISIONS,
-        by_chance=True,
-    )
-    print(goal.line())
-    return [goal]
+    last = judge.runs.first()
+    unscored = last.items.exclude(state="done").count()
+    goals = [
+        Goal(
+            f"share of the bare loop's rate, {name}",
+            median(shares),
+            LEAST_SHARE,
+            by_chance=True,
+        ),
+        Goal(f"items without a score, {name}", unscored, 0, at_most=True),
+        Goal(f"calls an item, {name}", last.calls / runs[-1].items, 1.0, at_most=True),
+    ]
+    for goal in goals:
+        print(goal.line())
+    return goals
 
 
 def _with_errors(project: object) -> None:
@@ -298,8 +323,12 @@ def _prompts(project: object) -> list[Any]:
     from geval.llm.prompts import compose_template, render
     from geval.llm.requests import ChatRequest
 
-    template = compose_template(prompt_parts(project.criteria.get()), steps=None)
-    prompts = [render(template, texts) for texts in _texts(project)]
+    outputs = _texts(project)
+    templates = [
+        compose_template(prompt_parts(criterion), steps=None)
+        for criterion in project.criteria.all()
+    ]
+    prompts = [render(template, texts) for template in templates for texts in outputs]
     return [ChatRequest(MODEL, prompt, top_logprobs=20) for prompt in prompts]
 
 
