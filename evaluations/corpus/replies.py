@@ -77,9 +77,7 @@ class ReplyStage:
                 elif there == replies:
                     tally.unchanged += 1
                 else:
-                    message = (
-                        f"this output already has different replies on {criteria[criterion].name}"
-                    )
+                    message = contradictions.REPLIES.format(criteria[criterion].name)
                     errors.add(files[file], line, "all_responses", message)
             tally.created += len(new)
             outcomes = self._outcomes(new, criteria, read)

@@ -78,8 +78,16 @@ class Contents:
             yield _only(rating, "criterion", "annotator", "score", "probability", "comment")
         for choice in self.preferences:
             yield {name: choice[name] for name in PREFERENCE}
+        yield from self._newest_scores()
+
+    def _newest_scores(self) -> Iterable[dict[str, Any]]:
+        """Of several runs of a judge the last one's score of an output, as reports count it."""
+        newest = {}
         for score in self.scores:
-            yield _only(score, "criterion", "score") | {"judge": self._label(score)}
+            judge = self._label(score)
+            key = (score["doc_id"], score["system_id"], score["criterion"], judge)
+            newest[key] = _only(score, "criterion", "score") | {"judge": judge}
+        return newest.values()
 
     def _choices(self) -> Iterator[ShareRow]:
         for line, row in enumerate(self.choices, start=1):

@@ -4,7 +4,10 @@ from geval.statistics.scales import ScaleGuess
 
 # How much two numbers of the same score may differ, as a share of the larger: files round.
 SAME = 1e-10
-SCORES = "score {:g} contradicts {:g}, the score that this output already has on this criterion"
+SCORES = (
+    "score {:.12g} contradicts {:.12g}, the score that this output already has on this criterion"
+)
+REPLIES = "this output already has different replies on {}"
 OUTPUTS = "system {} has a different output for document {} at {}"
 OUTSIDE = "score {:g} is outside {}'s scale {}; change it or the scale"
 PREFERENCES = "contradicts this annotator's existing preference about these two outputs"
@@ -25,7 +28,7 @@ def stray(rating: float, guess: ScaleGuess, name: str, *, others: int, wider: st
 
     Args:
         others: how many are on it.
-        wider: how to say that a wider scale is right, such as "confirm that it is 1-10".
+        wider: how to say that a wider scale is right, such as "confirm that the scale is 1-10".
     """
     if guess.is_mixed:
         return (

@@ -12,6 +12,7 @@ from geval.measuring.measuring import Ends, measure
 from geval.measuring.pictures import card_of, page_of
 from geval.measuring.terminal import ERROR, FilesParser, add_files, ask_at_terminal
 from geval.statistics.correlation import LEVELS
+from geval.statistics.scales import parsed_scale
 from geval.texts.program import command
 
 
@@ -52,7 +53,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _scale(given: Sequence[str]) -> Ends | Mapping[str, Ends] | None:
     if len(given) == 1 and "=" not in given[0]:
-        return parsed_scales([f"all={given[0]}"])["all"]
+        try:
+            scale = parsed_scale(given[0])
+        except ValueError as error:
+            raise SaidError(f"--scale {given[0]}: {error}") from None
+        return scale.lowest, scale.highest, scale.step
     return parsed_scales(given) or None
 
 

@@ -26,7 +26,7 @@ from geval.reports.weights import Sampled
 from geval.statistics.bias import Family
 from geval.statistics.layout import Outputs
 from geval.statistics.scales import Scale, ScaleGuess, usual_scale_for
-from geval.statistics.types import FloatArray, IntArray, rounded
+from geval.statistics.types import FloatArray, rounded
 
 # Systems whose kind nobody said.
 OTHER = "other"
@@ -61,70 +61,26 @@ class ImportedJudge:
 
 @dataclass
 class _Values:
-    """Ratings, or a judge's scores, on a criterion, by the positions of output and rater. `stated`
-    are the probabilities with which outputs were chosen, by their positions."""
+    """Ratings, or a judge's scores, on a criterion: positions of outputs and raters. `stated` are
+    the probabilities with which outputs were chosen, by their positions."""
 
-    given: dict[tuple[int, int], float] = field(default_factory=dict)
-    lines: list[int] = field(default_factory=list)
+    output: list[int] = field(default_factory=list)
+    rater: list[int] = field(default_factory=list)
+    value: list[float] = field(default_factory=list)
     seen: SeenValues = field(default_factory=SeenValues)
     stated: dict[int, float] = field(default_factory=dict)
 
-    def add(self, output: int, rater: int, score: float, line: int) -> None:
-        """Take a score; the same one again changes nothing.
-
-        Raises:
-            InputError: the rater gave the output another score before.
-        """
-        earlier = self.given.setdefault((output, rater), score)
-        if len(self.given) > len(self.lines):
-            self.lines.append(line)
-        elif not contradictions.are_same(earlier, score):
-            raise _contradiction(line, contradictions.SCORES.format(score, earlier))
-
     def note_strays(self, guess: ScaleGuess, name: str) -> Iterator[str]:
-        """What to say of the first rating off the scale of the others: it may be a typing error."""
-        strays = [
-            (line, score)
-            for line, score in zip(self.lines, self.given.values(), strict=True)
-            if not guess.scale.holds(score)
-        ]
-        if guess.off and strays:
-            line, score = strays[0]
-            wider, others = usual_scale_for(self.seen.range), len(self.given) - len(strays)
-            confirm = f"pass scale={{{name!r}: ({wider.lowest:g}, {wider.highest:g})}}"
-            message = contradictions.stray(score, guess, name, others=others, wider=confirm)
-            yield f"Line {line}: {message}."
-
-    def check_scale(self, scale: Scale, name: str) -> None:
-        """Refuse a rating outside the scale that was said.
-
-        Raises:
-            InputError: there is one.
-        """
-        if scale.spans(*self.seen.range):
-            return
-        for line, score in zip(self.lines, self.given.values(), strict=True):
-            if not scale.holds(score):
-                raise _contradiction(line, contradictions.OUTSIDE.format(score, name, scale))
-
-    def state(self, output: int, probability: float, line: int) -> None:
-        """Take the probability with which an output was chosen.
-
-        Raises:
-            InputError: another was stated before.
-        """
-        earlier = self.stated.setdefault(output, probability)
-        if earlier != probability:
-            raise _contradiction(line, contradictions.PROBABILITIES.format(probability, earlier))
-
-    def columns(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The positions of outputs and of raters, and the scores."""
-        at = np.array([*self.given], dtype=np.int64).reshape(-1, 2)
-        return at[:, 0], at[:, 1], np.fromiter(self.given.values(), dtype=float)
-
-
-def _contradiction(line: int, message: str) -> InputError:
-    return InputError(f"Line {line}: {message}.")
+        """What to say of ratings off the scale of the others: they may be typing errors."""
+        if guess.off:
+            strays = sum(self.seen.counts[score] for score in guess.off)
+            yield contradictions.stray(
+                guess.off[0],
+                guess,
+                name,
+                others=self.seen.total - strays,
+                wider=f"pass the scale {usual_scale_for(self.seen.range)}",
+            )
 
 
 @dataclass
@@ -145,7 +101,7 @@ class Gatherer:
         self.documents: dict[str, int] = {}
         self.systems: dict[str, int] = {}
         self.outputs: dict[tuple[int, int], int] = {}
-        self.texts: dict[int, tuple[str, int]] = {}  # with the line
+        self.texts: dict[int, str] = {}
         self.raters: dict[str, Rater] = {}
         self.judges: dict[str, int] = {}
         self.criteria: dict[str, str] = {}  # by its name in small letters
@@ -163,11 +119,7 @@ class Gatherer:
         """Take a row; turns of conversations, which no number is about, are left."""
         if isinstance(row, OutputRow):
             at = self._of(row)
-            text, line = self.texts.setdefault(at, (row.output, row.line))
-            if text != row.output:
-                document = row.doc_id or row.source
-                message = contradictions.OUTPUTS.format(row.system_id, document, f"line {line}")
-                raise _contradiction(row.line, message)
+            self.texts[at] = row.output
             self._add_session(self.sessions, row)
         elif isinstance(row, RatingRow):
             self._add_rating(row)
@@ -256,28 +208,39 @@ class Gatherer:
         if row.session:
             self._add_session(self.sessions_beside, row)
         if row.probability is not None:
-            values.state(at, row.probability, row.line)
-        values.add(at, rater.pk - 1, row.score, row.line)
+            values.stated[at] = row.probability
+        values.output.append(at)
+        values.rater.append(rater.pk - 1)
+        values.value.append(row.score)
         values.seen.add(row.score)
 
     def _add_score(self, row: JudgeScoreRow) -> None:
         judge = self._judge(row.rater)
         about = self._criterion(row.criterion) if row.criterion else ""
         values = self.scores.setdefault((about, judge), _Values())
-        values.add(self._of(row), judge - 1, row.score, row.line)
+        values.output.append(self._of(row))
         if row.session:
             self._add_session(self.sessions_beside, row)
+        values.value.append(row.score)
         values.seen.add(row.score)
 
     def read_replies(self, criteria: Sequence[Criterion]) -> None:
         """Take the scores in judges' raw replies; those without a rating have none, as on a
-        site, and are counted."""
+        site, and are counted.
+
+        Raises:
+            InputError: replies contradict the score that the judge has by itself.
+        """
         if not self.replies:
             return
         from geval.llm.released_replies import score_replies  # noqa: PLC0415 - rarely needed
         from geval.llm.scoring import Scored  # noqa: PLC0415
 
         scales = {criterion.name.lower(): criterion.scale for criterion in criteria}
+        by_themselves = {
+            key: dict(zip(values.output, values.value, strict=True))
+            for key, values in self.scores.items()
+        }
         for row in self.replies:
             about = row.criterion.lower()
             outcome, unread = score_replies(
@@ -293,9 +256,19 @@ class Gatherer:
                     else outcome.detail
                 )
             if isinstance(outcome, Scored):
-                judge = self._judge(row.judge)
-                values = self.scores.setdefault((about, judge), _Values())
-                values.add(self._of(row), judge - 1, outcome.value, row.line)
+                key, at = (about, self._judge(row.judge)), self._of(row)
+                by_itself = by_themselves.get(key, {}).get(at)
+                if by_itself is None:
+                    values = self.scores.setdefault(key, _Values())
+                    values.output.append(at)
+                    values.value.append(outcome.value)
+                elif not contradictions.are_same(outcome.value, by_itself):
+                    document = row.doc_id or row.source
+                    message = contradictions.SCORES.format(outcome.value, by_itself)
+                    raise InputError(
+                        f"Replies of {row.judge} to the output of {row.system_id} for"
+                        f" {document}: {message}."
+                    )
 
     def notes(self) -> Iterator[str]:
         """Which ratings are off their scale, and which replies could not be read."""
@@ -339,7 +312,7 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     place[order] = np.arange(len(order))
     criteria = tuple(_criteria(gatherer, scales))
     gatherer.read_replies(criteria)
-    given = [gatherer.texts.get(at, (None, 0))[0] for at in order.tolist()]
+    given = [gatherer.texts.get(at) for at in order.tolist()]
     texts = tuple(text or "" for text in given)
     systems = tuple(gatherer.systems)
     data = ReportData(
@@ -357,11 +330,10 @@ def gathered(rows: Iterable[Row], scales: Mapping[str, Scale]) -> Gathered:
     raters = list(gatherer.raters.values())
     for criterion in criteria:
         values = gatherer.ratings.get(criterion.name.lower(), _Values())
-        outputs_at, raters_at, scores = values.columns()
         human = human_scores_of(
-            place[outputs_at],
-            raters_at,
-            scores,
+            place[np.array(values.output, dtype=np.int64)],
+            np.array(values.rater, dtype=np.int64),
+            np.array(values.value, dtype=float),
             outputs=len(order),
             raters=raters,
         )
@@ -399,11 +371,7 @@ def _compared(
     criteria: Sequence[Criterion],
 ) -> dict[int | None, list[Compared]]:
     """People's comparisons by criterion. The output that came first is the first of its pair,
-    whoever compared them.
-
-    Raises:
-        InputError: a person's comparisons of a pair contradict each other.
-    """
+    whoever compared them."""
     numbers = {criterion.name.lower(): criterion.pk for criterion in criteria}
     outputs = list(gatherer.outputs)
     kept: dict[int | None, dict[tuple[int, int, int], Compared]] = {}
@@ -415,14 +383,14 @@ def _compared(
         rater = gatherer.raters[row.annotator].pk
         first, second = sorted(pair)
         (document, one_system), (_, other_system) = outputs[first], outputs[second]
-        value = -row.value if is_turned else row.value
-        of_criterion = kept.setdefault(numbers.get(row.criterion.lower()), {})
-        earlier = of_criterion.setdefault(
-            (first, second, rater),
-            Compared(document + 1, one_system + 1, other_system + 1, value, left, rater),
+        kept.setdefault(numbers.get(row.criterion.lower()), {})[first, second, rater] = Compared(
+            document + 1,
+            one_system + 1,
+            other_system + 1,
+            -row.value if is_turned else row.value,
+            left,
+            rater,
         )
-        if earlier.value != value:
-            raise _contradiction(row.line, f"winner {contradictions.PREFERENCES}")
     return {pk: [*rows.values()] for pk, rows in kept.items()}
 
 
@@ -452,8 +420,7 @@ def _verdicts(
             )
             continue
         own = 1 - share if is_turned else share
-        if shares.setdefault(about, {}).setdefault(is_first_shown != is_turned, own) != own:
-            raise _contradiction(row.line, f"winner {contradictions.VERDICTS}")
+        shares.setdefault(about, {})[is_first_shown != is_turned] = own
     for (criterion, judge, first, second), by_order in sorted(
         shares.items(), key=lambda item: item[0][1:]
     ):
@@ -514,8 +481,6 @@ def _criteria(gatherer: Gatherer, scales: Mapping[str, Scale]) -> Iterator[Crite
                 )
             else:
                 scale = WITHOUT_VALUES
-        elif key in gatherer.ratings:
-            gatherer.ratings[key].check_scale(scale, name)
         yield Criterion(pk, name, scale)
 
 
@@ -529,7 +494,6 @@ def _fill_judges(
             for about in ("", criterion.name.lower()):
                 values = gatherer.scores.get((about, judge))
                 if values is not None:
-                    at, _judge, given = values.columns()
-                    scores[place[at]] = given
+                    scores[place[np.array(values.output, dtype=np.int64)]] = values.value
             if not np.isnan(scores).all():
                 data.judges[criterion.pk, judge] = rounded(scores)

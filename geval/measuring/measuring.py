@@ -1,6 +1,6 @@
 """`geval.measure`: from ratings and scores in a file or a table to what a judge may rate."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from geval.files.rows import JudgeScoreRow, PreferenceRow, RatingRow, RepliesRow, Row, ScoreRow
@@ -84,13 +84,19 @@ def rows_and_scales(
     Args:
         every_judge: also judges that nobody named count, in a table with a row for each score.
     """
+    scale_of = _scale_of(scale)
     with input_files(source, sheet=sheet) as files:
-        rows = [*rows_of(files, naming, ask), *getattr(source, "choices", ())]
-    given = getattr(source, "scales", None) if scale is None else scale
+        rows = [*rows_of(files, naming, ask, scale_of=scale_of)]
+    rows += getattr(source, "choices", ())
     if isinstance(scale, Mapping):
         _check_names(scale, _criteria_of(rows))
+    if scale is None:
+        # Of a site's project, whose scales may have changed since texts were rated.
+        scale_of = _scale_of(getattr(source, "scales", None))
+    names = map(str.lower, _criteria_of(rows))
+    scales = {name: own for name in names if (own := scale_of(name)) is not None}
     counting = replace(naming, judge=()) if every_judge else naming
-    return list(_counting(rows, counting)), _scales(given, rows)
+    return list(_counting(rows, counting)), scales
 
 
 def measure_rows(
@@ -182,14 +188,6 @@ def _named(wanted: Sequence[str], raters: set[str], kind: str) -> set[str]:
     return {*wanted}
 
 
-def _scales(given: Ends | Mapping[str, Ends] | None, rows: Sequence[Row]) -> dict[str, Scale]:
-    if given is None:
-        return {}
-    if isinstance(given, Mapping):
-        return {name.lower(): _scale_of(ends) for name, ends in given.items()}
-    return dict.fromkeys(map(str.lower, _criteria_of(rows)), _scale_of(given))
-
-
 def _criteria_of(rows: Sequence[Row]) -> list[str]:
     """The names of criteria in the order in which they first come."""
     of_criteria = RatingRow | JudgeScoreRow | RepliesRow | PreferenceRow
@@ -207,8 +205,25 @@ def _check_names(scales: Mapping[str, object], criteria: Sequence[str]) -> None:
         )
 
 
-def _scale_of(ends: Ends) -> Scale:
+def _scale_of(given: Ends | Mapping[str, Ends] | None) -> Callable[[str], Scale | None]:
+    """The scale of a criterion by its name, as somebody gives one for all or for each.
+
+    Raises:
+        InputError: a scale cannot be.
+    """
+    if isinstance(given, Mapping):
+        scales = {name.lower(): _scale_between(ends) for name, ends in given.items()}
+        return lambda criterion: scales.get(criterion.lower())
+    scale = None if given is None else _scale_between(given)
+    return lambda _criterion: scale
+
+
+def _scale_between(ends: Ends) -> Scale:
     """The scale of a lowest and a highest rating, and perhaps a step."""
+    if len(ends) not in (2, 3) or not all(isinstance(end, int | float) for end in ends):
+        raise InputError(
+            f"A scale is the lowest and the highest rating, and perhaps the step, not {ends!r}."
+        )
     try:
         return Scale(*ends)
     except ValueError as error:

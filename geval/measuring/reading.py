@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from geval.files import contradictions
 from geval.files.cells import CellColumn
 from geval.files.fields import SESSION
 from geval.files.limits import file_limits
@@ -19,9 +20,11 @@ from geval.files.preview import Preview, preview_file
 from geval.files.questions import UploadAnswer, UploadQuestion
 from geval.files.readers import InputFile, read_rows
 from geval.files.records import Objects, Table, records_of
-from geval.files.rows import FileDefaults, FileErrors, Row
+from geval.files.repeats import ContradictionError, Repeats
+from geval.files.rows import FileDefaults, FileErrors, RatingRow, Row
 from geval.files.score_records import PROBABILITY
 from geval.measuring.inputs import InputError
+from geval.statistics.scales import Scale
 
 # What a criterion, a rater and a judge are called that nobody named.
 UNNAMED_CRITERION, UNNAMED_RATER, UNNAMED_JUDGE = "quality", "human", "judge"
@@ -32,6 +35,8 @@ LOOKED_AT = 1000
 # source, which no file has; and what stands in the last two.
 ROW, SYSTEM, SOURCE = "geval row", "geval: system", "geval: source"
 ONLY_SYSTEM, NO_SOURCE = "system", "geval: no source"
+# What to do about two outputs of one name.
+TELL_APART = "; name the columns that tell them apart: document=… and system=…"
 # What a row is called as a document that none names.
 ROW_NAME = re.compile(r"row \d+")
 # Answers a question, or gives None.
@@ -80,10 +85,17 @@ def as_names(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def rows_of(files: Sequence[InputFile], naming: Naming, ask: Ask = nobody) -> Iterator[Row]:
-    """The rows of files.
+def rows_of(
+    files: Sequence[InputFile],
+    naming: Naming,
+    ask: Ask = nobody,
+    *,
+    scale_of: Callable[[str], Scale | None] = lambda _criterion: None,
+) -> Iterator[Row]:
+    """The rows of files; what one says that was said before is left out.
 
     Args:
+        scale_of: the scale that somebody says a criterion has.
         ask: answers what a file leaves open, where somebody can.
 
     Raises:
@@ -96,7 +108,7 @@ def rows_of(files: Sequence[InputFile], naming: Naming, ask: Ask = nobody) -> It
         criterion=naming.criterion,
         annotator=UNNAMED_RATER,
     )
-    paths = [file.path.resolve() for file in files]
+    paths, repeats = [file.path.resolve() for file in files], Repeats()
     with tempfile.TemporaryDirectory(prefix="geval-") as folder:
         for number, file in enumerate(files):
             beside = tuple(path for path in paths if path != file.path.resolve())
@@ -104,11 +116,26 @@ def rows_of(files: Sequence[InputFile], naming: Naming, ask: Ask = nobody) -> It
                 replace(_with_columns(file, naming, ask), beside=beside),
                 Path(folder) / f"{number}.jsonl",
             )
-            yield from read_rows(named, errors, defaults=defaults)
+            for row in read_rows(named, errors, defaults=defaults):
+                try:
+                    if repeats.is_new(row, f"{file.name}:{row.line}"):
+                        _check_scale(row, scale_of)
+                        yield row
+                except ContradictionError as error:
+                    hint = TELL_APART if error.column == "output" else ""
+                    errors.add(file.name, row.line, error.column, f"{error}{hint}")
     if errors.total:
         unlisted = errors.total - len(errors.listed)
         more = [f"… and {unlisted} more"] if unlisted else []
         raise InputError("\n".join([*map(str, errors.listed), *more]))
+
+
+def _check_scale(row: Row, scale_of: Callable[[str], Scale | None]) -> None:
+    """Refuse a rating outside the scale that somebody says it has."""
+    scale = scale_of(row.criterion) if isinstance(row, RatingRow) else None
+    if isinstance(row, RatingRow) and scale is not None and not scale.holds(row.score):
+        message = contradictions.OUTSIDE.format(row.score, row.criterion, scale)
+        raise ContradictionError(row.column, message)
 
 
 def _with_columns(file: InputFile, naming: Naming, ask: Ask) -> InputFile:

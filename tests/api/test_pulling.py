@@ -10,7 +10,7 @@ import pytest
 
 import geval
 from evaluations.corpus.store import load_files
-from evaluations.models import PairScore, Project, RunState
+from evaluations.models import PairScore, Project, RunState, Score
 from evaluations.reports.report import build_report
 from geval.client import ApiError, AsyncClient, Client, blocking
 from geval.files.readers import InputFile
@@ -70,6 +70,23 @@ def test_choices_of_judges_are_pulled_with_the_numbers_of_the_site(
     assert measured | {"project": project.slug} == shown
     named = geval.measure(pulled, judge=["once"]).to_dict()
     assert {*named["comparisons"]["overall"]["pairwise_judges"]} == {"once"}
+
+
+def test_of_several_runs_the_newest_scores_are_pulled_whatever_the_scale_is_now(
+    site_address: str, rated: Project
+) -> None:
+    run = Score.objects.latest("pk").run
+    later = rated.runs.create(judge=run.judge, state=RunState.DONE)
+    for score in run.scores.filter(criterion__name="fluency"):
+        score.pk, score.run, score.value = None, later, 6 - score.value
+        score.save()
+    rated.criteria.filter(name="fluency").update(scale_max=3)
+    shown = json.loads(as_json(build_report(rated)))
+
+    pulled = geval.pull(site_address, rated.slug)
+
+    assert geval.measure(pulled).to_dict() | {"project": rated.slug} == shown
+    assert pulled.scales["fluency"] == (1, 3, 1)
 
 
 def test_versions_of_a_judge_are_pulled_as_judges_of_their_own(

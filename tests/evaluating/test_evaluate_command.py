@@ -59,6 +59,15 @@ def test_with_ratings_it_ends_as_check_does(
     assert "one rater" in capsys.readouterr().out
 
 
+def test_the_judges_scale_need_not_be_that_of_people(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = ["--human", "ann", "--human", "bob", "--human", "cyd"]
+
+    assert main([*arguments, *people, "--scale", "10-11"]) in (1, 2)
+    assert "one rater" in capsys.readouterr().out
+
+
 def test_json_has_every_score(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*arguments, "--json", "--no-steps", "--scale", "1-7"]) == 0
 

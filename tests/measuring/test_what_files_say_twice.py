@@ -35,6 +35,7 @@ SCORES: Rows = [
     for d in range(12) for s in range(3)
 ]  # fmt: skip
 CHOICE = {"doc_id": "d0", "system_a": "s0", "system_b": "s1", "annotator": "ann", "winner": "a"}
+VERDICT = {"doc_id": "d0", "system_a": "s0", "system_b": "s1", "judge": "gpt", "winner": "a"}
 REPLIES = {
     "doc_id": "d0", "system_id": "s0", "scores": {"clarity": 4}, "all_responses": ["5"],
 }  # fmt: skip
@@ -81,26 +82,55 @@ def test_what_is_said_again_counts_once_as_on_a_site(
 @pytest.mark.parametrize(
     ("again", "message"),
     [
-        ([RATINGS[0] | {"score": 5}], "score 5 contradicts 4"),
-        ([SCORES[0] | {"score": 1 + 1e-8}], "score 1 contradicts 1"),
-        ([OUTPUTS[0] | {"output": "Other."}], "system s0 has a different output for document d0"),
-        ([CHOICE, CHOICE | {"winner": "b"}], "contradicts this annotator's existing preference"),
+        ([RATINGS[0] | {"score": 5}], "score: score 5 contradicts 4"),
+        ([SCORES[0] | {"score": 1 + 1e-8}], "score: score 1.00000001 contradicts 1"),
+        ([OUTPUTS[0] | {"output": "Other."}], "output: system s0 has a different output for"),
+        ([CHOICE, CHOICE | {"winner": "b"}], "winner: contradicts this annotator's existing pref"),
+        ([VERDICT, VERDICT | {"winner": "b"}], "winner: contradicts another row about these two"),
+        ([REPLIES, REPLIES | {"all_responses": ["2"]}], "this output already has different repl"),
     ],
 )
 @pytest.mark.django_db
 def test_contradictions_are_the_same_errors_as_on_a_site(
     project: Project, write: Callable[..., list[Path]], again: Rows, message: str
 ) -> None:
-    files = write(**whole(again=again))
+    rows = whole(again=again)
+    if "all_responses" in again[0]:
+        del rows["scores"]
+    files = write(**rows)
 
     with pytest.raises(geval.InputError) as refused:
         geval.measure(files)
     with pytest.raises(LoadError) as on_a_site:
         load_files(project, [InputFile(path, path.name) for path in files])
 
-    assert str(refused.value).startswith(f"Line {len(again)}: ")
-    assert message in str(refused.value)
-    assert message in str(on_a_site.value.errors[0])
+    errors = [str(error) for error in (refused.value, *on_a_site.value.errors)]
+    assert all(error.startswith(f"again.jsonl:{len(again)}: ") for error in errors)
+    assert all(message in error for error in errors)
+
+
+def test_replies_that_are_said_again_count_once(write: Callable[..., list[Path]]) -> None:
+    replies = [REPLIES | {"all_responses": ["5", "none"]}]
+    result = geval.measure(write(outputs=OUTPUTS, ratings=RATINGS, a=replies, b=replies))
+
+    assert [note for note in result.notes if "replies of" in note] == [
+        "1 of 2 replies of judge on clarity have no rating: The reply contains no rating: “none”"
+    ]
+
+
+def test_a_missing_name_of_the_system_is_named_where_outputs_contradict_each_other(
+    write: Callable[..., list[Path]],
+) -> None:
+    rows = [
+        {"doc": f"d{d}", "writer": f"s{s}", "output": f"Text {d} {s}.", "ann": 1 + s, "gpt": 3 - s}
+        for d in range(9)
+        for s in range(3)
+    ]
+    named = {"human": "ann", "judge": "gpt", "document": "doc"}
+
+    with pytest.raises(geval.InputError, match="tell them apart: document=… and system=…"):
+        geval.measure(rows, **named)
+    assert geval.measure(rows, **named, system="writer").criteria
 
 
 def test_replies_that_contradict_a_score_are_an_error(write: Callable[..., list[Path]]) -> None:
@@ -109,7 +139,7 @@ def test_replies_that_contradict_a_score_are_an_error(write: Callable[..., list[
         return geval.measure(write(**whole(gpt=replies)), judge="gpt")
 
     assert measure("1").criteria[0].criterion == "clarity"
-    with pytest.raises(geval.InputError, match="score 5 contradicts 1, the score that this output"):
+    with pytest.raises(geval.InputError, match="Replies of gpt to the output of s0 for d0"):
         measure("5")
 
 
@@ -126,6 +156,9 @@ def test_a_rating_outside_the_scale_that_was_said_is_an_error(
         geval.measure(files, scale={"charity": (1, 5)})
     with pytest.raises(geval.InputError, match="a scale needs lowest < highest"):
         geval.measure(files, scale=(5, 1))
+    for odd in ((1,), (1, 5, 1, 1), ("a", 5)):
+        with pytest.raises(geval.InputError, match="and perhaps the step, not"):
+            geval.measure(files, scale=odd)  # type: ignore[arg-type]
 
 
 def test_a_rating_off_the_scale_of_the_others_is_noted(write: Callable[..., list[Path]]) -> None:
@@ -136,8 +169,8 @@ def test_a_rating_off_the_scale_of_the_others_is_noted(write: Callable[..., list
     result = geval.measure(files)
 
     assert [note for note in result.notes if "44 is off 1-5" in note] == [
-        "Line 361: 44 is off 1-5, the scale of the other 360 ratings of clarity; correct it, or"
-        " pass scale={'clarity': (1, 100)}."
+        "44 is off 1-5, the scale of the other 360 ratings of clarity; correct it, or pass the"
+        " scale 1-100"
     ]
     assert not any("is off" in note for note in geval.measure(files, scale=(1, 44)).notes)
 

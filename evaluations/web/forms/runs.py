@@ -5,7 +5,8 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotations.planning.drafts import ASKS, LACKING
+from annotations.models import GoalKind
+from annotations.planning.drafts import LACKING
 from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
@@ -13,12 +14,7 @@ from evaluations.web.field_groups import show_for_choices
 
 ALL, PILOT = "all", "pilot"
 # What each goal of a run asks for.
-GOALS = {
-    kind: f"goal_{name}"
-    for kind, names in ASKS.items()
-    for name in names
-    if "judge" in names and name != "judge"
-}
+GOALS = {GoalKind.WIDTH: "goal_width", GoalKind.JUDGES: "goal_rival"}
 
 
 class RunForm(forms.Form):
