@@ -25,6 +25,8 @@ ASKS = {
     GoalKind.JUDGES: ("judge", "rival"),
     GoalKind.SYSTEMS: ("system", "other"),
 }
+# What the goals that a run can have, which has its judge, ask for.
+ASKED_OF_RUNS = {GoalKind.WIDTH: "width", GoalKind.JUDGES: "rival"}
 ASKED = tuple(dict.fromkeys(name for names in ASKS.values() for name in names))
 LACKING = "This goal needs a value here."
 SAME = "Choose another one to compare with."

@@ -5,8 +5,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from annotations.models import GoalKind
-from annotations.planning.drafts import LACKING
+from annotations.planning.drafts import ASKED_OF_RUNS, LACKING
 from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
@@ -14,7 +13,7 @@ from evaluations.web.field_groups import show_for_choices
 
 ALL, PILOT = "all", "pilot"
 # What each goal of a run asks for.
-GOALS = {GoalKind.WIDTH: "goal_width", GoalKind.JUDGES: "goal_rival"}
+GOALS = {kind: f"goal_{name}" for kind, name in ASKED_OF_RUNS.items()}
 
 
 class RunForm(forms.Form):
