@@ -25,7 +25,7 @@ class SiteCommand(BaseCommand):
     # They would import every page of the site each time; `manage.py check` runs them.
     requires_system_checks = ()
 
-    # What can be mended by whoever runs it, and is said without a traceback.
+    # What whoever runs it can fix, and is said without a traceback.
     REFUSALS: tuple[type[Exception], ...] = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:

@@ -119,7 +119,8 @@ def rows_of(
             for row in read_rows(named, errors, defaults=defaults):
                 try:
                     if repeats.is_new(row, f"{file.name}:{row.line}"):
-                        _check_scale(row, scale_of)
+                        if isinstance(row, RatingRow):
+                            _check_scale(row, scale_of(row.criterion))
                         yield row
                 except ContradictionError as error:
                     hint = TELL_APART if error.column == "output" else ""
@@ -130,10 +131,9 @@ def rows_of(
         raise InputError("\n".join([*map(str, errors.listed), *more]))
 
 
-def _check_scale(row: Row, scale_of: Callable[[str], Scale | None]) -> None:
+def _check_scale(row: RatingRow, scale: Scale | None) -> None:
     """Refuse a rating outside the scale that somebody says it has."""
-    scale = scale_of(row.criterion) if isinstance(row, RatingRow) else None
-    if isinstance(row, RatingRow) and scale is not None and not scale.holds(row.score):
+    if scale is not None and not scale.holds(row.score):
         message = contradictions.OUTSIDE.format(row.score, row.criterion, scale)
         raise ContradictionError(row.column, message)
 
@@ -220,8 +220,8 @@ def _with_names(file: InputFile, path: Path) -> InputFile:
             lines.write("\n" * (line - filled - 1))  # so that errors name the file's own lines
             filled = line
             values = {ROW: f"row {number}", SYSTEM: ONLY_SYSTEM, SOURCE: NO_SOURCE}
-            filling = {name: values[name] for name in added}
-            lines.write(json.dumps(dict(record) | filling, ensure_ascii=False, default=str) + "\n")
+            filled_in = dict(record) | {name: values[name] for name in added}
+            lines.write(json.dumps(filled_in, ensure_ascii=False, default=str) + "\n")
     return replace(file, path=path, columns=dict(file.columns) | added)
 
 
