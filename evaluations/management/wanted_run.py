@@ -95,7 +95,7 @@ def _has_open_items(run: EvaluationRun) -> bool:
     """Whether a paused run has anything left to judge; one that only waits for a decision about
     items that are too long has not."""
     is_paused = EvaluationRun.objects.unfinished().filter(pk=run.pk).exists()
-    return is_paused and (run.started_at is None or run.items.open().exists())
+    return is_paused and run.has_open_items
 
 
 def continue_run(run: EvaluationRun, *, retry_failed: bool, budget: Decimal | None) -> bool:

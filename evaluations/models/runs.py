@@ -44,6 +44,8 @@ class Transport(models.TextChoices):
     BATCH = "batch", "In batches (cheaper, within a day)"
 
 
+# In `parameters` of a run that is judged while the rest of its items is laid out.
+MORE_TO_LAY_OUT = "more_to_lay_out"
 # How the message of a run that ended at its goal begins.
 GOAL_REACHED = "Goal reached"
 # Of what a run or a campaign may have as its goal: rho within plus or minus this.
@@ -303,8 +305,18 @@ class EvaluationRun(models.Model):
 
     @property
     def item_count(self) -> int:
-        """How many items it was laid out with; 0 before, and for imported scores."""
+        """How many items it was laid out with so far; 0 before, and for imported scores."""
         return int(self.parameters.get("items", 0))
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether it has all of its items."""
+        return self.started_at is not None and MORE_TO_LAY_OUT not in self.parameters
+
+    @property
+    def has_open_items(self) -> bool:
+        """Whether it has or gets items that are not judged yet."""
+        return not self.is_laid_out or self.items.open().exists()
 
     def judged_criteria(self) -> list[Criterion]:
         """The criteria that it judges; none for scores that count for every one."""

@@ -18,7 +18,12 @@ from evaluations.corpus.locks.locking import lock_documents
 from evaluations.corpus.store import LoadResult
 from evaluations.judging.runs import leases, results
 from evaluations.judging.runs.estimate import estimate_run
-from evaluations.judging.runs.lifecycle import RunError, close_if_finished, lay_out_run
+from evaluations.judging.runs.lifecycle import (
+    RunError,
+    close_if_finished,
+    lay_out_rest,
+    lay_out_run,
+)
 from evaluations.judging.runs.pilot import pilot_outputs
 from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.models import EvaluationRun, Judge, Project, RunState
@@ -57,6 +62,7 @@ def start(judge: Judge, **options: object) -> EvaluationRun:
     """A run that is laid out."""
     run = start_run(judge, list(judge.project.criteria.all()), RunRequest(**options))  # type: ignore[arg-type]
     lay_out_run(run.pk)
+    lay_out_rest(run.pk)
     run.refresh_from_db()
     return run
 
@@ -111,6 +117,7 @@ def test_a_run_keeps_its_order_and_another_has_its_own(judge: Judge) -> None:
     first.items.all().delete()
     EvaluationRun.objects.filter(pk=first.pk).update(state=RunState.PREPARING)
     lay_out_run(first.pk)
+    lay_out_rest(first.pk)
     again = documents_of(first)
     end(first)
 

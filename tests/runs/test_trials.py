@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from evaluations.corpus.store import LoadResult
-from evaluations.judging.runs.lifecycle import RunError, lay_out_run
+from evaluations.judging.runs.lifecycle import RunError, lay_out_rest, lay_out_run
 from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.judging.runs.trial import TRIAL_ITEMS, change_and_try, estimate_rest, unreadable
 from evaluations.judging.runs.worker import work_on_run
@@ -86,6 +86,7 @@ def test_the_rest_of_a_fresh_trial_leaves_out_its_items_not_its_outputs(
 
     rest = start_remainder(trial)
     lay_out_run(rest.pk)
+    lay_out_rest(rest.pk)
 
     assert rest.items.count() == 4 * DOCUMENTS - TRIAL_ITEMS
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluations.judging.runs import leases
-from evaluations.judging.runs.lifecycle import BUDGET_REACHED
+from evaluations.judging.runs.lifecycle import BUDGET_REACHED, lay_out_rest
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import Share
 from evaluations.models import EvaluationRun, ModelReply
@@ -60,16 +60,21 @@ class Feeder:
         self._month_is_limited = await share.database.call(
             functools.partial(limits_money, share.run.project)
         )
+        is_laid_out = False
         while not share.stopped.is_set():
             claimed = await share.database.call(self._claim)
             if self.too_dear:
                 if not await self._wait_for_money():
                     break
                 continue
-            if not claimed:
-                break
             for waiting in claimed:
                 self._ready.put_nowait(waiting)
+            if not is_laid_out and (not claimed or self._ready.qsize() > self._slots):
+                # With enough to do for as long as it takes.
+                await share.database.call(functools.partial(lay_out_rest, share.run.pk))
+                is_laid_out = True
+            elif not claimed:
+                break
             while self._ready.qsize() > self._slots and not share.stopped.is_set():
                 self._wants_more.clear()
                 await self._wants_more.wait()
@@ -106,7 +111,8 @@ class Feeder:
 
     def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
         """Items behind the last one; `too_dear` if there are some, but the budget allows none."""
-        run, worker, most = self._share.run, self._share.worker, max(2 * self._slots, 20)
+        run, worker = self._share.run, self._share.worker
+        most = leases.claimed_at_once(self._slots)
         if run.budget is None and not self._month_is_limited:
             return leases.claim(run.pk, worker, most=most, after_id=last_id)
         items, self.too_dear = leases.claim_within_budget(

@@ -1,13 +1,19 @@
-"""Which items a run consists of: outputs, or pairs of them, that its judge has no score of yet."""
+"""Which items a run consists of: outputs, or pairs of them, that its judge has no score of yet.
+
+A run that calls an endpoint is laid out in two parts, so that its first calls need not wait for the
+rows of all others: so many items as are claimed before calls end, and while these are judged the
+rest (lifecycle.py).
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection
 
+from evaluations.judging.runs.leases import claimed_at_once
 from evaluations.judging.runs.pilot import pilot_outputs
-from evaluations.models import EvaluationRun
-from geval.evaluators.base import Evaluator
+from evaluations.models import EvaluationRun, Transport
+from geval.evaluators.base import Evaluator, LocalEvaluator
 
 # The criteria that are asked about, with their prompts.
 _ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
@@ -17,7 +23,7 @@ def _chosen(criterion: str, rival: str = "NULL") -> str:
     """The condition for an item that a run may have; its criterion and rival as SQL."""
     return f"""(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))
       AND NOT EXISTS (SELECT FROM evaluations_runitem before
-                      WHERE before.run_id = %(rest_of)s AND before.output_id = o.id
+                      WHERE before.run_id = ANY(%(laid_out)s) AND before.output_id = o.id
                         AND before.criterion_id IS NOT DISTINCT FROM {criterion}
                         AND before.rival_id IS NOT DISTINCT FROM {rival})"""
 
@@ -43,10 +49,11 @@ def missing_items(
     templates: Mapping[int, str],
     fresh: bool,
     outputs: Sequence[int] = (),
-    rest_of: int = 0,
+    laid_out: Sequence[int] = (),
     seed: int = 0,
     search: bool = False,
     trial: int = 0,
+    limit: int | None = None,
     first: str = "",
     rest: str = "",
 ) -> tuple[str, dict[str, Any]]:
@@ -60,10 +67,11 @@ def missing_items(
         templates: what is asked about each criterion, by its id; for evaluators per criterion.
         fresh: also those that have a score.
         outputs: the ids of the only ones to judge; none for all.
-        rest_of: the id of a pilot or a trial, whose items are left out.
+        laid_out: the ids of runs whose items are left out.
         seed: of the order of documents, which is the same for every criterion.
         search: for a run of a search, which may use what searches tried.
         trial: how many items to draw for a trial; 0 for all.
+        limit: of all others only so many, the first ones.
         first, rest: SQL expressions to select before and after.
     """
     if evaluator.compares_pairs:
@@ -76,7 +84,7 @@ def missing_items(
         "fresh": fresh,
         "all": not outputs,
         "outputs": list(outputs),
-        "rest_of": rest_of,
+        "laid_out": list(laid_out),
         "seed": seed,
         "search": search,
         "criteria": list(templates),
@@ -85,11 +93,27 @@ def missing_items(
     if trial:
         inner = query.replace("FIRST", "", 1).replace("REST", "", 1)
         query, given["trial"] = _DRAWN.replace("MISSING", inner, 1), trial
+    else:
+        query, given["limit"] = f"{query} LIMIT %(limit)s", limit
     return query.replace("FIRST", first, 1).replace("REST", rest, 1), given
 
 
-def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
-    """Add the items that lack a score to a run; returns how many."""
+def first_part_of(run: EvaluationRun, evaluator: Evaluator) -> int | None:
+    """How many items of a run are laid out before its first calls; None for all.
+
+    Two claims: while the rest is laid out, the calls of one are in flight and the other waits.
+    """
+    frozen = run.frozen
+    is_whole = isinstance(evaluator, LocalEvaluator) or run.transport == Transport.BATCH
+    return None if is_whole or frozen.is_part else 2 * claimed_at_once(frozen.concurrency)
+
+
+def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None = None) -> int:
+    """Add the items that lack a score to a run, behind those that it has; returns how many.
+
+    Args:
+        limit: only so many, the first ones.
+    """
     frozen, templates = run.frozen, dict(run.run_criteria.values_list("criterion_id", "template"))
     outputs: Sequence[int] = frozen.outputs
     if frozen.pilot:
@@ -104,10 +128,11 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator) -> int:
         fresh=frozen.fresh,
         outputs=outputs,
         # Otherwise what has a score in these very words is left out anyway.
-        rest_of=frozen.rest_of if frozen.fresh else 0,
+        laid_out=[run.pk, frozen.rest_of] if frozen.fresh else [run.pk],
         seed=run.pk,
         search=run.search_id is not None,
         trial=frozen.trial,
+        limit=limit,
         first="%(run)s,",
         rest=", 'pending', '', 0, '', ''",
     )

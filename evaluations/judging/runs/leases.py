@@ -29,6 +29,12 @@ LEASE_SECONDS = 60
 MOST_LOST_WORKERS = 5
 
 
+def claimed_at_once(slots: int) -> int:
+    """How many items a worker claims at a time that judges so many: its slots never wait for the
+    next claim."""
+    return max(2 * slots, 20)
+
+
 @dataclass(frozen=True)
 class ClaimedItem:
     """An item this worker may judge, with the texts its prompt needs."""

@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from evaluations.judging.judges.steps import prompt_parts
-from evaluations.judging.runs.layout import lay_out_items
+from evaluations.judging.runs.layout import first_part_of, lay_out_items
 from evaluations.models import (
     Criterion,
     EvaluationRun,
@@ -24,6 +24,7 @@ from evaluations.models import (
     RunItem,
     RunState,
 )
+from evaluations.models.runs import MORE_TO_LAY_OUT
 from evaluations.models.table_statistics import refresh_after_commit
 from evaluations.people.limits import LimitError, check_start
 from evaluations.people.waking import wake_for_runs
@@ -54,6 +55,8 @@ PREPARATION_LOST = (
 )
 
 
+# Any constant: with a run's id the lock of the one that lays out the rest of it.
+_LOCK = 0x7265737
 # How the message of a run begins that was paused by its budget.
 BUDGET_REACHED = "The budget of"
 
@@ -143,7 +146,7 @@ def resume_run(
         failed.update(state=ItemState.PENDING, reason="", detail="", attempts=0)
     prepared = run.started_at is not None
     ids = ids_of(run.pk)
-    if prepared and not run.items.open().exists():
+    if not run.has_open_items:
         if run.state != RunState.PAUSED:
             return False
         EvaluationRun.objects.filter(pk=run.pk).update(
@@ -341,7 +344,8 @@ def prompt_today(
 
 @transaction.atomic
 def lay_out_run(run_id: int) -> int:
-    """Freeze the prompts, lay out the items, and set the run going; returns the number of items.
+    """Freeze the prompts, lay out the items, or those that come first, and set the run going;
+    returns the number of items.
 
     A run that another worker laid out in the meantime is left as it is.
     """
@@ -354,15 +358,49 @@ def lay_out_run(run_id: int) -> int:
             evaluator, entry.criterion, use_steps=run.frozen.use_steps
         )
         entry.save(update_fields=["steps", "template"])
-    laid_out = lay_out_items(run, evaluator)
+    limit = first_part_of(run, evaluator)
+    laid_out = lay_out_items(run, evaluator, limit=limit)
     run.state, run.started_at = RunState.RUNNING, timezone.now()
     run.parameters |= sizes(run, asks_together=evaluator.asks_together) | {"items": laid_out}
+    if laid_out == limit:
+        run.parameters[MORE_TO_LAY_OUT] = True
     run.preparer_until = None
     run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
     transaction.on_commit(lambda: wake_for_runs(run.project.slug))
     # Afterwards, so that other workers begin meanwhile.
     refresh_after_commit(["evaluations_runitem"], added=laid_out)
     close_if_finished(run_id)
+    return laid_out
+
+
+@transaction.atomic
+def lay_out_rest(run_id: int) -> int:
+    """Lay out the items of a running run that are left; returns how many.
+
+    Every worker of the run calls it once it has claimed some: one of them does it, and if that one
+    is lost, the next. Until then the run does not end, though no item of it may be open.
+    """
+    with connection.cursor() as cursor:
+        # Not the run's row: workers count their calls there, and pausing must not wait.
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, run_id % 2**31])
+        if not cursor.fetchone()[0]:
+            return 0
+    partly = EvaluationRun.objects.filter(pk=run_id, parameters__has_key=MORE_TO_LAY_OUT)
+    run = partly.filter(state=RunState.RUNNING).first()
+    if run is None:
+        return 0
+    laid_out = lay_out_items(run, make_evaluator(*evaluator_of(run)))
+    run = partly.unfinished().select_for_update().select_related("project").first()
+    if run is None:
+        # Cancelled, perhaps with its project, which is being deleted.
+        transaction.set_rollback(True)
+        return 0
+    run.parameters["items"] += laid_out
+    del run.parameters[MORE_TO_LAY_OUT]
+    run.save(update_fields=["parameters"])
+    slug = run.project.slug
+    transaction.on_commit(lambda: wake_for_runs(slug))
+    refresh_after_commit(["evaluations_runitem"], added=laid_out)
     return laid_out
 
 
@@ -407,8 +445,8 @@ def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:
 
 
 def close_if_finished(run_id: int) -> bool:
-    """Mark a running run as done if no item is open any more, or as failed if all of them failed;
-    True for the one call that did it.
+    """Mark a running run as done if no item is open any more and none is to come, or as failed if
+    all of them failed; True for the one call that did it.
 
     Where prompts were longer than the model's context the run is paused instead, until somebody has
     seen that: going on leaves them out, retrying asks again.
@@ -432,12 +470,14 @@ def close_if_finished(run_id: int) -> bool:
                      FROM evaluations_runitem
                      WHERE run_id = %(run)s AND state = 'failed' AND reason = %(reason)s
                          AND NOT %(accepted)s) f
-               WHERE r.id = %(run)s AND r.state = 'running' AND NOT EXISTS (
+               WHERE r.id = %(run)s AND r.state = 'running'
+                   AND NOT r.parameters ? %(more)s AND NOT EXISTS (
                    SELECT FROM evaluations_runitem
                    WHERE run_id = %(run)s AND state IN ('pending', 'leased', 'sent'))""",
             {
                 "run": run_id,
                 "reason": Reason.CONTEXT,
+                "more": MORE_TO_LAY_OUT,
                 "too_long": TOO_LONG,
                 "may_fail": EvaluationRun.objects.counting().filter(pk=run_id).exists(),
                 "accepted": (

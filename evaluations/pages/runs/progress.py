@@ -81,13 +81,14 @@ def run_progress(run: EvaluationRun) -> RunProgress:
         else 0.0
     )
     rate = 60 * finished / seconds if seconds > 0 else 0.0
+    can_tell = rate and remaining and run.is_laid_out
     return RunProgress(
         total=finished + remaining,
         done=items[ItemState.DONE],
         failed=items[ItemState.FAILED],
         open=remaining,
         rate=rate,
-        left=timedelta(seconds=round(60 * remaining / rate)) if rate and remaining else None,
+        left=timedelta(seconds=round(60 * remaining / rate)) if can_tell else None,
         failures=counted.failures,
         calls=run.calls,
         cache_hits=run.cache_hits,

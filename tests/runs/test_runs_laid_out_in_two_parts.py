@@ -1,0 +1,276 @@
+"""A run's first calls do not wait for the rows of all its items: the rest is laid out meanwhile."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+
+from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.lifecycle import (
+    cancel_run,
+    close_if_finished,
+    lay_out_rest,
+    lay_out_run,
+    pause_run,
+    resume_run,
+)
+from evaluations.judging.runs.starting import RunRequest, start_run
+from evaluations.judging.runs.worker import work_on_run
+from evaluations.models import (
+    CandidateOutput,
+    Document,
+    EvaluationRun,
+    Judge,
+    Project,
+    RunState,
+    Transport,
+)
+from evaluations.pages.runs.progress import run_progress
+from geval.llm.parsing import Failure, Reason
+from geval.llm.scoring import Scored
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# What a judge with one call in flight claims twice.
+FIRST_PART = 40
+OUTPUTS = 30
+
+
+@pytest.fixture
+def large(small_project: Project) -> Project:
+    """36 outputs, on two criteria: 72 items."""
+    system = small_project.systems.first()
+    for number in range(OUTPUTS):
+        document = Document.objects.create(
+            project=small_project, doc_id=f"more{number}", source=f"Source {number}."
+        )
+        CandidateOutput.objects.create(document=document, system=system, text=f"Text {number}.")
+    return small_project
+
+
+@pytest.fixture
+def start(large: Project, make_judge: Callable[..., Judge]) -> Callable[..., EvaluationRun]:
+    """A run that nobody has laid out."""
+
+    def start(base_url: str = "http://127.0.0.1:1/v1", **request: Any) -> EvaluationRun:
+        judge = make_judge(large, base_url=base_url, use_steps=False, concurrency=1)
+        return start_run(judge, list(large.criteria.all()), RunRequest(**request))
+
+    return start
+
+
+@pytest.fixture
+def partly(start: Callable[..., EvaluationRun]) -> EvaluationRun:
+    """A run with its first items."""
+    run = start()
+    assert lay_out_run(run.pk) == FIRST_PART
+    run.refresh_from_db()
+    return run
+
+
+def judge_all_that_are_free(run: EvaluationRun) -> None:
+    items = leases.claim(run.pk, "t", most=1000)
+    outcome = Scored(4.0, {4.0: 1.0}, 0.9)
+    results.store(run, [results.FinishedItem(item, "", outcome) for item in items], "t")
+
+
+def in_another_thread(act: Callable[[], bool]) -> bool:
+    def do() -> bool:
+        try:
+            return act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(do).result(timeout=20)
+
+
+def rows_of(run: EvaluationRun) -> list[tuple[int, int]]:
+    """Its items in their order."""
+    return list(run.items.order_by("pk").values_list("criterion_id", "output_id"))
+
+
+def test_the_first_items_can_be_judged_before_the_others_exist(partly: EvaluationRun) -> None:
+    assert partly.state == RunState.RUNNING
+    assert not partly.is_laid_out
+    assert len(leases.claim(partly.pk, "t", most=1000)) == partly.item_count == FIRST_PART
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_the_rest_follows_in_the_order_of_the_whole(
+    start: Callable[..., EvaluationRun], fresh: bool
+) -> None:
+    run = start(fresh=fresh)
+    lay_out_run(run.pk)
+
+    assert lay_out_rest(run.pk) == 2 * (6 + OUTPUTS) - FIRST_PART
+    run.refresh_from_db()
+    assert run.is_laid_out
+    rows = rows_of(run)
+    assert len(set(rows)) == len(rows) == run.item_count
+    half = len(rows) // 2
+    assert [output for _, output in rows[:half]] == [output for _, output in rows[half:]]
+
+
+def test_failed_items_of_the_first_part_are_no_part_of_the_rest(partly: EvaluationRun) -> None:
+    items = leases.claim(partly.pk, "t", most=1000)
+    failure = Failure(Reason.ENDPOINT, "No.")
+    results.store(partly, [results.FinishedItem(item, "", failure) for item in items], "t")
+
+    lay_out_rest(partly.pk)
+
+    assert len(set(rows_of(partly))) == partly.items.count() == 2 * (6 + OUTPUTS)
+
+
+def test_it_is_laid_out_once(partly: EvaluationRun) -> None:
+    assert lay_out_rest(partly.pk) > 0
+    assert lay_out_rest(partly.pk) == 0
+
+
+def test_a_worker_does_not_wait_for_another_that_lays_out(partly: EvaluationRun) -> None:
+    other = connection.copy()
+
+    def lay_out_elsewhere(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("INSERT INTO evaluations_runitem"):
+            with other.cursor() as cursor:
+                cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [0x7265737, partly.pk])
+                assert cursor.fetchone() == (False,)
+        return execute(sql, params, many, context)
+
+    try:
+        with connection.execute_wrapper(lay_out_elsewhere):
+            assert lay_out_rest(partly.pk) > 0
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s, %s)", [0x7265737, partly.pk])
+        EvaluationRun.objects.filter(pk=partly.pk).update(parameters=partly.parameters)
+        assert lay_out_rest(partly.pk) == 0
+    finally:
+        other.close()
+
+
+def test_a_run_does_not_end_before_the_rest_is_laid_out(partly: EvaluationRun) -> None:
+    judge_all_that_are_free(partly)
+
+    assert not close_if_finished(partly.pk)
+    # Whoever finds it next has something to do.
+    assert EvaluationRun.objects.with_work().filter(pk=partly.pk).exists()
+
+    lay_out_rest(partly.pk)
+    assert not close_if_finished(partly.pk)
+    judge_all_that_are_free(partly)
+    assert close_if_finished(partly.pk)
+
+
+def test_a_paused_run_whose_first_items_are_judged_goes_on(partly: EvaluationRun) -> None:
+    judge_all_that_are_free(partly)
+    pause_run(partly.pk, "The endpoint is away.")
+    assert lay_out_rest(partly.pk) == 0
+
+    assert resume_run(partly)
+
+    partly.refresh_from_db()
+    assert partly.state == RunState.RUNNING
+    assert lay_out_rest(partly.pk) > 0
+
+
+@pytest.mark.parametrize("act", [cancel_run, pause_run])
+def test_a_run_can_be_stopped_while_it_is_laid_out(
+    partly: EvaluationRun, act: Callable[[int, str], bool]
+) -> None:
+    """What stops it does not wait; cancelled, it gets no more items."""
+    stopped = []
+
+    def stop(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("INSERT INTO evaluations_runitem"):
+            stopped.append(in_another_thread(lambda: act(partly.pk, "Enough.")))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(stop):
+        laid_out = lay_out_rest(partly.pk)
+
+    assert stopped == [True]
+    assert (laid_out == 0) is (act is cancel_run)
+    assert partly.items.count() == FIRST_PART + laid_out
+
+
+@pytest.mark.parametrize(
+    "request_for",
+    [{"transport": Transport.BATCH}, {"pilot": 30}, {"trial": FIRST_PART + 1, "fresh": True}],
+)
+def test_what_is_sent_or_read_as_a_whole_is_laid_out_as_a_whole(
+    start: Callable[..., EvaluationRun], request_for: dict[str, Any]
+) -> None:
+    run = start(**request_for)
+
+    assert lay_out_run(run.pk) > FIRST_PART
+    run.refresh_from_db()
+    assert run.is_laid_out
+
+
+@pytest.mark.parametrize(
+    ("outputs", "is_laid_out"),
+    [(FIRST_PART - 1, True), (FIRST_PART, False), (FIRST_PART + 1, False)],
+)
+def test_a_run_of_few_items_is_laid_out_at_once(
+    large: Project, make_judge: Callable[..., Judge], outputs: int, is_laid_out: bool
+) -> None:
+    document = large.documents.first()
+    assert document is not None
+    while CandidateOutput.objects.filter(document__project=large).count() < outputs:
+        name = f"system {large.systems.count()}"
+        system = large.systems.create(name=name)
+        CandidateOutput.objects.create(document=document, system=system, text=f"By {name}.")
+    judge = make_judge(large, base_url="http://127.0.0.1:1/v1", use_steps=False, concurrency=1)
+    run = start_run(judge, list(large.criteria.all())[:1])
+
+    lay_out_run(run.pk)
+
+    run.refresh_from_db()
+    assert run.is_laid_out is is_laid_out
+    assert lay_out_rest(run.pk) == max(0, outputs - FIRST_PART)
+    assert run.items.count() == outputs
+
+
+def test_a_worker_judges_both_parts(large: Project, make_judge: Callable[..., Judge]) -> None:
+    judge = make_judge(large, use_steps=False, concurrency=1)
+    run = start_run(judge, list(large.criteria.all()))
+
+    work_on_run(run.pk, "tester")
+
+    run.refresh_from_db()
+    assert (run.state, run.is_laid_out) == (RunState.DONE, True)
+    assert run.scores.count() == run.calls == 2 * (6 + OUTPUTS)
+
+
+def test_a_worker_that_comes_when_the_first_part_is_judged_lays_out_the_rest(
+    large: Project, make_judge: Callable[..., Judge]
+) -> None:
+    run = start_run(make_judge(large, use_steps=False), list(large.criteria.all()))
+    lay_out_run(run.pk)
+    judge_all_that_are_free(run)
+
+    work_on_run(run.pk, "tester")
+
+    run.refresh_from_db()
+    assert run.state == RunState.DONE
+    assert run.scores.count() == 2 * (6 + OUTPUTS)
+
+
+def test_the_page_says_that_more_items_come(
+    partly: EvaluationRun, client: Client, owner: User
+) -> None:
+    client.force_login(owner)
+    judge_all_that_are_free(partly)
+    EvaluationRun.objects.filter(pk=partly.pk).update(calls=1)
+    progress = run_progress(EvaluationRun.objects.get(pk=partly.pk))
+
+    assert (progress.left, progress.total) == (None, FIRST_PART)
+    page = client.get(partly.get_absolute_url()).content.decode()
+    assert "more items are being added" in " ".join(page.split())
+
+    lay_out_rest(partly.pk)
+    assert run_progress(EvaluationRun.objects.get(pk=partly.pk)).left is not None
+    assert "more items are being" not in client.get(partly.get_absolute_url()).content.decode()
