@@ -99,8 +99,8 @@ def _check_port(url: str) -> None:
         ImproperlyConfigured: it cannot be taken apart.
     """
     try:
-        for one in url.split(";"):  # of a cluster
-            urlsplit(one).port  # noqa: B018 (which is where Python looks)
+        for part in url.split(";"):  # of a cluster
+            urlsplit(part).port  # noqa: B018 (which is where Python looks)
     except ValueError:
         raise ImproperlyConfigured(
             f"CELERY_BROKER_URL cannot be read: amqp://user:password@host:5672//. {ENCODED}"

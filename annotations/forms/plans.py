@@ -28,7 +28,7 @@ def as_plan(goal: CampaignGoal) -> str:
     kind = GoalKind(goal.kind)
     asked = {name: getattr(goal, name) for name in ("criterion", *ASKS[kind])}
     return urlencode(
-        {"kind": kind} | {name: getattr(one, "pk", one) for name, one in asked.items()}
+        {"kind": kind} | {name: getattr(value, "pk", value) for name, value in asked.items()}
     )
 
 

@@ -148,7 +148,7 @@ class Campaign(models.Model):
     def is_formatted(self) -> bool:
         """Whether annotators see a text otherwise than as it was written."""
         seen = (self.output_format, self.project.formats.source)
-        return any(one.kind != TextFormat.PLAIN for one in seen)
+        return any(text.kind != TextFormat.PLAIN for text in seen)
 
     def item_counts(self) -> tuple[int, int]:
         """Ordinary items, and how many of them have all their answers."""

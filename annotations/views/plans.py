@@ -72,7 +72,9 @@ def _advice(found: Plan, form: PlanForm, project: Project) -> dict[str, object]:
         "with_this_goal": urlencode(basics | goal),
         # Of what the plan names, in another project.
         "not_here": [
-            str(one) for one in (form.aim.criterion, *form.aim.sides) if _here(one, project) is None
+            str(side)
+            for side in (form.aim.criterion, *form.aim.sides)
+            if _here(side, project) is None
         ],
     }
 

@@ -87,7 +87,7 @@ def certify(
         "criterion": criterion.name,
         "outcome": outcome.value,
         "epsilon": float(epsilon),
-        "requirements": [_checked_json(one, _per_document(criterion, data)) for one in checked],
+        "requirements": [_checked_json(entry, _per_document(criterion, data)) for entry in checked],
         "bound_to": bindings_of(
             judge,
             criterion,

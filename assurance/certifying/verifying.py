@@ -88,7 +88,9 @@ def _found(slug: str, label: str, name: str) -> tuple[Judge, Criterion] | str:
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         return f"project {slug} is not on this site."
-    judge = next((one for one in project.judges.all() if one.label == label), None)
+    judge = next(
+        (candidate for candidate in project.judges.all() if candidate.label == label), None
+    )
     if judge is None:
         return f"project {slug} has no judge {label}."
     criterion = project.criteria.filter(name=name).first()

@@ -62,8 +62,8 @@ def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatAr
     """Values less the mean of their document's, in standard deviations of all."""
     document, own = ground.outputs.document[places], values[places]
     centred = own.copy()
-    for one in np.unique(document):
-        mine = document == one
+    for unit in np.unique(document):
+        mine = document == unit
         defined = own[mine][~np.isnan(own[mine])]
         centred[mine] -= defined.mean() if len(defined) else 0.0
     spread = np.nanstd(centred) if not np.isnan(centred).all() else 0.0

@@ -210,7 +210,7 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
     shown = [look_of(candidate) for candidate in candidates]
     both = list(zip(candidates, shown, strict=True))
     axes = {
-        measure: _axis([one for one in both if one[0].measure == measure])
+        measure: _axis([row for row in both if row[0].measure == measure])
         for measure in Candidate.Measure.values
     }
     rows = tuple(_row(candidate, look, axes[candidate.measure]) for candidate, look in both)

@@ -101,7 +101,7 @@ def reword(search: Search, ground: Ground, shift: Shift) -> list[Reworded]:
     except RunError as error:
         raise ImproveError(str(error)) from None
     rewordings = [rewording.chosen(change) for change in ASKING_CHANGES]
-    return [one for one in rewordings if one is not None]
+    return [reworded for reworded in rewordings if reworded is not None]
 
 
 class _Rewording:

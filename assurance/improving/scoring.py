@@ -96,14 +96,14 @@ def rated_together(judge: Judge, criterion: Criterion, wording: Wording) -> Scor
         wording: the criterion's, as the judge has it today.
     """
     criteria = list(criterion.project.criteria.all())
-    cannot = any(one.prompt_file.strip() or one.scale_labels for one in criteria)
+    cannot = any(other.prompt_file.strip() or other.scale_labels for other in criteria)
     if len(criteria) < 2 or len(criteria) > MOST_BESIDE or cannot or wording.beside:
         return None
     if wording.prompt or wording.examples:
         return None
-    beside = [None if one.pk == criterion.pk else _beside(judge, one) for one in criteria]
+    beside = [None if other.pk == criterion.pk else _beside(judge, other) for other in criteria]
     # Its own introduction speaks of one metric. All texts are shown that one of them is about.
-    inputs = max((one.inputs or DEFAULT_INPUTS for one in criteria), key=_fields_shown)
+    inputs = max((other.inputs or DEFAULT_INPUTS for other in criteria), key=_fields_shown)
     written = {
         "beside": json.dumps(beside, ensure_ascii=False),
         "introduction": "",

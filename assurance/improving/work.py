@@ -225,7 +225,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[FoundChange], dict[str
     done = search(ground, others)
     changes, about = done.candidates, {}
     if wanted.asks_models:
-        changes = [_found(one) for one in reword(wanted, ground, shift)] + changes
+        changes = [_found(reworded) for reworded in reword(wanted, ground, shift)] + changes
         spent = spent_on(wanted)
         about = {
             "calls": spent.calls,

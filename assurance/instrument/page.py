@@ -122,7 +122,7 @@ def shown(study: Study) -> ShownStudy:
     recorded = [part for part in parts if part.recorded_at is not None]
     items = list(study.items.all())
     open_part = next((part for part in parts if part.recorded_at is None), None)
-    one = ShownStudy(
+    study_shown = ShownStudy(
         study,
         items,
         parts=len(recorded),
@@ -131,12 +131,12 @@ def shown(study: Study) -> ShownStudy:
         run=open_part.run_id if open_part else None,
     )
     if study.kind != StudyKind.DRIFT:
-        return one
+        return study_shown
     rated = int((~np.isnan(ratings_of(items))).sum())
     hidden = withheld_documents(study.project_id)
     may_show = not study.items.filter(output__document__in=hidden, rating__isnull=False).exists()
     return replace(
-        one,
+        study_shown,
         rated=rated,
         askings=_askings(study, recorded, items, rated=bool(rated) and may_show),
         moved=shift(study, items),

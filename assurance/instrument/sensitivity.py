@@ -68,7 +68,7 @@ def sensitivity_of(study: Study) -> Sensitivity:
     ids = np.unique([item.output_id for item in kept]).astype(np.int64)
     rated = weighted_scores(study.project_id, study.criterion_id, ids)
     return Sensitivity(
-        study, tuple(_shown(one) for one in findings), len(kept), about_asking(rated)
+        study, tuple(_shown(finding) for finding in findings), len(kept), about_asking(rated)
     )
 
 
@@ -103,13 +103,13 @@ def ended_probes(project: Project, judge: Judge | None = None) -> list[Study]:
     return list(newest.values())
 
 
-def finding_json(one: ShownFinding) -> dict[str, Any]:
+def finding_json(result: ShownFinding) -> dict[str, Any]:
     """A finding for programs; null with a reason where nothing can be said."""
-    finding = one.found
+    finding = result.found
     ends = finding.interval.ends if finding.interval else None
     return {
         "name": finding.name,
-        "title": one.title,
+        "title": result.title,
         "outputs": finding.outputs,
         "documents": finding.documents,
         "value": finding.value,

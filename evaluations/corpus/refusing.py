@@ -48,7 +48,7 @@ def load_rest(
                 watch=watch,
             )
         except LoadError as error:
-            if error.total > len(error.errors) or not all(one.line for one in error.errors):
+            if error.total > len(error.errors) or not all(refusal.line for refusal in error.errors):
                 raise
             refused += error.errors
             files = [without_errors(file, error.errors) for file in files]

@@ -82,7 +82,7 @@ def formulas_in(text: str) -> dict[str, CriterionFormula]:
     if not isinstance(content, dict) or not content:
         raise ValueError("give an object with a formula for each criterion")
     try:
-        return {name: CriterionFormula.model_validate(one) for name, one in content.items()}
+        return {name: CriterionFormula.model_validate(formula) for name, formula in content.items()}
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None

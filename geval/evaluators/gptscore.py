@@ -322,8 +322,8 @@ class GptScore(LlmEvaluator):
             f"{task.given}: {{{{Given}}}}\n{task.produced}: {{{{Scored}}}}"
         )
         shown = [
-            fill(pair, {GIVEN: one.given, SCORED: one.scored})
-            for one in self._demonstrations(criterion)
+            fill(pair, {GIVEN: demonstration.given, SCORED: demonstration.scored})
+            for demonstration in self._demonstrations(criterion)
         ]
         return "\n\n".join(filter(None, [instruction, *shown, pair]))
 
@@ -373,7 +373,7 @@ class GptScore(LlmEvaluator):
         return Likelihood(before.removesuffix(" "), scored.strip(), gap)
 
     def requests(self, question: Likelihoods, settings: RequestSettings) -> tuple[Request, ...]:
-        return tuple(EchoRequest(settings.model, one.joined) for one in question.all)
+        return tuple(EchoRequest(settings.model, part.joined) for part in question.all)
 
     async def judge(
         self, question: Likelihoods, settings: RequestSettings, ask: AskFully
@@ -391,8 +391,8 @@ class GptScore(LlmEvaluator):
         notes: list[str] = []
         for group in question.groups:
             values = []
-            for one in group:
-                tokens = tokens_of(next(choices).echoed or (), one)
+            for part in group:
+                tokens = tokens_of(next(choices).echoed or (), part)
                 if isinstance(tokens, Failure):
                     return tokens
                 if tokens.straddles:

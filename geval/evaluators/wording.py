@@ -95,13 +95,13 @@ class Wording(BaseModel):
             examples=self.examples or parts.examples,
             nearest=self.nearest if self.examples else parts.nearest,
             scale=self.asked_scale or parts.scale,
-            beside=tuple(one.as_beside() if one else None for one in self.beside),
+            beside=tuple(other.as_beside() if other else None for other in self.beside),
         )
 
     @property
     def others(self) -> tuple[str, ...]:
         """The names of the criteria that are rated in the same prompt."""
-        return tuple(one.criterion for one in self.beside if one)
+        return tuple(other.criterion for other in self.beside if other)
 
     @property
     def asked_scale(self) -> Scale | None:
@@ -121,7 +121,9 @@ def shown_part(name: str, text: str) -> str:
     if name != "beside" or not text:
         return text
     beside = Wording.model_validate({"beside": text}).beside
-    return "\n".join(f"{one.criterion} ({one.scale}): {one.definition}" for one in beside if one)
+    return "\n".join(
+        f"{other.criterion} ({other.scale}): {other.definition}" for other in beside if other
+    )
 
 
 def wordings_in(text: str) -> dict[str, Wording]:
@@ -138,7 +140,7 @@ def wordings_in(text: str) -> dict[str, Wording]:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(content, dict):
         raise ValueError("give an object with a wording for each criterion")
-    return {name: _wording(name, one) for name, one in content.items()}
+    return {name: _wording(name, wording) for name, wording in content.items()}
 
 
 def _wording(criterion: str, given: Any) -> Wording:
@@ -153,6 +155,9 @@ def _wording(criterion: str, given: Any) -> Wording:
 def as_setting(wordings: Mapping[str, Wording]) -> str:
     """Wordings by criterion as the setting that `wordings_in` reads."""
     return json.dumps(
-        {name: one.model_dump(exclude_defaults=True) for name, one in sorted(wordings.items())},
+        {
+            name: wording.model_dump(exclude_defaults=True)
+            for name, wording in sorted(wordings.items())
+        },
         ensure_ascii=False,
     )

@@ -68,7 +68,7 @@ class ColumnContent:
     def numbers(self) -> list[float] | None:
         """Its values as numbers, or None if many are not; a few may be errors."""
         given = [value for value in self.filled if not is_missing(value)]
-        numbers = [number for one in given if (number := written_number(one)) is not None]
+        numbers = [number for cell in given if (number := written_number(cell)) is not None]
         return numbers if numbers and len(numbers) >= MOSTLY * len(given) else None
 
     @property
@@ -104,5 +104,5 @@ def decides(first: Sequence[Any], second: Sequence[Any]) -> bool:
     """Whether equal values of the first always go with equal values of the second."""
     seen: dict[Any, Any] = {}
     return all(
-        seen.setdefault(one, other) == other for one, other in zip(first, second, strict=True)
+        seen.setdefault(value, other) == other for value, other in zip(first, second, strict=True)
     )

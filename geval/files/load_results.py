@@ -73,7 +73,7 @@ class LoadResult:
         return {kind: asdict(getattr(self, kind)) for kind in KINDS}
 
 
-KINDS = tuple(one.name for one in fields(LoadResult) if one.type is Tally)
+KINDS = tuple(entry.name for entry in fields(LoadResult) if entry.type is Tally)
 
 
 def in_order(stored: Mapping[str, Any]) -> dict[str, dict[str, int]]:

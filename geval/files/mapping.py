@@ -235,7 +235,7 @@ def problems_of(columns: Columns) -> list[str]:
         for target in dict.fromkeys(targets)
         if target not in SEVERAL and targets.count(target) > 1
     ]
-    cells = [cell for one in columns.items() if (cell := cell_column(*one)) is not None]
+    cells = [cell for column in columns.items() if (cell := cell_column(*column)) is not None]
     problems += [
         f"Two columns are the ratings of {cell.criterion or 'each row'} by"
         f" {cell.rater or 'the same rater'}: choose one, or name their raters."

@@ -69,7 +69,7 @@ def read_turns(value: Any, column: str, place: Place) -> tuple[Turn, ...]:
             continue
         number = _number(message, where, place, before=number)
         _read_message(message, where, place, turns, number)
-    return tuple(one.closed() for one in turns)
+    return tuple(turn.closed() for turn in turns)
 
 
 def _number(message: Mapping[str, Any], where: str, place: Place, *, before: int) -> int:
@@ -108,7 +108,7 @@ def _read_message(
     if given is not None and not isinstance(given, list):
         place.error(f"{where}.tool_calls", f"expected a list, found {kind(given)}")
         given = []
-    calls = [*parts.calls, *(parts.call(one) for one in given or ())]
+    calls = [*parts.calls, *(parts.call(entry) for entry in given or ())]
     if isinstance(old := message.get("function_call"), Mapping):
         calls.append(parts.call(old))
     text = parts.text

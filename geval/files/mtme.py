@@ -90,7 +90,7 @@ def read_evalset(folder: Path, pair: str) -> EvalSet:
     documents = _lines(folder / "documents" / f"{pair}.docs")
     _same_length(folder / "documents" / f"{pair}.docs", documents, sources)
     split = [line.split() for line in documents]
-    if wrong := next((at for at, one in enumerate(split, 1) if len(one) != 2), 0):
+    if wrong := next((at for at, cells in enumerate(split, 1) if len(cells) != 2), 0):
         raise MtmeError(f"documents/{pair}.docs, line {wrong}: write DOMAIN DOCUMENT.")
     outputs = {path.stem: _texts(path) for path in _texts_in(folder / "system-outputs" / pair)}
     if not outputs:

@@ -107,9 +107,9 @@ def _leave_out_means(names: Iterable[str], found: RatingColumns) -> None:
     for name in names:
         parts = [(split.left, split.right) for split in _splits(name)]
         is_theirs = is_mean(name) or any(
-            (is_mean(one) and folded(other) in criteria)
-            or (is_mean(other) and folded(one) in criteria)
-            for one, other in parts
+            (is_mean(part) and folded(other) in criteria)
+            or (is_mean(other) and folded(part) in criteria)
+            for part, other in parts
         )
         if is_theirs and raters:
             found.decided[name] = None
@@ -242,8 +242,8 @@ def what_cells_give(cells: Iterable[CellColumn]) -> str:
     phrases = []
     for word, names in (("criteri", criteria), ("rater", people), ("judge", judges)):
         if names:
-            one, several = ("on", "a") if word == "criteri" else ("", "s")
-            phrases.append(f"{len(names)} {word}{one if len(names) == 1 else several}"
+            singular, several = ("on", "a") if word == "criteri" else ("", "s")
+            phrases.append(f"{len(names)} {word}{singular if len(names) == 1 else several}"
                         f" ({', '.join(names)})")  # fmt: skip
     if any(not cell.rater for cell in listed_cells) and not people and not judges:
         phrases.append("1 rater")

@@ -59,7 +59,7 @@ def recognise_file(
     """
     preview = preview_apart(path, name, known, sheet)
     names = sorted(column.name for column in preview.columns)
-    like = next((one for one in saved if one.file_columns == names), None)
+    like = next((mapping for mapping in saved if mapping.file_columns == names), None)
     if like is not None and not asks_for_sheet(preview.questions):
         return RecognisedFile(path, name, replace(preview, questions=()), like.columns)
     return RecognisedFile(path, name, preview, preview.guess, preview.questions)

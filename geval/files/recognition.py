@@ -189,17 +189,17 @@ class _Reading:
             self._set(name, "")
 
     def _ask_which_is_the_source(self, texts: list[str]) -> None:
-        one, other = texts
+        text, other = texts
         self.questions.append(
             UploadQuestion(
-                f"Which was written from which, {listed([one])} or {listed([other])}?",
+                f"Which was written from which, {listed([text])} or {listed([other])}?",
                 tuple(
                     UploadAnswer(
                         f"“{b}” was written from “{a}”",
                         f"source “{self._example(a)}”, output “{self._example(b)}”",
                         {a: "source", b: "output"},
                     )
-                    for a, b in ((one, other), (other, one))
+                    for a, b in ((text, other), (other, text))
                 ),
             )
         )
@@ -372,7 +372,7 @@ class _Reading:
         """What tells the outputs of the sample apart, by row."""
         document = self._column("doc_id") or self._column("source")
         system = self._column("system_id")
-        names = [one for one in (document, system, *more) if one in self.contents]
+        names = [name for name in (document, system, *more) if name in self.contents]
         if not system and (output := self._column("output")) in self.contents:
             names.append(output)
         return self._values(names) if document in self.contents else []

@@ -50,14 +50,14 @@ def parsed_scales(given: Iterable[str]) -> dict[str, tuple[float, float, float]]
         SaidError: one is not written `CRITERION=LOWEST-HIGHEST`; the message begins with it.
     """
     scales = {}
-    for one in given:
-        criterion, _, written = one.rpartition("=")
+    for text in given:
+        criterion, _, written = text.rpartition("=")
         try:
             scale = parsed_scale(written)
         except ValueError as error:
-            raise SaidError(f"{one}: {error}") from None
+            raise SaidError(f"{text}: {error}") from None
         if not criterion:
-            raise SaidError(f"{one}: write CRITERION=LOWEST-HIGHEST.")
+            raise SaidError(f"{text}: write CRITERION=LOWEST-HIGHEST.")
         scales[criterion] = (scale.lowest, scale.highest, scale.step)
     return scales
 
@@ -66,7 +66,7 @@ def wider_scales(contents: LoadContents | None) -> list[str]:
     """For criteria with ratings off the scale of all others: the scales that hold them, as
     `parsed_scales` reads them."""
     return [
-        f"{one.name}={usual_scale_for([one.lowest, one.highest, *one.off])}"
-        for one in (contents.criteria if contents else ())
-        if one.off
+        f"{criterion.name}={usual_scale_for([criterion.lowest, criterion.highest, *criterion.off])}"
+        for criterion in (contents.criteria if contents else ())
+        if criterion.off
     ]

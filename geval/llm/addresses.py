@@ -85,8 +85,8 @@ def likely_addresses(base_url: str) -> list[str]:
     for ending in ("/chat/completions", "/completions", "/responses", "/models", "/chat"):
         path = path.removesuffix(ending)
     paths = dict.fromkeys([path, f"{path}/v1", "/v1", "/api/v1", "/openai/v1"])
-    addresses = [str(url.origin().with_path(one)).rstrip("/") for one in paths if one.strip("/")]
-    return [one for one in addresses if one != base_url.rstrip("/")]
+    addresses = [str(url.origin().with_path(part)).rstrip("/") for part in paths if part.strip("/")]
+    return [part for part in addresses if part != base_url.rstrip("/")]
 
 
 def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
@@ -95,17 +95,17 @@ def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:
     Raises:
         ForbiddenAddressError: see `check_address`.
     """
-    for one in _with_carried(address):
-        if one.is_link_local or one in _METADATA:
+    for ip in _with_carried(address):
+        if ip.is_link_local or ip in _METADATA:
             raise ForbiddenAddressError(_metadata(host))
-        if one.is_multicast or one.is_unspecified or one == _BROADCAST:
+        if ip.is_multicast or ip.is_unspecified or ip == _BROADCAST:
             raise ForbiddenAddressError(f"{host} ({address}) is not the address of a server.")
         # Site-local addresses (fec0::/10) are private too, though deprecated and not on Python's
         # list.
         is_private = (
-            not one.is_global
-            or getattr(one, "is_site_local", False)
-            or any(one in network for network in _RESERVED if network.version == one.version)
+            not ip.is_global
+            or getattr(ip, "is_site_local", False)
+            or any(ip in network for network in _RESERVED if network.version == ip.version)
         )
         if is_private and not allow_private:
             raise ForbiddenAddressError(

@@ -348,7 +348,10 @@ def _ratings_in(text: str, scale: Scale, criterion: str, *, is_cut: bool) -> lis
             (rating for rating in form if isinstance(rating, Rating)),
             key=lambda rating: rating.position,
         )
-        return [*failed] or [*rated, *(one for one in stated if one.position < rated[0].position)]
+        return [*failed] or [
+            *rated,
+            *(statement for statement in stated if statement.position < rated[0].position),
+        ]
     if prose:
         on_scale = (rating for rating in stated if scale.holds(rating.value))
         return [*on_scale] or prose[:1]

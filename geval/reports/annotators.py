@@ -257,8 +257,8 @@ def _annotators(
     return tuple(sorted(annotators, key=_strictness))
 
 
-def _strictness(one: AnnotatorNumbers) -> float:
-    strict = one.severity.points.value
+def _strictness(annotator: AnnotatorNumbers) -> float:
+    strict = annotator.severity.points.value
     return np.inf if strict is None else -strict
 
 
@@ -285,7 +285,9 @@ def annotators_json(found: AnnotatorsFound) -> dict[str, Any]:
     """The numbers for the API, by criterion."""
     content: dict[str, Any] = {
         "split_below": SPLIT,
-        "criteria": {one.criterion: _criterion_json(one) for one in found.criteria},
+        "criteria": {
+            criterion.criterion: _criterion_json(criterion) for criterion in found.criteria
+        },
     }
     if found.spans is not None and (gamma := found.beyond_chance) is not None:
         content["spans"] = with_interval(found.spans.f1, found.spans.interval) | {
@@ -312,27 +314,27 @@ def _criterion_json(found: CriterionAnnotators) -> dict[str, Any]:
         "split_outputs": found.split,
         "least_clear": [
             {
-                "output": one.output,
-                "doc_id": one.doc_id,
-                "system": one.system,
-                "likely_class": one.likeliest,
-                "probability": one.sure,
+                "output": person.output,
+                "doc_id": person.doc_id,
+                "system": person.system,
+                "likely_class": person.likeliest,
+                "probability": person.sure,
             }
-            for one in found.listed
+            for person in found.listed
         ],
     }
 
 
-def _annotator_json(one: AnnotatorNumbers) -> dict[str, Any]:
-    severity = one.severity
+def _annotator_json(annotator: AnnotatorNumbers) -> dict[str, Any]:
+    severity = annotator.severity
     return {
-        "ratings": one.ratings,
-        "shared_outputs": one.shared,
+        "ratings": annotator.ratings,
+        "shared_outputs": annotator.shared,
         "severity": with_interval(severity.points, severity.points_interval),
-        "rho_with_others": one.with_others.value,
+        "rho_with_others": annotator.with_others.value,
         "severity_in_logits": with_interval(severity.logits, severity.logits_interval),
-        "mace_competence": with_interval(one.knows.estimate, one.knows.interval),
+        "mace_competence": with_interval(annotator.knows.estimate, annotator.knows.interval),
         "dawid_skene_gives_the_class": with_interval(
-            one.gives_the_class.estimate, one.gives_the_class.interval
+            annotator.gives_the_class.estimate, annotator.gives_the_class.interval
         ),
     }

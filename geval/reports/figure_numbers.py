@@ -159,8 +159,8 @@ def _rounded(values: FloatArray) -> FloatArray:
 def _calibration(subject: Subject, scores: FloatArray) -> tuple[Calibrated, ...]:
     reliability = reliability_intervals(subject.outputs, scores, subject.human)
     return tuple(
-        Calibrated(one.score, one.rating, interval.low, interval.high, one.outputs)
-        for one, interval in reliability
+        Calibrated(bin_.score, bin_.rating, interval.low, interval.high, bin_.outputs)
+        for bin_, interval in reliability
     )
 
 
@@ -195,5 +195,6 @@ def _pairs(subject: Subject, sides: list[FloatArray]) -> tuple[tuple[float | Non
             rho = mean_by_document(subject.data.outputs, sides[first], sides[second])
             values[first, second] = values[second, first] = rho
     return tuple(
-        tuple(None if np.isnan(one) else round(float(one), 4) for one in row) for row in values
+        tuple(None if np.isnan(value) else round(float(value), 4) for value in row)
+        for row in values
     )

@@ -80,7 +80,7 @@ def as_label(value: Any) -> Any:
     """A text, or each text of a list, as Plotly shows it letter by letter, and our script takes it
     for no colour."""
     if isinstance(value, list):
-        return [as_label(one) for one in value]
+        return [as_label(part) for part in value]
     if not isinstance(value, str):
         return value
     escaped = value.translate(_ENTITIES)
@@ -471,13 +471,14 @@ def calibration(subject: Subject) -> Figure:
         traces.append(
             {
                 "type": "scatter", "mode": "lines+markers", "name": judge.named,
-                "x": [round(one.score, 4) for one in bins],
-                "y": [round(one.rating, 4) for one in bins],
+                "x": [round(bin_.score, 4) for bin_ in bins],
+                "y": [round(bin_.rating, 4) for bin_ in bins],
                 "marker": {"color": colour(index), "symbol": SYMBOLS[index % len(SYMBOLS)]},
             }
         )  # fmt: skip
         rows.extend(
-            (judge.named, f"{one.score:.2f}", f"{one.rating:.2f}", str(one.outputs)) for one in bins
+            (judge.named, f"{bin_.score:.2f}", f"{bin_.rating:.2f}", str(bin_.outputs))
+            for bin_ in bins
         )
         if bins:
             labels.append(_Label(judge.named, colour(index), bins[-1].score, bins[-1].rating))

@@ -146,39 +146,41 @@ def _groups(
         yield Group("word", word, has[outputs.document], were_read)
 
 
-def _pattern(one: Cluster, data: ReportData, gaps: Gaps) -> Pattern:
-    chance = f"adjusted p {p_value(one.adjusted)}"
-    inside, members = f"{one.inside:.0f}", f"{one.members:.0f}"
-    share = 100 * one.members / one.total
-    if one.kind == "length":
-        shorter = "Shorter" if one.inside < one.members else "Longer"
+def _pattern(cluster: Cluster, data: ReportData, gaps: Gaps) -> Pattern:
+    chance = f"adjusted p {p_value(cluster.adjusted)}"
+    inside, members = f"{cluster.inside:.0f}", f"{cluster.members:.0f}"
+    share = 100 * cluster.members / cluster.total
+    if cluster.kind == "length":
+        shorter = "Shorter" if cluster.inside < cluster.members else "Longer"
         return Pattern(
             f"{shorter} outputs have the large gaps",
             f"Median {inside} words, of the others {members} ({chance}).",
         )
-    if one.kind == "rater":
+    if cluster.kind == "rater":
         return Pattern(
-            f"{one.name} rated {inside} of the {one.large} {_units(one)}",
-            f"Of all {one.total} {one.over}, {one.name} rated {share:.0f} % ({chance}).",
+            f"{cluster.name} rated {inside} of the {cluster.large} {_units(cluster)}",
+            f"Of all {cluster.total} {cluster.over}, {cluster.name} rated {share:.0f} %"
+            f" ({chance}).",
         )
-    if one.kind == "word":
+    if cluster.kind == "word":
         return Pattern(
-            f"“{one.name}” is in the sources of {inside} of {one.large} documents with large gaps",
-            f"It is in {share:.0f} % of the {one.total} documents compared ({chance}).",
+            f"“{cluster.name}” is in the sources of {inside} of {cluster.large} documents with"
+            " large gaps",
+            f"It is in {share:.0f} % of the {cluster.total} documents compared ({chance}).",
         )
-    system = int(one.name)
+    system = int(cluster.name)
     name = data.system_names[system]
     return Pattern(
-        f"{inside} of the {one.large} {_units(one)} are by {name}",
+        f"{inside} of the {cluster.large} {_units(cluster)} are by {name}",
         f"{_system_gaps(gaps, system, name)} By chance it would have about"
-        f" {one.large * one.members / one.total:.0f} ({chance}).",
+        f" {cluster.large * cluster.members / cluster.total:.0f} ({chance}).",
         int(data.system_ids[system]),
         _without(gaps, system),
     )
 
 
-def _units(one: Cluster) -> str:
-    return "largest gaps" if one.over == "outputs" else "documents with large gaps"
+def _units(cluster: Cluster) -> str:
+    return "largest gaps" if cluster.over == "outputs" else "documents with large gaps"
 
 
 def _system_gaps(gaps: Gaps, system: int, name: str) -> str:
@@ -219,23 +221,25 @@ def length_drawing(
     bins = remembered(gaps_by_length, gaps.outputs, gaps.gap, words)
     if len(bins) < 2:
         return None
-    ends = [end for one in bins for end in (one.gap.mean, *(one.gap.interval.ends or ()))]
+    ends = [end for bin_ in bins for end in (bin_.gap.mean, *(bin_.gap.interval.ends or ()))]
     axis = _axis(min(0.0, *ends), max(0.0, *ends))
     rows = tuple(
         LengthRow(
-            f"{one.shortest} to {one.longest}" if one.longest > one.shortest else f"{one.longest}",
-            signed(one.gap.mean),
-            one.gap.outputs,
-            axis.at(one.gap.mean),
-            _span(axis, one.gap),
+            f"{bin_.shortest} to {bin_.longest}"
+            if bin_.longest > bin_.shortest
+            else f"{bin_.longest}",
+            signed(bin_.gap.mean),
+            bin_.gap.outputs,
+            axis.at(bin_.gap.mean),
+            _span(axis, bin_.gap),
             22 * at + 13,
         )
-        for at, one in enumerate(bins)
+        for at, bin_ in enumerate(bins)
     )
     is_found = any(cluster.kind == "length" for cluster in clusters)
     ticks = ticks_at(axis, round_numbers(ends))
     return LengthDrawing(
-        _title([one.gap.mean for one in bins]) if is_found else NO_TREND,
+        _title([bin_.gap.mean for bin_ in bins]) if is_found else NO_TREND,
         rows,
         ticks,
         axis.at(0.0),

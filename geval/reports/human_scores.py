@@ -135,7 +135,7 @@ def of_active(
 ) -> HumanScores:
     """Only the annotators, by id and name, who rated."""
     active = ratings.active
-    kept = [one for one, is_active in zip(annotators, active, strict=True) if is_active]
+    kept = [annotator for annotator, is_active in zip(annotators, active, strict=True) if is_active]
     return HumanScores(
         annotators=tuple(name for _pk, name in kept),
         ratings=ratings.among(np.ones(ratings.outputs, dtype=bool), active),

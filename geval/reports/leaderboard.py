@@ -232,9 +232,9 @@ def _agreement(
     for judge in judges:
         said: dict[Hashable, int] = {}
         if judge.pk in verdicts:
-            for one in verdicts[judge.pk]:
-                pair = (one.document, one.first, one.second)
-                said[pair] = decided(one.value, one.tie, one.left)
+            for verdict in verdicts[judge.pk]:
+                pair = (verdict.document, verdict.first, verdict.second)
+                said[pair] = decided(verdict.value, verdict.tie, verdict.left)
         elif not judge.compares_pairs:
             for pair, gap in _gaps(data, judge, criterion_id, known).items():
                 said[pair] = 0 if abs(gap) < SAME else int(np.sign(gap))
@@ -267,7 +267,11 @@ def _standings(
     return tuple(
         sorted(
             strengths,
-            key=lambda one: one.losses - one.wins if np.isnan(one.strength) else -one.strength,
+            key=lambda standing: (
+                standing.losses - standing.wins
+                if np.isnan(standing.strength)
+                else -standing.strength
+            ),
         )
     )
 

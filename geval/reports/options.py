@@ -78,7 +78,8 @@ class ReportOptions:
             value = getattr(self, field.name)
             if value != field.default and field.name != "round_name":
                 pairs.extend(
-                    (field.name, one) for one in (value if isinstance(value, tuple) else (value,))
+                    (field.name, single)
+                    for single in (value if isinstance(value, tuple) else (value,))
                 )
         return pairs
 

@@ -62,7 +62,7 @@ def differences(
         names: the labels of the two judges.
         seen: by a criterion's id, of which judge a search has seen documents behind these numbers.
     """
-    significance = {one.pk: one.significance for one in report.criteria}
+    significance = {result.pk: result.significance for result in report.criteria}
     compared = [_compared_in(significance[pair.criterion], names) for pair in pairs]
     values = [pair.correlations for pair in pairs]
     ends = [value[0] - value[1] for value in values if not np.isnan(value).any()]

@@ -38,7 +38,8 @@ class PairNumbers:
 def first_outputs(numbers: PairNumbers) -> PairNumbers:
     """What a worker stores of a large project's view: the first outputs alone."""
     criteria = (
-        replace(one, one_agrees=one.one_agrees.first_few(MOST_LISTED)) for one in numbers.criteria
+        replace(criterion, one_agrees=criterion.one_agrees.first_few(MOST_LISTED))
+        for criterion in numbers.criteria
     )
     return replace(numbers, criteria=tuple(criteria))
 
@@ -60,7 +61,9 @@ def pair_numbers(
     criteria = [about for about in criteria if options.shows(about.pk)]
     chosen = {pk for pk in judge_ids if pk in (options.judges or judge_ids)}
     ranked = list(
-        dict.fromkeys(pk for one in criteria for pk in judges_on(data, one.pk) if pk in chosen)
+        dict.fromkeys(
+            pk for criterion in criteria for pk in judges_on(data, criterion.pk) if pk in chosen
+        )
     )
     first = first_of(view.first, ranked, next(iter(ranked), 0))
     others = [pk for pk in ranked if pk != first]
@@ -79,7 +82,7 @@ def pair_numbers(
 def _pairs(
     data: ReportData, criteria: Iterable[CriterionLike], first: int, second: int
 ) -> list[Pair]:
-    pairs = (pair_on(data, one, first, second) for one in criteria)
+    pairs = (pair_on(data, criterion, first, second) for criterion in criteria)
     return [pair for pair in pairs if pair is not None]
 
 

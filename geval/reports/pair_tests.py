@@ -58,18 +58,18 @@ def pair_tests(
 def _on_criterion(
     data: ReportData, criterion: CriterionLike, first: int, second: int, rng: np.random.Generator
 ) -> PairTest:
-    one, other = (data.judges.get((criterion.pk, judge)) for judge in (first, second))
-    if one is None or other is None:
+    scores, other = (data.judges.get((criterion.pk, judge)) for judge in (first, second))
+    if scores is None or other is None:
         return _without(criterion, NO_SCORES)
     human = data.humans[criterion.pk].mean
-    if np.count_nonzero(~np.isnan(human + one + other)) > MOST_OUTPUTS:
+    if np.count_nonzero(~np.isnan(human + scores + other)) > MOST_OUTPUTS:
         return _without(criterion, TOO_MANY)
     outputs = data.outputs_on(criterion.pk)
-    documents = documents_that_count(outputs, human, one, other)
+    documents = documents_that_count(outputs, human, scores, other)
     signs = rng.choice((1.0, -1.0), (SIGNS, documents))
     swaps = rng.integers(0, 2, (ORDERINGS, documents, data.outputs.systems), dtype=np.int8)
-    soft = soft_pairwise_test(outputs, human, one, other, signs=signs, swaps=swaps.astype(bool))
-    calibrated = tie_calibrated_test(outputs, human, one, other, rng=rng)
+    soft = soft_pairwise_test(outputs, human, scores, other, signs=signs, swaps=swaps.astype(bool))
+    calibrated = tie_calibrated_test(outputs, human, scores, other, rng=rng)
     return PairTest(criterion.name, soft, calibrated)
 
 
@@ -85,12 +85,12 @@ def pair_tests_json(tests: PairTests, seen: Mapping[str, Sequence[str]]) -> dict
         seen: as `seen_by_search` gives them.
     """
     return {
-        one.criterion: {
-            "soft_pairwise_accuracy": _json(one.soft),
-            "tie_calibrated_accuracy": _json(one.calibrated),
-            **({"seen_by_search": [*seen[one.criterion]]} if seen.get(one.criterion) else {}),
+        test.criterion: {
+            "soft_pairwise_accuracy": _json(test.soft),
+            "tie_calibrated_accuracy": _json(test.calibrated),
+            **({"seen_by_search": [*seen[test.criterion]]} if seen.get(test.criterion) else {}),
         }
-        for one in tests.criteria
+        for test in tests.criteria
     }
 
 

@@ -94,9 +94,9 @@ def _judge(
     systems = sorted({system for verdict in verdicts for system in (verdict.first, verdict.second)})
     place = {system: index for index, system in enumerate(systems)}
     wins = np.zeros((len(systems), len(systems)))
-    for one in verdicts:
-        wins[place[one.first], place[one.second]] += one.value
-        wins[place[one.second], place[one.first]] += 1 - one.value
+    for chosen in verdicts:
+        wins[place[chosen.first], place[chosen.second]] += chosen.value
+        wins[place[chosen.second], place[chosen.first]] += 1 - chosen.value
     fitted = bradley_terry(wins)
     own = dict(zip(systems, fitted.strengths.tolist(), strict=True)) if fitted.connected else {}
     both = [system for system in systems if system in own and system in strengths]

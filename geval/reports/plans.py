@@ -74,7 +74,7 @@ class Planned:
     @property
     def money(self) -> Decimal | None:
         """Both, as far as they are known."""
-        amounts = [one for one in (self.people_money, self.judge_money) if one is not None]
+        amounts = [amount for amount in (self.people_money, self.judge_money) if amount is not None]
         return sum(amounts, Decimal(0)) if amounts else None
 
 

@@ -165,7 +165,7 @@ class CriterionResult:
     def best(self) -> "JudgeResult | None":
         """Of the judges that are ranked, the one that agrees best with people in this view (at
         summary level on the same documents, ties counted); None where none has a correlation."""
-        judges = [one for one in self.ranked if one.shown(self.options).value is not None]
+        judges = [judge for judge in self.ranked if judge.shown(self.options).value is not None]
         return max(judges, key=self.compared_by) if judges else None
 
     def compared_by(self, result: "JudgeResult") -> float:
@@ -260,8 +260,8 @@ class CriterionResult:
         """The judge with the highest kappa that corrects pass rates; None where none does."""
         kappas = {
             at: passing.kappa.estimate.value or 0.0
-            for at, one in enumerate(self.judges)
-            if (passing := one.analysis.passing) and passing.systems
+            for at, result in enumerate(self.judges)
+            if (passing := result.analysis.passing) and passing.systems
         }
         return self.judges[max(kappas, key=lambda at: kappas[at])] if kappas else None
 
@@ -281,7 +281,9 @@ class CriterionResult:
         documents have one output each."""
         if self.best is not None or self.options.level != "summary" or self.outputs_in_document > 1:
             return None
-        estimates = (one.correlations.estimates[self.options.coefficient] for one in self.ranked)
+        estimates = (
+            judge.correlations.estimates[self.options.coefficient] for judge in self.ranked
+        )
         return (
             "dataset"
             if any(estimate["dataset"].value is not None for estimate in estimates)
@@ -354,9 +356,9 @@ class Report:
 
     def named(self, judge: str) -> str:
         """A judge's name over all criteria, with those whose numbers its search has seen."""
-        results = [(one, result) for one in self.criteria for result in one.judges
+        results = [(criterion, result) for criterion in self.criteria for result in criterion.judges
                    if result.judge == judge]  # fmt: skip
-        seen = [one.criterion for one, result in results if result.seen]
+        seen = [criterion.criterion for criterion, result in results if result.seen]
         return marked_on(judge, seen, of=len(results))
 
     @property
@@ -373,7 +375,7 @@ class Report:
     def weights(self) -> dict[str, Weights]:
         """By criterion, the weights of outputs where these were drawn with other probabilities
         than others."""
-        return {one.criterion: one.weights for one in self.criteria if one.weights}
+        return {result.criterion: result.weights for result in self.criteria if result.weights}
 
     @property
     def in_sight(self) -> int:
@@ -388,7 +390,10 @@ class Report:
 
     def row(self, judge: str) -> list[JudgeResult | None]:
         """A judge's results, one per criterion."""
-        return [next((one for one in c.judges if one.judge == judge), None) for c in self.criteria]
+        return [
+            next((result for result in c.judges if result.judge == judge), None)
+            for c in self.criteria
+        ]
 
     def values(
         self, judge: str, coefficient: Coefficient, level: Level | None = None
@@ -692,15 +697,15 @@ def _compared(
         ),
     )
     williams = [remembered(williams_of, *part[:4]) for part in parts]
-    tests = {pair: one.test for pair, one in zip(pairs, compared, strict=True)}
+    tests = {pair: comparison.test for pair, comparison in zip(pairs, compared, strict=True)}
     return Significance(
         coefficient,
         over,
         on_common_ground(means, tests),
         tests,
-        {pair: one.interval for pair, one in zip(pairs, compared, strict=True)},
+        {pair: comparison.interval for pair, comparison in zip(pairs, compared, strict=True)},
         dict(zip(pairs, williams, strict=True)),
-        {pair: one.ranked for pair, one in zip(pairs, compared, strict=True)},
+        {pair: comparison.ranked for pair, comparison in zip(pairs, compared, strict=True)},
     )
 
 

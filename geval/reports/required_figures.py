@@ -62,7 +62,9 @@ def _alt_test_passed(judge: JudgeResult) -> Figure:
         return Figure(None, rate.reason)
     reason = f"it wins against {rate.value:.0%} of annotators at epsilon {judge.alt_test.epsilon:g}"
     return Figure(
-        float(judge.alt_test.passes), reason, nulls=_of_nulls(judge, lambda one: float(one.passes))
+        float(judge.alt_test.passes),
+        reason,
+        nulls=_of_nulls(judge, lambda null: float(null.passes)),
     )
 
 
@@ -85,7 +87,7 @@ def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool
     evidence, documents = criterion.evidence(judge), judge.correlations.documents
     estimate = evidence.correlation
     if estimate.value is None or not is_low:
-        of_nulls = _of_nulls(judge, lambda one: one.correlation.value)
+        of_nulls = _of_nulls(judge, lambda null: null.correlation.value)
         return _known(estimate, more=_to_the_least(judge), nulls=of_nulls)
     if evidence.low is None:
         return Figure(None, evidence.interval.reason, more=_to_the_least(judge))
@@ -93,7 +95,7 @@ def _correlation(criterion: CriterionResult, judge: JudgeResult, *, is_low: bool
         evidence.low,
         estimate=estimate.value,
         units=documents,
-        nulls=_of_nulls(judge, lambda one: one.interval.low),
+        nulls=_of_nulls(judge, lambda null: null.interval.low),
     )
 
 
@@ -122,8 +124,8 @@ def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
         return Figure(None, evidence.ceiling.reason or "one rater's own correlation is not above 0")
     ceiling = evidence.ceiling.value or 1.0
 
-    def share(one: NullDraw) -> float | None:
-        return None if one.in_place.value is None else one.in_place.value / ceiling
+    def share(rater: NullDraw) -> float | None:
+        return None if rater.in_place.value is None else rater.in_place.value / ceiling
 
     return Figure(evidence.share, nulls=_of_nulls(judge, share))
 

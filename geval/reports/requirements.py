@@ -109,7 +109,7 @@ def parse_requirement(text: str) -> Requirement:
         RequirementError: it is not one.
     """
     match = _WRITTEN.fullmatch(text)
-    figure, relation, bound = (one or "" for one in match.groups()) if match else ("", "", "")
+    figure, relation, bound = (group or "" for group in match.groups()) if match else ("", "", "")
     if figure in CLAIMS and not relation:
         return Requirement(figure)
     if figure.endswith(".low") and relation in ("<", "<="):
@@ -194,7 +194,7 @@ def _more_documents(end: float, estimate: float, bound: float, units: int) -> in
 
 def overall(checked: list[Checked]) -> Outcome:
     """The outcome of all requirements together."""
-    outcomes = {one.outcome for one in checked}
+    outcomes = {requirement.outcome for requirement in checked}
     for worst in (Outcome.NOT_MET, Outcome.CANNOT_SAY):
         if worst in outcomes:
             return worst

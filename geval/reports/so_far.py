@@ -80,7 +80,7 @@ class OpenItems:
 
 
 def ahead_of(
-    one: CriterionSoFar, tables: ReportData, judge: int, rival: FloatArray | None
+    so_far: CriterionSoFar, tables: ReportData, judge: int, rival: FloatArray | None
 ) -> CriterionSoFar:
     """A criterion with the difference to the judge that a run is to be compared with.
 
@@ -88,15 +88,15 @@ def ahead_of(
         tables: the scores of the run.
         rival: those of the other judge, shape (outputs,); None where it has none.
     """
-    human = tables.humans[one.pk]
+    human = tables.humans[so_far.pk]
     nothing = np.full(human.mean.shape, np.nan)
     sides = [
-        tables.judges.get((one.pk, judge), nothing),
+        tables.judges.get((so_far.pk, judge), nothing),
         nothing if rival is None else rival,
     ]
     outputs, (rated, *scores) = complete(tables.units.weighted(human.weight), human.mean, *sides)
     same = on_same_documents(outputs, rated, scores[0], scores[1])
-    return replace(one, ahead=replace(same, weight=_of_documents(outputs)))
+    return replace(so_far, ahead=replace(same, weight=_of_documents(outputs)))
 
 
 def criterion_so_far(
@@ -177,7 +177,7 @@ class KnownSoFar:
     @classmethod
     def of(
         cls,
-        one: CriterionSoFar,
+        so_far: CriterionSoFar,
         by_document: FloatArray,
         weight: FloatArray | None,
         *,
@@ -190,8 +190,8 @@ class KnownSoFar:
         if len(values) < INTERVAL_DOCUMENTS:
             return None
         most = RHO if ranked is None else TWO_RHOS
-        (ends,) = anytime_mean(values, [len(values)], own, largest=one.largest, most=most)
-        return cls(one.named, mean_of_documents(values, own), ends, ranked)
+        (ends,) = anytime_mean(values, [len(values)], own, largest=so_far.largest, most=most)
+        return cls(so_far.named, mean_of_documents(values, own), ends, ranked)
 
     def __str__(self) -> str:
         ends = in_brackets(Interval(self.ends.low, self.ends.high))
@@ -212,14 +212,14 @@ class KnownSoFar:
         return self.ends.low > 0 or self.ends.high < 0
 
 
-def in_order(one: CriterionSoFar, order: list[int]) -> tuple[FloatArray, FloatArray | None]:
+def in_order(so_far: CriterionSoFar, order: list[int]) -> tuple[FloatArray, FloatArray | None]:
     """The coefficients of documents in the order in which these were scored, and their weights."""
-    at = [at for at in order if at < len(one.by_document)]
-    return one.by_document[at], None if one.weight is None else one.weight[at]
+    at = [at for at in order if at < len(so_far.by_document)]
+    return so_far.by_document[at], None if so_far.weight is None else so_far.weight[at]
 
 
 def next_goal_in_words(
-    last: Step, documents: int, one: CriterionSoFar, left: OpenItems | None, rate: float
+    last: Step, documents: int, so_far: CriterionSoFar, left: OpenItems | None, rate: float
 ) -> str:
     """When the next goal is reached: by this run, or with how many documents.
 
@@ -240,7 +240,7 @@ def next_goal_in_words(
     needed = documents_for(half, documents=last.documents, goal=goal)
     if needed is None:
         return f"{now}."
-    per_document = one.scored / max(1, documents)
+    per_document = so_far.scored / max(1, documents)
     # Documents in which all ratings or scores are the same are judged and do not count.
     more = (needed - last.documents) * documents / last.documents * per_document
     if left is not None and rate > 0 and more <= left.items:
@@ -250,7 +250,7 @@ def next_goal_in_words(
         documents=last.documents,
         goal=goal,
         assurance=PROMISE,
-        freedom=freedom_share(one.weight),
+        freedom=freedom_share(so_far.weight),
     )
     most = "" if promised is None else f", at most {thin(promised)} in nine of ten cases"
     return f"{now}. ±{goal:g} takes about {thin(needed)} rated documents{most}."

@@ -70,22 +70,22 @@ def rows_of(found: Sequence[Steadiness]) -> list[Row]:
     return rows
 
 
-def steadiness_json(one: Steadiness) -> dict[str, Any]:
+def steadiness_json(steadiness: Steadiness) -> dict[str, Any]:
     """A criterion's figures; an undefined one is null with its reason."""
-    value = one.found
+    value = steadiness.found
     return {
         "items": value.items,
         "replies": value.replies,
         "reply_reliability": estimate_json(value.icc),
         "reply_error": estimate_json(value.reply_error),
-        "asked_at": one.asked_at,
-        "score_error": estimate_json(one.score_error),
+        "asked_at": steadiness.asked_at,
+        "score_error": estimate_json(steadiness.score_error),
         "replies_differ": estimate_json(value.differ),
         "orders_flip": estimate_json(value.flips),
         "pearson_with_replies": {
             str(replies): estimate_json(value.pearson_with(replies)) for replies in REPLIES
         },
-        **({"what_numbers_speak_of": list(one.sample)} if one.sample else {}),
+        **({"what_numbers_speak_of": list(steadiness.sample)} if steadiness.sample else {}),
     }
 
 

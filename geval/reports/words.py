@@ -296,7 +296,7 @@ def _without_a_best(result: CriterionResult) -> str:
             "Each document has one output with ratings, so no judge can rank a document's outputs."
             f" Look at the {result.level_to_try} level, which ranks all outputs."
         )
-    reasons = [one.shown(result.options).reason for one in result.ranked]
+    reasons = [judge.shown(result.options).reason for judge in result.ranked]
     if reasons:
         return f"No judge has a correlation in this view: {reasons[0]}."
     return (
@@ -316,7 +316,7 @@ def ranked_in_words(ranked: Ranked, first: str = "the judge", second: str = "the
 def same_documents_note(report: Report) -> str:
     """How judges are compared, and in how many documents each ranks anything; empty where none is
     compared at summary level."""
-    compared = [one for one in report.criteria if len(one.judges) > 1]
+    compared = [criterion for criterion in report.criteria if len(criterion.judges) > 1]
     if not compared or report.options.level != "summary":
         return ""
     note = (
@@ -325,9 +325,9 @@ def same_documents_note(report: Report) -> str:
         " leaves the document out."
     )
     fewer = [
-        f"{one.criterion}: {', '.join(rows)}"
-        for one in compared
-        if (rows := [row for result in one.judges if (row := _ranks_fewer(result))])
+        f"{criterion.criterion}: {', '.join(rows)}"
+        for criterion in compared
+        if (rows := [row for result in criterion.judges if (row := _ranks_fewer(result))])
     ]
     if not fewer:
         return f"{note} Each judge ranks outputs in all of them."
@@ -403,9 +403,9 @@ def weights_note(report: Report) -> str:
     if not report.weights:
         return ""
     sizes = " ".join(
-        f"{name}: {thin(one.outputs)} rated outputs tell as much as {thin(one.effective)} of a"
-        " sample with equal probabilities (the effective sample size)."
-        for name, one in report.weights.items()
+        f"{name}: {thin(weights.outputs)} rated outputs tell as much as {thin(weights.effective)}"
+        " of a sample with equal probabilities (the effective sample size)."
+        for name, weights in report.weights.items()
     )
     note = f"{WEIGHTS} {sizes}"
     if any(weight.is_within_documents for weight in report.weights.values()):

@@ -178,11 +178,11 @@ def _choice(
         text = reflect(prompt)
     elif joint:
         rated = [
-            _rate(one, temperature=temperature, index=index, call=call, leaning=leaning)
-            for one in joint
+            _rate(part, temperature=temperature, index=index, call=call, leaning=leaning)
+            for part in joint
         ]
         lines = zip(joint, rated, strict=True)
-        text = "\n".join(f"- {one.name}: {point}" for one, (point, _) in lines)
+        text = "\n".join(f"- {part.name}: {point}" for part, (point, _) in lines)
         alternatives = [points for _, points in rated]
     elif reading:
         text, points = _rate(

@@ -350,7 +350,10 @@ def _behind_at_level(
         return BehindARater(estimate, reason=TOO_FEW.format(least, units.unit))
     left_out = [behind(defined & stay[of_rating]) for stay in units.without_each()]
     return _behind(
-        estimate, np.array([np.nan if one is None else one for one in left_out]), units, counting
+        estimate,
+        np.array([np.nan if value is None else value for value in left_out]),
+        units,
+        counting,
     )
 
 
@@ -370,7 +373,7 @@ def _at_level(
     """
     defined = ~np.isnan(ratings.others) & ~np.isnan(values)
     values_at_level = _each_at_level(outputs, ratings, values, defined, coefficient, level)
-    each = [one for one in values_at_level if one is not None]
+    each = [value for value in values_at_level if value is not None]
     if not each:
         return Estimate.undefined(f"no annotator can be compared with the others at {level} level")
     return Estimate(float(np.mean(each)))

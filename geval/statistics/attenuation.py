@@ -57,7 +57,7 @@ def disattenuated(
     parts = _parts(outputs, ratings, judge, scored, documents, weight)
     with np.errstate(invalid="ignore", divide="ignore"):
         total = parts.sum(axis=1, keepdims=True)
-        reliability, value = (one.item() for one in _corrected(total))
+        reliability, value = (number.item() for number in _corrected(total))
         _, without = _corrected(total - parts)
     if not np.isfinite(reliability):
         return _nothing(SAME)

@@ -261,8 +261,8 @@ def _pairs(
             mine = first[part.members][:, :, None] & second[part.members][:, None, :]
             row, a, b = np.nonzero(mine)
             parts.append((part.groups[row], part.members[row, a], part.members[row, b]))
-    document, one, other = (np.concatenate(side) for side in zip(*parts, strict=True))
-    return document, one, other
+    document, left, other = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return document, left, other
 
 
 @dataclass(frozen=True)

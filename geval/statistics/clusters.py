@@ -202,13 +202,15 @@ def find_clusters(
     if len(outputs) < GAP_OUTPUTS or large.sum() < GAP_LARGE:
         return ()
     tested = [group_test(outputs, group, large) for group in groups]
-    clusters = [one for one in (*tested, length_test(outputs, words, large)) if one is not None]
+    clusters = [
+        cluster for cluster in (*tested, length_test(outputs, words, large)) if cluster is not None
+    ]
     if not clusters:
         return ()
-    adjusted = holm([one.p for one in clusters])
+    adjusted = holm([cluster.p for cluster in clusters])
     found = [
-        replace(one, adjusted=p)
-        for one, p in zip(clusters, adjusted, strict=True)
+        replace(cluster, adjusted=p)
+        for cluster, p in zip(clusters, adjusted, strict=True)
         if p <= SIGNIFICANCE
     ]
-    return tuple(sorted(found, key=lambda one: one.p))
+    return tuple(sorted(found, key=lambda cluster: cluster.p))

@@ -221,9 +221,9 @@ def _left_out(group: IntArray, labels: Labels, fit: Fit, model: Model) -> FloatA
         group: shape (ratings,), two groups or more, each with ratings.
     """
     rows = []
-    for one in np.unique(group):
-        part = labels.only(group != one)
-        begin = fit.posterior[np.unique(labels.item[group != one])]
+    for unit in np.unique(group):
+        part = labels.only(group != unit)
+        begin = fit.posterior[np.unique(labels.item[group != unit])]
         rows.append(model(part, begin).competence)
     return np.array(rows)
 

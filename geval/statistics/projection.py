@@ -60,7 +60,7 @@ def projections(
         if likely is None or promised is None:
             continue
         more = [likely - documents, promised - documents]
-        ratings = [int(np.ceil(one * ratings_per_document)) for one in more]
+        ratings = [int(np.ceil(size * ratings_per_document)) for size in more]
         found.append(Projection(half * share, more[0], ratings[0], more[1], ratings[1]))
     return tuple(found)
 

@@ -65,7 +65,9 @@ class SameDocuments:
     @property
     def means(self) -> tuple[float, float]:
         """Both judges' means over documents, NaN where none counts."""
-        first, second = (mean_of_documents(one, self.weight) for one in (self.first, self.second))
+        first, second = (
+            mean_of_documents(values, self.weight) for values in (self.first, self.second)
+        )
         return first, second
 
     @property

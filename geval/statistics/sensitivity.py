@@ -72,9 +72,12 @@ def sensitivity(
     if human is not None and (~np.isnan(human)).any():
         found += [_shift(SEVERITY, outputs, plain - human), _spread(outputs, plain, human)]
     found.append(_noise(outputs, unchanged))
-    tested = [one.p for one in found if one.p is not None]
+    tested = [finding.p for finding in found if finding.p is not None]
     adjusted = iter(holm(tested))
-    return [replace(one, adjusted=next(adjusted)) if one.p is not None else one for one in found]
+    return [
+        replace(finding, adjusted=next(adjusted)) if finding.p is not None else finding
+        for finding in found
+    ]
 
 
 def _row_means(scores: FloatArray) -> FloatArray:

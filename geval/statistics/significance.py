@@ -137,7 +137,8 @@ def permutation_tests(
     """
     weights = weights or [None] * len(differences)
     observed = [
-        mean_of_documents(one, weight) for one, weight in zip(differences, weights, strict=True)
+        mean_of_documents(difference, weight)
+        for difference, weight in zip(differences, weights, strict=True)
     ]
     defined = [index for index, value in enumerate(observed) if not np.isnan(value)]
     tests = [NOT_COMPARED] * len(differences)
@@ -235,7 +236,7 @@ def _counts_as_large(
     swapped = _swapped_differences(
         [differences[index] for index in chosen], [weights[index] for index in chosen], patterns
     )
-    return [_as_large(one, observed[index]) for one, index in zip(swapped, chosen, strict=True)]
+    return [_as_large(test, observed[index]) for test, index in zip(swapped, chosen, strict=True)]
 
 
 def _as_large(differences: FloatArray, observed: float) -> int:
@@ -335,13 +336,13 @@ def _swapped_differences(
     orderings)."""
     groups = patterns.shape[1]
     counted = [
-        np.where(np.isnan(one), 0.0, 1.0 if weight is None else weight)
-        for one, weight in zip(differences, weights, strict=True)
+        np.where(np.isnan(difference), 0.0, 1.0 if weight is None else weight)
+        for difference, weight in zip(differences, weights, strict=True)
     ]
     apart = np.array(
         [
-            in_groups(np.nan_to_num(one) * count, groups)
-            for one, count in zip(differences, counted, strict=True)
+            in_groups(np.nan_to_num(difference) * count, groups)
+            for difference, count in zip(differences, counted, strict=True)
         ]
     )
     moved = apart @ patterns.astype(float, copy=False).T

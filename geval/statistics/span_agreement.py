@@ -106,7 +106,7 @@ def _ratio(
     document: IntArray, part: FloatArray, whole: FloatArray, documents: int
 ) -> tuple[float, Interval]:
     """The sum of parts by the sum of wholes, with its interval over documents; shape (rows,)."""
-    parts, wholes = (sums(document, one, documents) for one in (part, whole))
+    parts, wholes = (sums(document, lengths, documents) for lengths in (part, whole))
     used = np.unique(document)
     left_out = LeftOut.each(len(used))
     value = float(parts.sum() / wholes.sum())
@@ -122,5 +122,5 @@ def _overlaps(annotators: Sequence[Sequence[Mark]]) -> Iterable[tuple[int, int, 
         for mark in marks:
             own[mark.start : mark.end] = True
     sizes = np.count_nonzero(marked, axis=1).tolist()
-    for one, two in itertools.combinations(range(len(annotators)), 2):
-        yield int(np.count_nonzero(marked[one] & marked[two])), sizes[one], sizes[two]
+    for first, two in itertools.combinations(range(len(annotators)), 2):
+        yield int(np.count_nonzero(marked[first] & marked[two])), sizes[first], sizes[two]

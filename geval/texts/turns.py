@@ -149,7 +149,11 @@ def _turn_from(stored: dict[str, Any], place: int) -> Turn:
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+    return (
+        (entry for entry in value if isinstance(entry, dict))
+        if isinstance(value, list)
+        else iter(())
+    )
 
 
 def _text(value: Any) -> str:

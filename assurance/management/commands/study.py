@@ -69,35 +69,35 @@ class Command(GateCommand):
         sys.exit(code_of(one))
 
 
-def lines_of(one: ShownStudy) -> list[str]:
+def lines_of(study_shown: ShownStudy) -> list[str]:
     """What a study found, line by line."""
-    study = one.study
-    lines = [f"{thin(len(one.items))} outputs, {one.parts} askings recorded."]
-    if text := study.message or one.waits_for:
+    study = study_shown.study
+    lines = [f"{thin(len(study_shown.items))} outputs, {study_shown.parts} askings recorded."]
+    if text := study.message or study_shown.waits_for:
         lines.append(text)
     if study.drift:
         lines.append(study.drift)
-    if one.askings:
-        newest = one.askings[0]
+    if study_shown.askings:
+        newest = study_shown.askings[0]
         lines.append(
             f"Evidence after {newest.number} askings: scores {newest.scores_evidence:.3g},"
-            f" agreement {newest.agreement_evidence or 1:.3g}; {one.bound:g} is drift."
+            f" agreement {newest.agreement_evidence or 1:.3g}; {study_shown.bound:g} is drift."
         )
-    if one.is_done and study.kind == StudyKind.PROBES:
+    if study_shown.is_done and study.kind == StudyKind.PROBES:
         lines += [_in_words(finding) for finding in sensitivity_of(study).findings]
-    if one.is_done and study.kind == StudyKind.AGAIN:
-        lines += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(one)]
+    if study_shown.is_done and study.kind == StudyKind.AGAIN:
+        lines += [f"{name}: {', '.join(cells)}" for name, _term, cells in rows_of_last(study_shown)]
     return lines
 
 
-def _in_words(one: ShownFinding) -> str:
-    finding = one.found
+def _in_words(probe: ShownFinding) -> str:
+    finding = probe.found
     if finding.value is None:
-        return f"{one.title}: –, {finding.reason}"
+        return f"{probe.title}: –, {finding.reason}"
     ends = finding.interval.ends if finding.interval else None
     between = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
     outcome = "found" if finding.is_found else "not found"
-    return f"{one.title}: {finding.value:.2f}{between}, {outcome}"
+    return f"{probe.title}: {finding.value:.2f}{between}, {outcome}"
 
 
 def rows_of_last(one: ShownStudy) -> list[Row]:

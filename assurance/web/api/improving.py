@@ -159,7 +159,7 @@ def use_candidate(request: HttpRequest, slug: Path[str], pk: int) -> Any:
 
 def _search_out(search: Search) -> dict[str, Any]:
     order = search.candidates.select_related("look", "proposal", "adopted_as").order_by("pk")
-    return search_json(search) | {"candidates": [candidate_json(one) for one in order]}
+    return search_json(search) | {"candidates": [candidate_json(candidate) for candidate in order]}
 
 
 def _search(project: Project, pk: int) -> Search:

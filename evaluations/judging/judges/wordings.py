@@ -28,7 +28,7 @@ def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[C
 
 def own_wordings(judge: Judge) -> list[tuple[str, list[ChangedPart]]]:
     """By criterion, the parts of the prompt that a judge says otherwise."""
-    criteria = {one.name: one for one in judge.project.criteria.all()}
+    criteria = {criterion.name: criterion for criterion in judge.project.criteria.all()}
     wordings = wordings_in(judge.settings.get("wording", ""))
     return [
         (name, changed_parts(_texts_of(criteria.get(name)), wording.texts()))

@@ -27,10 +27,10 @@ from geval.texts.program import command
 
 def settings_from(listed: list[str]) -> dict[str, str]:
     """Settings given as NAME=VALUE."""
-    wrong = [one for one in listed if "=" not in one]
+    wrong = [setting for setting in listed if "=" not in setting]
     if wrong:
         raise CommandError(f"--set needs NAME=VALUE; {wrong[0]!r} has no “=”.")
-    return dict(one.split("=", 1) for one in listed)
+    return dict(setting.split("=", 1) for setting in listed)
 
 
 def _add_setting(parser: ArgumentParser, name: str) -> None:

@@ -83,10 +83,10 @@ class Command(BaseCommand):
         )
 
     def _convert(self, listed: list[str], data: Path) -> None:
-        for one in listed:
-            name, equals, folder = one.partition("=")
+        for text in listed:
+            name, equals, folder = text.partition("=")
             if not equals:
-                raise CommandError(f"--convert needs SOURCE=FOLDER; {one!r} has no “=”.")
+                raise CommandError(f"--convert needs SOURCE=FOLDER; {text!r} has no “=”.")
             try:
                 written = convert_source(name, Path(folder).expanduser(), data)
             except ConversionError as error:

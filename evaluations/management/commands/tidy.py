@@ -90,6 +90,6 @@ class Command(SiteCommand):
             self.stdout.write(f"{name} are kept {kept}.")
 
 
-def _words(one: Due) -> str:
-    parts = [replies_in_words(one.replies)] if one.replies else []
-    return ", ".join([*parts, *([entries_in_words(one.entries)] if one.entries else [])])
+def _words(due: Due) -> str:
+    parts = [replies_in_words(due.replies)] if due.replies else []
+    return ", ".join([*parts, *([entries_in_words(due.entries)] if due.entries else [])])

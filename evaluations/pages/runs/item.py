@@ -49,7 +49,7 @@ def item_view(item: RunItem) -> ItemView:
         "annotator"
     )
     hidden = is_withheld(item.output.document)
-    ratings = () if hidden else tuple((one.annotator.name, one.score) for one in rated)
+    ratings = () if hidden else tuple((rating.annotator.name, rating.score) for rating in rated)
     means = {} if hidden else CandidateOutput.objects.filter(pk=item.output_id).human_means()
     return ItemView(
         prompts=prompts,

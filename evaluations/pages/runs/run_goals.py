@@ -48,8 +48,8 @@ def reached(run: EvaluationRun, found: list[CriterionSoFar]) -> str:
         found: what the run has so far.
     """
     phrases = []
-    for one in found:
-        known = known_of_complete(run, one)
+    for precision in found:
+        known = known_of_complete(run, precision)
         if known is None or not _is_enough(run, known):
             return ""
         phrases.append(f"{known} with {thin(known.ends.count)} documents")

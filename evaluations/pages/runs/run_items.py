@@ -140,7 +140,7 @@ def item_rows(run: EvaluationRun, view: ItemsView, *, page: int) -> list[ItemRow
         "output__document", "output__system", "rival__system", "criterion"
     ).in_bulk(ids)
     listed = [items[pk] for pk in ids if pk in items]  # ids that are kept may be gone
-    rated = [one for one in listed if one.output.document_id not in set(hidden)]
+    rated = [entry for entry in listed if entry.output.document_id not in set(hidden)]
     means, scores = _means(rated), _scores(run, listed)
     return [_row(run, item, means, scores) for item in listed]
 

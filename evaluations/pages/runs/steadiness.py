@@ -81,6 +81,6 @@ def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]
             read_rating(choice, scale=criterion.scale, criterion=criterion.name, form=form)
             for choice in choices_from_json(choices)
         ]
-        values = [one.value for one in read if isinstance(one, Rating)]
+        values = [rating.value for rating in read if isinstance(rating, Rating)]
         if len(values) > 1:
             yield document, output, values

@@ -272,16 +272,18 @@ class ScalesForm(forms.Form):
         super().__init__(data)
         contents = upload.contents or {}
         self.criteria = [
-            one for one in contents.get("criteria", ()) if one["is_new"] or one.get("off")
+            criterion
+            for criterion in contents.get("criteria", ())
+            if criterion["is_new"] or criterion.get("off")
         ]
-        for number, one in enumerate(self.criteria):
-            ends = f"{short(one['lowest'])}-{short(one['highest'])}"
-            step = "" if one["step"] == 1 else f" step {short(one['step'])}"
+        for number, criterion in enumerate(self.criteria):
+            ends = f"{short(criterion['lowest'])}-{short(criterion['highest'])}"
+            step = "" if criterion["step"] == 1 else f" step {short(criterion['step'])}"
             self.fields[f"scale-{number}"] = forms.CharField(
                 max_length=60,
                 required=False,
                 initial=ends + step,
-                widget=forms.TextInput({"size": 8, "aria-label": f"Scale of {one['name']}"}),
+                widget=forms.TextInput({"size": 8, "aria-label": f"Scale of {criterion['name']}"}),
             )
 
     def clean(self) -> dict[str, Any]:
@@ -297,12 +299,12 @@ class ScalesForm(forms.Form):
     def scales(self) -> dict[str, tuple[float, float, float]]:
         """By criterion, what a valid form says; those that are empty stay as they are."""
         scales = {}
-        for number, one in enumerate(self.criteria):
+        for number, criterion in enumerate(self.criteria):
             if written := self.cleaned_data.get(f"scale-{number}"):
                 scale = parsed_scale(written)
-                scales[one["name"]] = (scale.lowest, scale.highest, scale.step)
+                scales[criterion["name"]] = (scale.lowest, scale.highest, scale.step)
         return scales
 
     def field_of(self, name: str) -> BoundField | None:
-        names = [one["name"] for one in self.criteria]
+        names = [criterion["name"] for criterion in self.criteria]
         return self[f"scale-{names.index(name)}"] if name in names else None

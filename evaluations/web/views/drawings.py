@@ -96,7 +96,7 @@ def _numbers(
     """
     number_in_view(project, options, criterion, judge)
     numbers = report_view(project, options).figure_numbers(criterion)
-    by_pk = {one.pk: one for one in numbers.judges} if numbers else {}
+    by_pk = {other.pk: other for other in numbers.judges} if numbers else {}
     if numbers is None or judge not in by_pk:
         raise Http404("This view does not contain this figure.")
     return numbers, by_pk[judge]

@@ -108,7 +108,9 @@ def run_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         "run": run,
         "progress": progress,
         "so_far": criteria_so_far,
-        "sample": tuple(dict.fromkeys(text for one in criteria_so_far for text in one.sample)),
+        "sample": tuple(
+            dict.fromkeys(text for criterion in criteria_so_far for text in criterion.sample)
+        ),
         "precisions": precisions(run, criteria_so_far, progress.rate),
         "is_large": large,
         "settings": settings_rows(*evaluator_of(run)),

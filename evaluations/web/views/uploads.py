@@ -116,7 +116,7 @@ def upload_answer(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     """Take an answer to a question about a file's columns, and check again."""
     upload = _upload(project, pk)
     numbers = request.POST.get("answer", "").split("-")
-    file, question, choice = (whole_number(one, default=0) for one in (*numbers, *"000")[:3])
+    file, question, choice = (whole_number(number, default=0) for number in (*numbers, *"000")[:3])
     return _then_check(request, upload, lambda: answer_question(upload, file, question, choice))
 
 
@@ -302,7 +302,10 @@ def _context(
         and upload.error_count == len(upload.errors),
         "questions": [(f, f.preview["questions"]) for f in files if f.preview.get("questions")],
         "contents": contents,
-        "criteria": [(one, scales.field_of(one["name"])) for one in contents.get("criteria", ())],
+        "criteria": [
+            (criterion, scales.field_of(criterion["name"]))
+            for criterion in contents.get("criteria", ())
+        ],
         "scales": scales,
         "refused": _refused_in_words(files),
         "percent": min(100, 100 * upload.bytes_read // max(1, upload.size)),

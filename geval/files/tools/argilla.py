@@ -65,11 +65,15 @@ def _read_answer(question: str, who: str, answer: Part, given: Given) -> None:
 
 def _read_suggestions(suggestions: Part, given: Given) -> None:
     if isinstance(suggestions.given, list):
-        for one in suggestions.objects():
-            given.score(one["question_name"].name(), one["agent"].name() or AGENT, one["value"])
+        for suggestion in suggestions.objects():
+            given.score(
+                suggestion["question_name"].name(),
+                suggestion["agent"].name() or AGENT,
+                suggestion["value"],
+            )
         return
-    for question, one in suggestions.items():
-        given.score(question, one["agent"].name() or AGENT, one["value"])
+    for question, suggestion in suggestions.items():
+        given.score(question, suggestion["agent"].name() or AGENT, suggestion["value"])
 
 
 def _read_flat(record: Part, given: Given) -> None:

@@ -16,7 +16,10 @@ _LABELS = ("label", "labels")
 def knows(record: Mapping[str, Any]) -> bool:
     has_text = "text" in record or "data" in record
     if isinstance(record.get("annotations"), list) and has_text and "id" in record:
-        return all(isinstance(one, dict) and "label" in one for one in record["annotations"])
+        return all(
+            isinstance(annotation, dict) and "label" in annotation
+            for annotation in record["annotations"]
+        )
     labelled = any(isinstance(record.get(name), list) for name in _LABELS)
     return has_text and labelled and ("Comments" in record or "id" in record)
 
@@ -28,11 +31,11 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     labels = record.first(*_LABELS)
     criterion = record["criterion"].name() or OVERALL
     if record["annotations"].holds:
-        for one in record["annotations"].objects():
-            user = one["user"].value
-            given.rating(criterion, str(user) if user is not None else who, one["label"])
+        for annotation in record["annotations"].objects():
+            user = annotation["user"].value
+            given.rating(criterion, str(user) if user is not None else who, annotation["label"])
             for unused in ("id", "document", "created_at", "updated_at", "manual", "prob"):
-                one[unused].skip()
+                annotation[unused].skip()
     elif isinstance(labels.given, list) and len(labels.given) > 1:
         labels.note_unused("several labels of one text")
     elif labels.holds:

@@ -66,7 +66,7 @@ def _turns(part: Part) -> Messages | None:
     if isinstance(given, list) and given:
         if all(map(_is_message, given)):
             part.skip()
-            return [_message(one) for one in given]
+            return [_message(message) for message in given]
         return _turns(part[0]) if isinstance(given[0], list) else None
     if not isinstance(given, Mapping):
         return None
@@ -79,10 +79,10 @@ def _turns(part: Part) -> Messages | None:
         first = part.at("generations", 0)
         return _chosen(first[0] if isinstance(first.given, list) else first)
     if isinstance(given.get("output"), list):  # OpenAI's responses
-        messages = [one for one in given["output"] if _is_message(one)]
+        messages = [message for message in given["output"] if _is_message(message)]
         if messages:
             part["output"].skip()
-            return [_message(one) for one in messages]
+            return [_message(message) for message in messages]
     return next((_turns(part[name]) for name in HISTORY if part[name].holds), None)
 
 

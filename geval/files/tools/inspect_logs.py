@@ -43,7 +43,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     columns = {
         "doc_id": name,
         "system_id": about["model"].name() or model,
-        "references": [one for one in listed if isinstance(one, str) and one],
+        "references": [text for text in listed if isinstance(text, str) and text],
         **exchange(_attached(sample, sample["input"]), _attached(sample, output)),
         **given.columns,
     }
@@ -85,7 +85,7 @@ def _filled(value: Any, texts: Mapping[str, Any]) -> Any:
     if isinstance(value, str) and value.startswith(ATTACHED):
         return texts.get(value.removeprefix(ATTACHED), value)
     if isinstance(value, list):
-        return [_filled(one, texts) for one in value]
+        return [_filled(part, texts) for part in value]
     if isinstance(value, dict):
-        return {name: _filled(one, texts) for name, one in value.items()}
+        return {name: _filled(part, texts) for name, part in value.items()}
     return value

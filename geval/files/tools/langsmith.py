@@ -30,7 +30,7 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
         _read_feedback(feedback, given)
     about = record.at("extra", "metadata")
     named = [about[name] for name in ("ls_model_name", "model_name", "model")]
-    system = next((one.name() for one in named if one.holds), "") or record["name"].name()
+    system = next((cell.name() for cell in named if cell.holds), "") or record["name"].name()
     for unused in ("run_type", "trace_id", "dotted_order", "session_id", "start_time", "end_time"):
         record[unused].skip()
     columns = {

@@ -44,9 +44,9 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
     for assessment in info["assessments"].objects():
         references += _read_assessment(assessment, given)
     about = [info[name] for name in _METADATA]
-    model = next((one["mlflow.modelId"] for one in about if one["mlflow.modelId"].holds), None)
+    model = next((tags["mlflow.modelId"] for tags in about if tags["mlflow.modelId"].holds), None)
     session = next(
-        (one["mlflow.trace.session"] for one in about if one["mlflow.trace.session"].holds), None
+        (tags["mlflow.trace.session"] for tags in about if tags["mlflow.trace.session"].holds), None
     )
     for name in _KNOWN:
         info[name].skip()

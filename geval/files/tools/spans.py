@@ -87,11 +87,11 @@ def read(record: Part) -> Iterator[dict[str, Any]]:
 def _messages_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """The turns before a call, and its answer; empty if the span has none."""
     llm, gen_ai = (_inner(attributes, name) for name in ("llm", "gen_ai"))
-    before = [_openinference(one) for one in _written(llm.get("input_messages"))]
-    after = [_openinference(one) for one in _written(llm.get("output_messages"))]
+    before = [_openinference(message) for message in _written(llm.get("input_messages"))]
+    after = [_openinference(message) for message in _written(llm.get("output_messages"))]
     if not after:
-        before = [_genai(one) for one in _written(_at(gen_ai, "input", "messages"))]
-        after = [_genai(one) for one in _written(_at(gen_ai, "output", "messages"))]
+        before = [_genai(message) for message in _written(_at(gen_ai, "input", "messages"))]
+        after = [_genai(message) for message in _written(_at(gen_ai, "output", "messages"))]
     return {"messages": [*before, *after]} if after else {}
 
 

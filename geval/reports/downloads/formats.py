@@ -29,5 +29,5 @@ FORMATS = (
     Format("mlflow", "MLflow metrics", "mlflow", "application/json", as_metrics),
     Format("text", "text", "txt", "text/plain; charset=utf-8", as_text),
 )
-BY_WORD = {one.word: one for one in FORMATS}
-BY_ENDING = {one.ending: one for one in FORMATS}
+BY_WORD = {format_.word: format_ for format_ in FORMATS}
+BY_ENDING = {format_.ending: format_ for format_ in FORMATS}

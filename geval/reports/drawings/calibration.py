@@ -39,8 +39,8 @@ class _Panel:
 
 def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
     """The drawing of all judges on the criterion's scale."""
-    drawn = [one for one in numbers.judges if one.calibration]
-    drawn.sort(key=lambda one: one.pk != judge.pk)
+    drawn = [other for other in numbers.judges if other.calibration]
+    drawn.sort(key=lambda other: other.pk != judge.pk)
     columns = min(len(drawn), int((width - LEFT + GAP) / (LEAST_SIDE + GAP)))
     step = (width - LEFT + GAP - 12) / columns
     side = min(MOST_SIDE, step - GAP)
@@ -62,7 +62,7 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
         top += side + FOOT
     middle = LEFT + (columns * (side + GAP) - GAP) / 2
     shapes.append(Words(middle, top + 2, "judge's mean score", "ink", "middle", size=SMALL + 1))
-    left_out = [one.name for one in numbers.judges if not one.on_scale]
+    left_out = [other.name for other in numbers.judges if not other.on_scale]
     note = f" Not drawn, because on another scale: {listed(left_out)}." if left_out else ""
     return Drawing(
         kind="calibration",
@@ -78,11 +78,11 @@ def calibration(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = W
         columns=("judge", "mean score", "mean human score", "95 % interval", "outputs"),
         rows=tuple(
             (
-                one.name, f"{point.score:.2f}", f"{point.rating:.2f}",
+                other.name, f"{point.score:.2f}", f"{point.rating:.2f}",
                 in_brackets(Interval(point.low, point.high)) or "–",
                 thin(point.outputs),
             )
-            for one in drawn for point in one.calibration
+            for other in drawn for point in other.calibration
         ),
         width=width,
     )  # fmt: skip
@@ -127,15 +127,15 @@ def _square(
         yield Words(x(value), top + side + 11, short(value), "quiet", "middle", size=SMALL)
     yield from _tallies(judge, x, top + side, side, role)
     yield Line(left, top + side, left + side, top, "axis", dashed=True)
-    for one in judge.calibration:
-        if one.low is not None and one.high is not None:
-            yield Line(x(one.score), y(one.low), x(one.score), y(one.high), role, 1.5)
-        interval = in_brackets(Interval(one.low, one.high))
+    for bin_ in judge.calibration:
+        if bin_.low is not None and bin_.high is not None:
+            yield Line(x(bin_.score), y(bin_.low), x(bin_.score), y(bin_.high), role, 1.5)
+        interval = in_brackets(Interval(bin_.low, bin_.high))
         hint = (
-            f"{judge.name} {one.score:.2f}: people {one.rating:.2f} {interval}".rstrip()
-            + f", n = {thin(one.outputs)}"
+            f"{judge.name} {bin_.score:.2f}: people {bin_.rating:.2f} {interval}".rstrip()
+            + f", n = {thin(bin_.outputs)}"
         )
-        yield Dot(x(one.score), y(one.rating), 2.6, role, hint=hint)
+        yield Dot(x(bin_.score), y(bin_.rating), 2.6, role, hint=hint)
 
 
 def _tallies(
@@ -151,8 +151,8 @@ def _tallies(
 
 
 def _finding(drawn: list[JudgeNumbers]) -> str:
-    strict = [one for one in drawn if one.gap <= -LEAST_GAP]
-    mild = [one for one in drawn if one.gap >= LEAST_GAP]
+    strict = [judge for judge in drawn if judge.gap <= -LEAST_GAP]
+    mild = [judge for judge in drawn if judge.gap >= LEAST_GAP]
     if len(drawn) == 1:
         side = "stricter than" if strict else "milder than" if mild else "as strict as"
         return f"{drawn[0].name} is {side} people"

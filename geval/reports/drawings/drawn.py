@@ -47,11 +47,11 @@ def _drawn(
         yield bubbles(numbers, judge, address or (lambda _human, _score: ""), width)
     if len(judge.systems) >= LEAST_SYSTEMS:
         yield slopes(numbers, judge, width)
-    if any(one.calibration for one in numbers.judges):
+    if any(other.calibration for other in numbers.judges):
         yield calibration(numbers, judge, width)
     if len(numbers.sides) > 1:
         yield matrix(numbers, judge, width)
-    if any(one.half_width for one in numbers.judges):
+    if any(other.half_width for other in numbers.judges):
         yield precision(numbers, judge, width)
 
 
@@ -59,4 +59,6 @@ def drawing_of(
     kind: str, numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH
 ) -> Drawing | None:
     """One figure; None where it has nothing to show."""
-    return next((one for one in drawings(numbers, judge, width=width) if one.kind == kind), None)
+    return next(
+        (drawing for drawing in drawings(numbers, judge, width=width) if drawing.kind == kind), None
+    )

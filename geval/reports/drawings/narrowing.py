@@ -62,12 +62,12 @@ def narrowing_band(criterion: str, steps: Sequence[Step]) -> Drawing:
         columns=("documents", "rho", "95 % interval", "valid at any time"),
         rows=tuple(
             (
-                thin(one.documents),
-                f"{one.value:.2f}",
-                f"[{one.low:.2f}, {one.high:.2f}]",
-                f"[{one.anytime.low:.2f}, {one.anytime.high:.2f}]",
+                thin(at_step.documents),
+                f"{at_step.value:.2f}",
+                f"[{at_step.low:.2f}, {at_step.high:.2f}]",
+                f"[{at_step.anytime.low:.2f}, {at_step.anytime.high:.2f}]",
             )
-            for one in steps
+            for at_step in steps
         ),
     )
 

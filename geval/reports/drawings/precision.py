@@ -27,10 +27,10 @@ GOALS = (0.2, 0.15, 0.1, 0.05, 0.03, 0.02, 0.01)
 
 def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH) -> Drawing:
     """The drawing of all judges that have an interval; the chosen one is highlighted."""
-    judges = [one for one in numbers.judges if one.half_width]
-    judges.sort(key=lambda one: one.pk == judge.pk)
-    most = BEYOND * max((one.documents for one in judges), default=INTERVAL_DOCUMENTS)
-    widest = max((_with(one, INTERVAL_DOCUMENTS) for one in judges), default=1.0)
+    judges = [other for other in numbers.judges if other.half_width]
+    judges.sort(key=lambda other: other.pk == judge.pk)
+    most = BEYOND * max((other.documents for other in judges), default=INTERVAL_DOCUMENTS)
+    widest = max((_with(other, INTERVAL_DOCUMENTS) for other in judges), default=1.0)
     step = next(step for step in HEIGHTS if widest <= MOST_TICKS * step)
     ticks = math.ceil(widest / step)
     top = ticks * step
@@ -58,8 +58,8 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WID
         shapes.append(Words(x(documents), bottom + 15, thin(documents), "quiet", "middle"))
     shapes.append(Words(right, bottom + FOOT - 4, "documents", "quiet", "end"))
     shapes.append(Words(0, 10, "half-width of the 95 % interval", "quiet"))
-    for one in judges:
-        shapes.extend(_curve(one, x, y, most, is_chosen=one.pk == judge.pk))
+    for other in judges:
+        shapes.extend(_curve(other, x, y, most, is_chosen=other.pk == judge.pk))
     shapes.extend(_labels(judges, judge, y, most, right, width))
     return Drawing(
         kind="precision",
@@ -76,26 +76,26 @@ def precision(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WID
         columns=("judge", "documents", "half-width", "for ±0.05", "for ±0.02"),
         rows=tuple(
             (
-                one.name, thin(one.documents), f"{one.half_width:.3f}",
-                *(_needed(one, goal, numbers.freedom) for goal in (0.05, 0.02)),
+                other.name, thin(other.documents), f"{other.half_width:.3f}",
+                *(_needed(other, goal, numbers.freedom) for goal in (0.05, 0.02)),
             )
-            for one in numbers.judges if one.half_width
+            for other in numbers.judges if other.half_width
         ),
         width=width,
     )  # fmt: skip
 
 
 def _curve(
-    one: JudgeNumbers, x: Place, y: Place, most: float, *, is_chosen: bool
+    judge: JudgeNumbers, x: Place, y: Place, most: float, *, is_chosen: bool
 ) -> Iterable[Shape]:
     role, width = (JUDGE, 2.0) if is_chosen else ("axis", 0.9)
     at = np.geomspace(INTERVAL_DOCUMENTS, most, STEPS)
-    places = [(x(value), y(_with(one, value)), value) for value in at]
+    places = [(x(value), y(_with(judge, value)), value) for value in at]
     for (x1, y1, _), (x2, y2, end) in itertools.pairwise(places):
-        yield Line(x1, y1, x2, y2, role, width, dashed=end > one.documents)
-    half = one.half_width or 0.0
-    hint = f"{one.name}: ±{half:.2f} with {counted(one.documents, 'document')}"
-    yield Dot(x(one.documents), y(half), 3.4 if is_chosen else 2.2, role, hint=hint)
+        yield Line(x1, y1, x2, y2, role, width, dashed=end > judge.documents)
+    half = judge.half_width or 0.0
+    hint = f"{judge.name}: ±{half:.2f} with {counted(judge.documents, 'document')}"
+    yield Dot(x(judge.documents), y(half), 3.4 if is_chosen else 2.2, role, hint=hint)
 
 
 def _labels(
@@ -107,7 +107,7 @@ def _labels(
     width: float,
 ) -> Iterable[Shape]:
     """Names at the ends of the lines, moved apart where they would overlap."""
-    ends = sorted((y(_with(one, most)), one.name, one.pk) for one in known)
+    ends = sorted((y(_with(other, most)), other.name, other.pk) for other in known)
     above = y(0) + LABEL
     for end, name, pk in reversed(ends):
         above = min(above - LABEL, end + 4)
@@ -118,16 +118,16 @@ def _labels(
         yield Words(right + 10, above, label, role, is_bold=is_chosen)
 
 
-def _with(one: JudgeNumbers, documents: float) -> float:
-    return half_width_with(one.half_width or 0.0, documents=one.documents, wanted=documents)
+def _with(judge: JudgeNumbers, documents: float) -> float:
+    return half_width_with(judge.half_width or 0.0, documents=judge.documents, wanted=documents)
 
 
-def _needed(one: JudgeNumbers, goal: float, freedom: float) -> str:
+def _needed(judge: JudgeNumbers, goal: float, freedom: float) -> str:
     """The likely number, and the one that does in nine of ten cases."""
     numbers = [
         documents_for(
-            one.half_width or 0.0,
-            documents=one.documents,
+            judge.half_width or 0.0,
+            documents=judge.documents,
             goal=goal,
             assurance=assured,
             freedom=freedom,

@@ -62,8 +62,8 @@ def slopes(numbers: CriterionNumbers, judge: JudgeNumbers, width: float = WIDTH)
         shapes=tuple(shapes),
         columns=("system", "place by people", "human score", "place by the judge", "judge's mean"),
         rows=tuple(
-            (one.system, str(first), f"{one.human:.2f}", str(second), f"{one.judge:.2f}")
-            for one, first, second in rows
+            (point.system, str(first), f"{point.human:.2f}", str(second), f"{point.judge:.2f}")
+            for point, first, second in rows
         ),
         width=width,
     )

@@ -436,9 +436,9 @@ def compare_pairs(
         ]
         if over == "documents":
             tests = permutation_tests(
-                [one.difference for one in some],
+                [each.difference for each in some],
                 rng=seeded(),
-                weights=[one.weight for one in some],
+                weights=[each.weight for each in some],
             )
         else:
             tests = [
@@ -446,8 +446,8 @@ def compare_pairs(
                 for (first, _), (second, _) in pairs[start : start + at_once]
             ]  # fmt: skip
         comparisons += [
-            Compared(test, interval_of_difference(one), one.ranked)
-            for test, one in zip(tests, some, strict=True)
+            Compared(test, interval_of_difference(each), each.ranked)
+            for test, each in zip(tests, some, strict=True)
         ]
     return comparisons
 
@@ -549,8 +549,8 @@ def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
     any difference that is claimed anywhere is wrong in at most 5 % of reports."""
     tested = [
         (at, pair, test.p)
-        for at, one in enumerate(criteria)
-        for pair, test in one.tests.items()
+        for at, criterion in enumerate(criteria)
+        for pair, test in criterion.tests.items()
         if test.p is not None
     ]
     p_values = holm([p for _at, _pair, p in tested]) if tested else []
@@ -558,8 +558,8 @@ def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
     for (at, pair, _p), p in zip(tested, p_values, strict=True):
         adjusted[at][pair] = p
     return [
-        replace(one, adjusted=found, letters=_letters(one.means, found))
-        for one, found in zip(criteria, adjusted, strict=True)
+        replace(criterion, adjusted=found, letters=_letters(criterion.means, found))
+        for criterion, found in zip(criteria, adjusted, strict=True)
     ]
 
 
