@@ -289,16 +289,16 @@ def _arms_json(difference: ArmDifference) -> dict[str, Any]:
     }
 
 
-def _standing_json(found: Standing) -> dict[str, Any]:
+def _standing_json(standing: Standing) -> dict[str, Any]:
     return {
-        "documents": found.documents,
-        "planned": found.planned,
-        "estimate": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "needed": found.needed,
-        "promised": found.promised,
-        **({} if found.ranked is None else ranked_json(found.ranked)),
+        "documents": standing.documents,
+        "planned": standing.planned,
+        "estimate": standing.estimate,
+        "low": standing.low,
+        "high": standing.high,
+        "needed": standing.needed,
+        "promised": standing.promised,
+        **({} if standing.ranked is None else ranked_json(standing.ranked)),
     }
 
 

@@ -70,11 +70,14 @@ def _look_at(goal: CampaignGoal) -> None:
 
 
 @transaction.atomic
-def _close(goal: CampaignGoal, found: Standing) -> None:
+def _close(goal: CampaignGoal, standing: Standing) -> None:
     if not close_campaign(goal.campaign, reason="goal reached"):
         return
     CampaignGoal.objects.filter(pk=goal.pk).update(
-        reached_at=timezone.now(), documents=found.documents, low=found.low, high=found.high
+        reached_at=timezone.now(),
+        documents=standing.documents,
+        low=standing.low,
+        high=standing.high,
     )
     AuditEntry.objects.note_by_site(goal.campaign.project_id, "campaign_goal", goal.campaign.name)
 

@@ -32,21 +32,26 @@ def adjudication_list(request: HttpRequest, project: Project, pk: int) -> HttpRe
 
 @project_view(EDITORS)
 def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int) -> HttpResponse:
-    found = get_object_or_404(
+    disputed = get_object_or_404(
         CampaignItem.objects.select_related("campaign", "document"),
         campaign=pk,
         campaign__project=project,
         pk=item,
     )
-    if is_withheld(found.document):
-        context = {"project": project, "tab": "annotate", "campaign": found.campaign, "item": found}
+    if is_withheld(disputed.document):
+        context = {
+            "project": project,
+            "tab": "annotate",
+            "campaign": disputed.campaign,
+            "item": disputed,
+        }
         return render(request, "annotations/adjudication_withheld.html", context)
     fields = {storable(name): storable(str(value)) for name, value in request.POST.items()}
     note = DecisionNoteForm(request.POST or None)
     refused = None
     if request.method == "POST" and note.is_valid():
         try:
-            decide(found, fields, user=request.user, note=note.cleaned_data["note"])
+            decide(disputed, fields, user=request.user, note=note.cleaned_data["note"])
         except AnnotationError as error:
             refused = error.message
         else:
@@ -55,7 +60,7 @@ def adjudication_item(request: HttpRequest, project: Project, pk: int, item: int
     return render(
         request,
         "annotations/adjudication_item.html",
-        _context(project, found, fields, note, refused),
+        _context(project, disputed, fields, note, refused),
     )
 
 

@@ -51,10 +51,10 @@ def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
     return render(request, "annotations/campaign_plan.html", context)
 
 
-def _advice(found: Plan, form: PlanForm, project: Project) -> dict[str, object]:
+def _advice(plan: Plan, form: PlanForm, project: Project) -> dict[str, object]:
     """The row with the fewest ratings, what is lacking for it in this project, and links to the
     campaigns that it makes: of this size, or one that closes itself."""
-    best = next((row for row in found.rows if row.raters == found.cheapest), None)
+    best = next((row for row in plan.rows if row.raters == plan.cheapest), None)
     documents = project.documents.count()
     wanted = 0 if best is None else best.once.promised or 0
     raters = 1 if best is None else best.raters
@@ -65,8 +65,8 @@ def _advice(found: Plan, form: PlanForm, project: Project) -> dict[str, object]:
         "best": best,
         "loaded": documents,
         "lacking": max(0, wanted - documents),
-        "size": f"{round(abs(found.difference or 0.0), 3) or 0.001:g}",
-        "is_small": found.documents < PROMISE_DOCUMENTS,
+        "size": f"{round(abs(plan.difference or 0.0), 3) or 0.001:g}",
+        "is_small": plan.documents < PROMISE_DOCUMENTS,
         "is_own_difference": form.difference_that_matters is None,
         "of_this_size": urlencode(basics),
         "with_this_goal": urlencode(basics | goal),

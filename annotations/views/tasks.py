@@ -127,11 +127,11 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
         if error.fields and not wants_json(request):
             return _page(request, seat, _own(seat, assignment), fields=fields, error=error)
         return refusal(request, error)
-    found = done.assignment
+    current = done.assignment
     if wants_json(request):
-        return JsonResponse({"version": found.version, "repeated": done.repeated})
-    if found.item.kind == "practice":
-        return redirect(f"{_base(request)}{found.pk}/")
+        return JsonResponse({"version": current.version, "repeated": done.repeated})
+    if current.item.kind == "practice":
+        return redirect(f"{_base(request)}{current.pk}/")
     return redirect(_base(request))
 
 

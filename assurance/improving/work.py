@@ -246,7 +246,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[FoundChange], dict[str
 
 
 @transaction.atomic
-def _keep(wanted: Search, found: list[FoundChange], basis: dict[str, Any]) -> None:
+def _keep(wanted: Search, changes: list[FoundChange], basis: dict[str, Any]) -> None:
     """Store what was found, unless another worker took this one for dead."""
     if not _mine(wanted).update(
         state=ErrandState.DONE, message="", taken_until=None, worker="", found=basis
@@ -265,7 +265,7 @@ def _keep(wanted: Search, found: list[FoundChange], basis: dict[str, Any]) -> No
             proposal_id=one.proposal,
             training=one.training(),
         )
-        for one in found
+        for one in changes
     )
 
 

@@ -70,15 +70,15 @@ def note_drift(study: Study, part: StudyPart, items: Sequence[StudyItem]) -> Non
 
 
 def _reasons(
-    study: Study, part: StudyPart, found: Evidence, items: Sequence[StudyItem]
+    study: Study, part: StudyPart, drift: Evidence, items: Sequence[StudyItem]
 ) -> list[str]:
     """What has drifted, in sentences."""
     reasons = []
     if part.model and study.model and part.model != study.model:
         reasons.append(f"The endpoint answers as {part.model}, no longer as {study.model}.")
-    if found.scores_at is not None:
+    if drift.scores_at is not None:
         reasons.append(f"Scores of the sentinels have changed{_by_how_much(study, items)}.")
-    if found.agreement_at is not None:
+    if drift.agreement_at is not None:
         reasons.append("Scores of the sentinels have moved away from people's ratings.")
     return reasons
 

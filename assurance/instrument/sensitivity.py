@@ -26,19 +26,19 @@ _CHECKS = {
 
 
 def instructed_judges(
-    project: Project, found: Iterable[Sensitivity] | None = None
+    project: Project, given: Iterable[Sensitivity] | None = None
 ) -> dict[tuple[int, int], Instructed]:
     """For each (judge, criterion) of the judges that can be asked, what an instruction does.
 
     Args:
-        found: `sensitivities` of the project, where they are at hand; else they are computed.
+        given: `sensitivities` of the project, where they are at hand; else they are computed.
     """
     asked = [judge for judge in project.judges.all() if can_be_instructed(judge)]
     probed = {
         (result.study.judge_id, result.study.criterion_id): Instructed(
             finding.found, result.outputs
         )
-        for result in (sensitivities(project) if found is None else found)
+        for result in (sensitivities(project) if given is None else given)
         for finding in result.findings
         if finding.found.name == INSTRUCTED
     }

@@ -90,8 +90,8 @@ def _examples(
         for number in numbers or range(min(EXAMPLES, len(load.outputs))):
             is_staged = number >= 0
             cursor.execute(STAGED_OUTPUT if is_staged else KNOWN_OUTPUT, [abs(number)])
-            found = cursor.fetchone()
-            if found is None:
+            example = cursor.fetchone()
+            if example is None:
                 continue
             scores: list[ExampleScore] = []
             for table, raters in (("stage_rating", people), ("stage_score", judges)):
@@ -106,5 +106,5 @@ def _examples(
                     )
                     for criterion, rater, score in cursor.fetchall()
                 ]
-            doc_id, system, source, output = found
+            doc_id, system, source, output = example
             yield ExampleItem(doc_id, system, source, output, tuple(scores))

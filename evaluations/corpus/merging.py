@@ -464,6 +464,6 @@ class Merge:
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM ({query}) AS c ORDER BY 1, 2", parameters or None)
             rows = cursor.fetchall()
-        for file, line, *found in rows:
-            column, message = explain(*found)
+        for file, line, *values in rows:
+            column, message = explain(*values)
             self.load.errors.add(self.load.file_names[file], line, column, message)

@@ -52,8 +52,8 @@ def fetch_groups(key: str, columns: list[str], rest: str) -> dict[int, list[Floa
         columns, rest: as for `fetch_numbers`.
     """
     return {
-        found: [column.astype(float) for column in arrays]
-        for found, arrays in _fetched(key, columns, rest)
+        group: [column.astype(float) for column in arrays]
+        for group, arrays in _fetched(key, columns, rest)
     }
 
 

@@ -24,16 +24,16 @@ class Precision:
     said: str
 
 
-def precisions(run: EvaluationRun, found: list[CriterionSoFar], rate: float) -> list[Precision]:
+def precisions(run: EvaluationRun, criteria: list[CriterionSoFar], rate: float) -> list[Precision]:
     """The bands of the criteria that have an interval.
 
     Args:
-        found: what the run has so far.
+        criteria: what the run has so far.
         rate: items per minute.
     """
-    open_items = _open_items(run) if found and run.is_active else {}
+    open_items = _open_items(run) if criteria and run.is_active else {}
     shown = []
-    for one in found:
+    for one in criteria:
         order = _order(run, one)
         if steps := narrowing(*in_order(one, order), largest=one.largest):
             left = open_items.get(one.pk) or open_items.get(None)

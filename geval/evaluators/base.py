@@ -214,12 +214,12 @@ class LocalEvaluator(Evaluator):
 
     def score_readable(self, items: Sequence[Item]) -> list[Outcome]:
         """`score`; items that lack a text are failed, or scored as empty outputs, beforehand."""
-        found: list[Outcome | None] = [self._beforehand(item.texts) for item in items]
-        readable = [index for index, outcome in enumerate(found) if outcome is None]
+        beforehand: list[Outcome | None] = [self._beforehand(item.texts) for item in items]
+        readable = [index for index, outcome in enumerate(beforehand) if outcome is None]
         outcomes = self.score([items[index] for index in readable]) if readable else []
         for index, outcome in zip(readable, outcomes, strict=True):
-            found[index] = outcome
-        return [outcome for outcome in found if outcome is not None]
+            beforehand[index] = outcome
+        return [outcome for outcome in beforehand if outcome is not None]
 
     def _beforehand(self, texts: Texts) -> Outcome | None:
         """The outcome of an item that lacks a text; None if it has all of them."""

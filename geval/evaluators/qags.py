@@ -74,10 +74,10 @@ class Qags(NeuralEvaluator):
         for question in questions:
             own = self._answer(question, item.texts.output, "output")
             there = self._answer(question, item.texts.source, "source")
-            for found in (own, there):
-                if isinstance(found, Failure):
-                    return found
-                notes.append(found[1])
+            for answers in (own, there):
+                if isinstance(answers, Failure):
+                    return answers
+                notes.append(answers[1])
             if own[0].strip():  # a question that the output itself does not answer tells nothing
                 values.append(token_f1(there[0], own[0]))
         if not values:

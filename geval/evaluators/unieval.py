@@ -38,7 +38,7 @@ def dimensions() -> dict[str, dict[str, Dimension]]:
     """Task -> criterion -> dimension."""
     tables = tomllib.loads((Path(__file__).parent / "unieval_dimensions.toml").read_text())
     return {
-        task: {name: Dimension(**found) for name, found in dimensions.items()}
+        task: {name: Dimension(**settings) for name, settings in dimensions.items()}
         for task, dimensions in tables.items()
     }
 

@@ -73,9 +73,9 @@ class Fields:
         """A short text or whole number that names something."""
         value = self.record.get(column)
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-            found = "nothing" if value is None or value == "" else shown(value)
+            given = "nothing" if value is None or value == "" else shown(value)
             self.place.error(
-                column, f"expected a short text or whole number that names it, found {found}"
+                column, f"expected a short text or whole number that names it, found {given}"
             )
             return ""
         return self.place.limited(str(value).strip(), ID_LIMIT, column)

@@ -188,6 +188,6 @@ def _lines(path: Path) -> list[str]:
         raise MtmeError(f"{path} is not in UTF-8.") from None
 
 
-def _same_length(path: Path, found: Sequence[Any], sources: Sequence[str]) -> None:
-    if len(found) != len(sources):
-        raise MtmeError(f"{path.name} has {len(found)} lines for {len(sources)} segments.")
+def _same_length(path: Path, lines: Sequence[Any], sources: Sequence[str]) -> None:
+    if len(lines) != len(sources):
+        raise MtmeError(f"{path.name} has {len(lines)} lines for {len(sources)} segments.")

@@ -83,27 +83,27 @@ def _by_known_names(name: str, names: KnownNames) -> CellColumn | None:
     return _rated_by(whole, "", names) if names.kind_of(whole) in RATERS else None
 
 
-def _by_neighbours(names: Sequence[str], known: KnownNames, found: RatingColumns) -> None:
+def _by_neighbours(names: Sequence[str], known: KnownNames, reading: RatingColumns) -> None:
     """`Coherence_Q7` is as `Coherence_Anna` beside it, and `Anna_Depth` as `Anna_Coherence`."""
-    criteria = {folded(cell.criterion) for cell in _cells(found) if cell.criterion and cell.rater}
-    raters = {folded(cell.rater) for cell in _cells(found) if cell.criterion and cell.rater}
+    criteria = {folded(cell.criterion) for cell in _cells(reading) if cell.criterion and cell.rater}
+    raters = {folded(cell.rater) for cell in _cells(reading) if cell.criterion and cell.rater}
     for name in names:
-        for split in _splits(name) if name not in found.decided else ():
+        for split in _splits(name) if name not in reading.decided else ():
             left, right = folded(split.left), folded(split.right)
             if is_mean(split.left) or is_mean(split.right):
                 continue
             if left in criteria or right in raters:
-                found.decided[name] = _rated_by(split.right, split.left, known)
+                reading.decided[name] = _rated_by(split.right, split.left, known)
                 break
             if right in criteria or left in raters:
-                found.decided[name] = _rated_by(split.left, split.right, known)
+                reading.decided[name] = _rated_by(split.left, split.right, known)
                 break
 
 
-def _leave_out_means(names: Iterable[str], found: RatingColumns) -> None:
+def _leave_out_means(names: Iterable[str], reading: RatingColumns) -> None:
     """A mean of the columns beside it is not another rater's."""
-    criteria = {folded(cell.criterion) for cell in _cells(found)}
-    raters = any(cell.rater for cell in _cells(found))
+    criteria = {folded(cell.criterion) for cell in _cells(reading)}
+    raters = any(cell.rater for cell in _cells(reading))
     for name in names:
         parts = [(split.left, split.right) for split in _splits(name)]
         is_theirs = is_mean(name) or any(
@@ -112,13 +112,13 @@ def _leave_out_means(names: Iterable[str], found: RatingColumns) -> None:
             for part, other in parts
         )
         if is_theirs and raters:
-            found.decided[name] = None
+            reading.decided[name] = None
 
 
-def _decide_or_ask(unclear: list[str], names: KnownNames, found: RatingColumns) -> None:
+def _decide_or_ask(unclear: list[str], names: KnownNames, reading: RatingColumns) -> None:
     grid = _grid(unclear)
     if grid is None:
-        found.questions.append(_about_single_names(unclear, names))
+        reading.questions.append(_about_single_names(unclear, names))
         return
     lefts = [names.kind_of(split.left) for split in grid.values()]
     rights = [names.kind_of(split.right) for split in grid.values()]
@@ -130,9 +130,9 @@ def _decide_or_ask(unclear: list[str], names: KnownNames, found: RatingColumns) 
     # Full in both directions, such as two criteria by two raters; or raters that are known.
     is_full = min(different) > 1 or (criterion_first and any(kind in RATERS for kind in rights))
     if is_full and criterion_first != rater_first:
-        found.decided |= _as_grid(grid, names, criterion_first=criterion_first)
+        reading.decided |= _as_grid(grid, names, criterion_first=criterion_first)
     else:
-        found.questions.append(_about_grid(grid, names))
+        reading.questions.append(_about_grid(grid, names))
 
 
 def _grid(names: Sequence[str]) -> dict[str, _Split] | None:
@@ -187,12 +187,12 @@ def _about_single_names(names: Sequence[str], known: KnownNames) -> UploadQuesti
     )  # fmt: skip
 
 
-def _name_the_criterion(found: RatingColumns, names: KnownNames, *, has_criterion: bool) -> None:
+def _name_the_criterion(reading: RatingColumns, names: KnownNames, *, has_criterion: bool) -> None:
     """Ask what was rated in columns that name only raters."""
-    nameless = {name: cell for name, cell in found.decided.items() if cell and not cell.criterion}
+    nameless = {name: cell for name, cell in reading.decided.items() if cell and not cell.criterion}
     if not nameless or has_criterion:
         return
-    criteria = list(dict.fromkeys(cell.criterion for cell in _cells(found) if cell.criterion))
+    criteria = list(dict.fromkeys(cell.criterion for cell in _cells(reading) if cell.criterion))
     options = [*criteria, *names.criteria, OVERALL]
     choices = []
     for criterion in list(dict.fromkeys(options))[:5]:
@@ -203,9 +203,9 @@ def _name_the_criterion(found: RatingColumns, names: KnownNames, *, has_criterio
     left_out = dict.fromkeys(nameless, "")
     choices.append(UploadAnswer("They are not ratings", "nothing is read from them", left_out))
     who = listed(cell.rater for cell in nameless.values())
-    found.questions.append(UploadQuestion(f"Which criterion did {who} rate?", tuple(choices)))
+    reading.questions.append(UploadQuestion(f"Which criterion did {who} rate?", tuple(choices)))
     for name in nameless:
-        del found.decided[name]
+        del reading.decided[name]
 
 
 def about_repeated_rows(columns: dict[str, CellColumn], most: int) -> UploadQuestion:
@@ -266,8 +266,8 @@ def _rated_by(rater: str, criterion: str, names: KnownNames) -> CellColumn:
     return CellColumn(criterion, rater, by_judge=names.kind_of(rater) == NameKind.JUDGE)
 
 
-def _cells(found: RatingColumns) -> Iterator[CellColumn]:
-    return (cell for cell in found.decided.values() if cell is not None)
+def _cells(reading: RatingColumns) -> Iterator[CellColumn]:
+    return (cell for cell in reading.decided.values() if cell is not None)
 
 
 def _splits(name: str) -> Iterator[_Split]:

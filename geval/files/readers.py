@@ -175,8 +175,8 @@ def _object_rows(
     records: Objects, file: InputFile, errors: FileErrors, defaults: FileDefaults
 ) -> Iterator[Row]:
     requests = RequestsBeside(file.beside)
-    for line, found in records.lines:
-        plain = renamed(found, file.columns) if file.columns else found
+    for line, content in records.lines:
+        plain = renamed(content, file.columns) if file.columns else content
         place = Place(file.name, line, errors)
         if not is_ours(plain) and (tool := tool_of(plain)):
             yield from _rows_of_tool(tool, requests.put_into(plain), place, defaults)
@@ -199,7 +199,7 @@ def _object_rows(
         else:
             yield from _output_or_wide(record, place, defaults)
         if file.columns:
-            _note_unmapped(flattened(found), file, errors)
+            _note_unmapped(flattened(content), file, errors)
         _note_unread(record, file, errors)
 
 
@@ -208,11 +208,11 @@ def _rows_of_tool(
 ) -> Iterator[Row]:
     """What another tool's record holds; what its reader leaves is listed as not used."""
     reading = Reading(record, place)
-    for found in tool.read(reading.root):
+    for row in tool.read(reading.root):
         if not place.sound:
             return
-        texts = {} if turns_column(found) else {"source": None, "output": None}
-        columns = texts | {name: value for name, value in found.items() if value is not None}
+        texts = {} if turns_column(row) else {"source": None, "output": None}
+        columns = texts | {name: value for name, value in row.items() if value is not None}
         for name in ("doc_id", "system_id", "session_id"):
             if columns.get(name) == "":
                 del columns[name]

@@ -70,21 +70,23 @@ def asks_for_sheet(questions: Iterable[UploadQuestion]) -> bool:
     return any(choice.sheet for question in questions for choice in question.choices)
 
 
-def with_columns(found: RecognisedFile, said: Columns) -> RecognisedFile:
+def with_columns(recognised: RecognisedFile, said: Columns) -> RecognisedFile:
     """A file with what somebody says of its columns ("": left out); that answers questions."""
     if not said:
-        return found
+        return recognised
     taken = {target for target in said.values() if target not in SEVERAL}
     columns = {
         name: target
-        for name, target in found.columns.items()
+        for name, target in recognised.columns.items()
         if name not in said and target not in taken
     }
     columns |= {name: target for name, target in said.items() if target}
     open_ = tuple(
-        question for question in found.questions if not set(said) & columns_asked_about(question)
+        question
+        for question in recognised.questions
+        if not set(said) & columns_asked_about(question)
     )
-    return replace(found, columns=columns, questions=open_)
+    return replace(recognised, columns=columns, questions=open_)
 
 
 def columns_asked_about(question: UploadQuestion) -> set[str]:

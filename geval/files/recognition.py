@@ -322,7 +322,7 @@ class _Reading:
     # What is known so far
 
     def _column(self, target: str) -> str:
-        return next((name for name, found in self.guess.items() if found == target), "")
+        return next((name for name, role in self.guess.items() if role == target), "")
 
     def _set(self, name: str, target: str) -> None:
         if target:

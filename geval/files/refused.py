@@ -35,10 +35,10 @@ def refused_rows(files: Sequence[InputFile], errors: Iterable[FileError]) -> lis
     rows = []
     for file in files:
         lines = frozenset(line for name, line in by_line if name == file.name)
-        found = records_apart(file, lines) if lines else {}
+        records = records_apart(file, lines) if lines else {}
         for line in sorted(lines):
             of_line = by_line[file.name, line]
-            cells = {storable(name): storable(cell) for name, cell in found.get(line, {}).items()}
+            cells = {storable(name): storable(cell) for name, cell in records.get(line, {}).items()}
             reasons = dict.fromkeys(
                 f"{error.column}: {error.message}" if error.column else error.message
                 for error in of_line
@@ -69,8 +69,8 @@ def with_cells(
     }
 
     def of(error: FileError) -> str | None:
-        found = cells.get(error.file, {}).get(error.line, {}).get(error.column)
-        return storable(found) if found is not None and len(found) <= LONGEST_CELL else None
+        cell = cells.get(error.file, {}).get(error.line, {}).get(error.column)
+        return storable(cell) if cell is not None and len(cell) <= LONGEST_CELL else None
 
     return [replace(error, value=of(error)) for error in errors[:most]] + list(errors[most:])
 

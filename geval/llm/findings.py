@@ -18,8 +18,8 @@ def findings_rows(findings: Findings) -> list[FindingsRow]:
     """The findings as a table, the capabilities that decide the scoring mode first."""
     notes = findings.notes
 
-    def row(what: str, found: object, name: str, note: str = "") -> FindingsRow:
-        shown = {True: "yes", False: "no"}.get(found, found) if isinstance(found, bool) else found
+    def row(what: str, value: object, name: str, note: str = "") -> FindingsRow:
+        shown = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
         return FindingsRow(what, str(shown), notes.get(name, note))
 
     alternatives = f"{findings.logprobs} per token" if findings.logprobs else "none"

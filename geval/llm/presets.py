@@ -103,7 +103,7 @@ def presets_for(
         task: names & {preset.name for preset in presets() if preset.task == task} for task in tasks
     }
     by_fit = sorted(tasks, key=lambda task: -len(by_name[task]))
-    found = {}
+    merged = {}
     for name, scale in scales.items():
         fitting = [
             preset
@@ -113,5 +113,5 @@ def presets_for(
             and preset.scale == scale
         ]
         if fitting:
-            found[name] = fitting[0]
-    return found
+            merged[name] = fitting[0]
+    return merged

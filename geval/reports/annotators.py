@@ -281,37 +281,37 @@ def _split(data: ReportData, human: HumanScores, knows: LatentClasses, at: int) 
     )
 
 
-def annotators_json(found: AnnotatorsFound) -> dict[str, Any]:
+def annotators_json(numbers: AnnotatorsFound) -> dict[str, Any]:
     """The numbers for the API, by criterion."""
     content: dict[str, Any] = {
         "split_below": SPLIT,
         "criteria": {
-            criterion.criterion: _criterion_json(criterion) for criterion in found.criteria
+            criterion.criterion: _criterion_json(criterion) for criterion in numbers.criteria
         },
     }
-    if found.spans is not None and (gamma := found.beyond_chance) is not None:
-        content["spans"] = with_interval(found.spans.f1, found.spans.interval) | {
-            "outputs": found.spans.texts,
-            "pairs": found.spans.pairs,
+    if numbers.spans is not None and (gamma := numbers.beyond_chance) is not None:
+        content["spans"] = with_interval(numbers.spans.f1, numbers.spans.interval) | {
+            "outputs": numbers.spans.texts,
+            "pairs": numbers.spans.pairs,
             "gamma": with_interval(gamma.gamma, gamma.interval)
             | {"outputs_left_out": gamma.left_out},
         }
     return content
 
 
-def _criterion_json(found: CriterionAnnotators) -> dict[str, Any]:
+def _criterion_json(numbers: CriterionAnnotators) -> dict[str, Any]:
     return {
-        "outputs": found.outputs,
-        "agreement": with_interval(found.agreement.alpha, found.agreement.interval)
+        "outputs": numbers.outputs,
+        "agreement": with_interval(numbers.agreement.alpha, numbers.agreement.interval)
         | {
-            "outputs": found.agreement.outputs,
-            "pairs": found.agreement.pairs,
-            "equal": found.agreement.same,
+            "outputs": numbers.agreement.outputs,
+            "pairs": numbers.agreement.pairs,
+            "equal": numbers.agreement.same,
         },
         "annotators": {
-            annotator.name: _annotator_json(annotator) for annotator in found.annotators
+            annotator.name: _annotator_json(annotator) for annotator in numbers.annotators
         },
-        "split_outputs": found.split,
+        "split_outputs": numbers.split,
         "least_clear": [
             {
                 "output": person.output,
@@ -320,7 +320,7 @@ def _criterion_json(found: CriterionAnnotators) -> dict[str, Any]:
                 "likely_class": person.likeliest,
                 "probability": person.sure,
             }
-            for person in found.listed
+            for person in numbers.listed
         ],
     }
 

@@ -322,13 +322,13 @@ def _heatmap(
     """
     names = list(sides)
     rated = outputs.weighted(weight)
-    found = {
+    correlations = {
         frozenset((a, b)): mean_by_document(
             rated if PEOPLE in (a, b) else outputs, sides[a], sides[b]
         )
         for a, b in itertools.combinations(names, 2)
     }
-    values = [[found[frozenset((a, b))] if a != b else 1.0 for b in names] for a in names]
+    values = [[correlations[frozenset((a, b))] if a != b else 1.0 for b in names] for a in names]
     shown = [[None if np.isnan(value) else round(value, 4) for value in row] for row in values]
     texts = [["–" if np.isnan(value) else f"{value:.2f}" for value in row] for row in values]
     return Figure(

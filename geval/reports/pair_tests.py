@@ -106,11 +106,12 @@ def _json(test: AccuracyTest) -> dict[str, Any]:
     }
 
 
-def accuracy_in_words(found: AccuracyTest) -> str:
+def accuracy_in_words(accuracy: AccuracyTest) -> str:
     """Both accuracies, and what the test of their difference says."""
-    if found.first is None or found.second is None or found.p is None:
-        return f"–, {found.reason}"
+    if accuracy.first is None or accuracy.second is None or accuracy.p is None:
+        return f"–, {accuracy.reason}"
     return (
-        f"{found.first:.3f} and {found.second:.3f}, second less first {found.difference:+.3f}, p"
-        f" {p_value(found.p)} (that the second is better: {p_value(found.p_better or 0.0)})"
+        f"{accuracy.first:.3f} and {accuracy.second:.3f}, second less first"
+        f" {accuracy.difference:+.3f}, p {p_value(accuracy.p)}"
+        f" (that the second is better: {p_value(accuracy.p_better or 0.0)})"
     )

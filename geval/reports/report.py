@@ -715,15 +715,16 @@ def _with_letters(criteria: list[CriterionResult], level: Level) -> tuple[Criter
     return tuple(
         replace(
             result,
-            significance=found,
+            significance=comparison,
             judges=tuple(
                 replace(
-                    judge, letters=found.letters.get(judge.judge, "") if level == "summary" else ""
+                    judge,
+                    letters=comparison.letters.get(judge.judge, "") if level == "summary" else "",
                 )
                 for judge in result.judges
             ),
         )
-        for result, found in zip(criteria, together, strict=True)
+        for result, comparison in zip(criteria, together, strict=True)
     )
 
 

@@ -50,15 +50,15 @@ class Steadiness:
 Row = tuple[str, str, list[str]]
 
 
-def rows_of(found: Sequence[Steadiness]) -> list[Row]:
+def rows_of(criteria: Sequence[Steadiness]) -> list[Row]:
     """The table of a page: statistics down, criteria across."""
-    each = [one.found for one in found]
+    each = [one.found for one in criteria]
     rows: list[Row] = [
         ("Items", "", [thin(one.items) for one in each]),
         ("Replies to each", "", [f"{round(one.replies, 1):g}" for one in each]),
         ("Reliability of one reply", "reply_reliability", [shown(one.icc) for one in each]),
         ("Error of a reply, in points", "reply_error", [shown(one.reply_error) for one in each]),
-        ("Error of a score, in points", "", [shown(one.score_error) for one in found]),
+        ("Error of a score, in points", "", [shown(one.score_error) for one in criteria]),
         ("Two replies differ", "replies_differ", [_percent(one.differ) for one in each]),
         ("Orders flip", "order_flips", [_percent(one.flips) for one in each]),
     ]

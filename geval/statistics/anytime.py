@@ -66,7 +66,7 @@ def confidence_sequence(
     step = 1 / (MEANS - 1)
     means = np.linspace(step / 2, 1 - step / 2, MEANS - 1)
     up, down = np.zeros((2, len(means)))
-    found, done = [], 0
+    sequence, done = [], 0
     for count in at:
         for begin in range(done, count, MOST_CELLS // MEANS):
             part = slice(begin, min(count, begin + MOST_CELLS // MEANS))
@@ -80,8 +80,8 @@ def confidence_sequence(
         # Each mean of the grid stands for those up to its neighbours.
         low, high = (means[held[0]] - step, means[held[-1]] + step) if len(held) else (0.0, 1.0)
         ends = np.clip([low, high], 0, 1) * (highest - lowest) + lowest
-        found.append(Ends(count, *ends.tolist()))
-    return tuple(found)
+        sequence.append(Ends(count, *ends.tolist()))
+    return tuple(sequence)
 
 
 def _stakes(scaled: FloatArray, level: float) -> FloatArray:

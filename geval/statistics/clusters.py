@@ -99,11 +99,11 @@ def stratified_test(stratum: IntArray, member: np.ndarray, hit: np.ndarray) -> f
     )
     if not ((members > 0) & (members < sizes) & (hits > 0) & (hits < sizes)).any():
         return None
-    found = int((member & hit).sum())
+    members_hit = int((member & hit).sum())
     chances = np.ones(1)
     for n, m, k in zip(sizes, members, hits, strict=True):
         chances = np.convolve(chances, _hypergeometric(n, m, k))
-    return float(min(1.0, chances[found:].sum()))
+    return float(min(1.0, chances[members_hit:].sum()))
 
 
 def _hypergeometric(size: int, members: int, hits: int) -> FloatArray:
@@ -208,9 +208,9 @@ def find_clusters(
     if not clusters:
         return ()
     adjusted = holm([cluster.p for cluster in clusters])
-    found = [
+    clusters_found = [
         replace(cluster, adjusted=p)
         for cluster, p in zip(clusters, adjusted, strict=True)
         if p <= SIGNIFICANCE
     ]
-    return tuple(sorted(found, key=lambda cluster: cluster.p))
+    return tuple(sorted(clusters_found, key=lambda cluster: cluster.p))

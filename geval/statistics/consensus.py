@@ -46,8 +46,8 @@ def consensus(kind: HumanScore, outputs: Outputs, ratings: Ratings) -> Consensus
     if kind in ("mean", "adjudicated"):
         return Consensus(ratings.means())
     model = dawid_skene if kind == "dawid-skene" else mace
-    found = latent_classes(outputs, ratings, model, has_intervals=False)
-    return Consensus(np.round(found.expected, STABLE), found.reason)
+    model_fit = latent_classes(outputs, ratings, model, has_intervals=False)
+    return Consensus(np.round(model_fit.expected, STABLE), model_fit.reason)
 
 
 def _medians(ratings: Ratings) -> FloatArray:

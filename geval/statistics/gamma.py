@@ -60,10 +60,10 @@ def disorder_beside_chance(
         return None
     by_chance = []
     for moved in _random(people, length, draws, rng):
-        found = disorder(moved)
-        if found is None:
+        value = disorder(moved)
+        if value is None:
             return None
-        by_chance.append(found)
+        by_chance.append(value)
     return Disorder(observed, float(np.mean(by_chance)), _marks(people))
 
 

@@ -61,12 +61,12 @@ def gaps_by_length(
         return ()
     edges = np.unique(np.quantile(words, np.linspace(0, 1, bins + 1)))
     place = np.clip(np.searchsorted(edges, words, side="right") - 1, 0, max(0, len(edges) - 2))
-    found = []
+    length_bins = []
     for at in np.unique(place):
         mine = place == at
         gap = mean_gap(outputs.part(mine), gaps[mine])
-        found.append(LengthBin(int(words[mine].min()), int(words[mine].max()), gap))
-    return tuple(found)
+        length_bins.append(LengthBin(int(words[mine].min()), int(words[mine].max()), gap))
+    return tuple(length_bins)
 
 
 def spreads(ratings: Ratings) -> FloatArray:

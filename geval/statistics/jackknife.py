@@ -263,10 +263,10 @@ def _summary(
     of_documents = summary_interval(outputs, by_document)
     if over == "documents" or of_documents.low is None:
         return of_documents
-    found = over_systems(outputs, human, [judge], [by_document], coefficient, over)
-    if isinstance(found, str):
-        return no_interval(found)
-    return t_interval(found.estimate, found.variance, found.freedom)
+    jackknifed = over_systems(outputs, human, [judge], [by_document], coefficient, over)
+    if isinstance(jackknifed, str):
+        return no_interval(jackknifed)
+    return t_interval(jackknifed.estimate, jackknifed.variance, jackknifed.freedom)
 
 
 @dataclass(frozen=True)
@@ -365,8 +365,8 @@ def _dataset(
     if counting < least:
         return no_interval(TOO_FEW.format(least, "documents"))
     weight = outputs.weight
-    found = coefficient_of(human, judge, coefficient, weight=weight).value
-    if found is None or abs(found) >= NEARLY_1:
+    value = coefficient_of(human, judge, coefficient, weight=weight).value
+    if value is None or abs(value) >= NEARLY_1:
         return no_interval("the values are on one line, so nothing is known of how much they vary")
     documents = LeftOut.each(outputs.documents)
     without = [
@@ -378,7 +378,7 @@ def _dataset(
     if outputs.document_weight is not None:
         counting = counting_by(outputs.documents_with(), outputs.document_weight)
     of_z = documents.interval(
-        float(_z(found)),
+        float(_z(value)),
         _z(_numbers(without)),
         counting=counting,
         least=least,
@@ -397,22 +397,22 @@ def _system(
         return no_interval("intervals at system level are given over systems")
     x, y = system_means(outputs, human, judge)
     units = LeftOut.each(len(x), "systems")
-    found = coefficient_of(x, y, coefficient).value
-    if found is None or len(x) < INTERVAL_SYSTEMS:
+    value = coefficient_of(x, y, coefficient).value
+    if value is None or len(x) < INTERVAL_SYSTEMS:
         return no_interval(TOO_FEW.format(INTERVAL_SYSTEMS, "systems"))
-    if abs(found) >= NEARLY_1:
+    if abs(value) >= NEARLY_1:
         return no_interval("the order is the same, so nothing is known of how much it varies")
     left_out = _numbers(
         [coefficient_of(x[kept], y[kept], coefficient).value for kept in units.without_each()]
     )
     if coefficient == "kendall":
-        return units.interval(found, left_out, counting=len(x), least=INTERVAL_SYSTEMS)
+        return units.interval(value, left_out, counting=len(x), least=INTERVAL_SYSTEMS)
     if coefficient == "pearson":
         error = 1 / np.sqrt(len(x) - 3)
     else:
         error = np.sqrt(units.variance(_z(left_out)))
     half = float(normal_ppf((1 + CONFIDENCE) / 2) * error)
-    return Interval(float(np.tanh(_z(found) - half)), float(np.tanh(_z(found) + half)))
+    return Interval(float(np.tanh(_z(value) - half)), float(np.tanh(_z(value) + half)))
 
 
 def mean_of_rows(rows: FloatArray, weight: FloatArray | None = None) -> FloatArray:

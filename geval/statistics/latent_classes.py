@@ -87,8 +87,8 @@ class Labels:
 
     def over_items(self, of_rating: FloatArray) -> FloatArray:
         """Sums over the ratings of each item; shape (items, ...) for (ratings, ...)."""
-        found: FloatArray = np.add.reduceat(of_rating, self._first, axis=0)
-        return found
+        sums: FloatArray = np.add.reduceat(of_rating, self._first, axis=0)
+        return sums
 
     def counts(self, posterior: FloatArray) -> FloatArray:
         """How often each rater gave each code to items of each class; shape (raters, codes,

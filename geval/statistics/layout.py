@@ -55,11 +55,11 @@ def blocks_of(group: IntArray, groups: int) -> tuple[Block, ...]:
     """
     size = np.bincount(group, minlength=groups)
     begin = np.cumsum(size) - size
-    found = []
+    blocks = []
     for members in np.unique(size[size > 0]).tolist():
         mine = np.flatnonzero(size == members)
-        found.append(Block(mine, begin[mine][:, None] + np.arange(members)))
-    return tuple(found)
+        blocks.append(Block(mine, begin[mine][:, None] + np.arange(members)))
+    return tuple(blocks)
 
 
 @dataclass(frozen=True, eq=False)

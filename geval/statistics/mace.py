@@ -66,8 +66,8 @@ def _prevails(labels: Labels, posterior: FloatArray) -> np.ndarray:
     commonest = posterior.sum(axis=0).argmax()
     others = sums(labels.rater, 1 - posterior[labels.item, commonest], labels.raters)
     ratings = sums(labels.rater, None, labels.raters)
-    found: np.ndarray = (others < MACE_OTHERS) & (others < ratings * MACE_PREVAILS)
-    return found
+    prevails: np.ndarray = (others < MACE_OTHERS) & (others < ratings * MACE_PREVAILS)
+    return prevails
 
 
 def _begun(labels: Labels, begin: FloatArray) -> _Annotators:

@@ -50,16 +50,16 @@ def narrowing(
     if len(values) < INTERVAL_DOCUMENTS:
         return ()
     at = np.unique(np.linspace(INTERVAL_DOCUMENTS, len(values), most).round().astype(int))
-    found = []
+    steps = []
     always = anytime_mean(values, at.tolist(), own, largest=largest)
     for count, anytime in zip(at.tolist(), always, strict=True):
         first, of_first = values[:count], None if own is None else own[:count]
         interval = LeftOut.each(count).mean_interval(first, weight=of_first)
         if interval.ends is not None:
             low, high = within(interval, -1.0, 1.0).ends or interval.ends
-            found.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
+            steps.append(Step(count, mean_of_documents(first, of_first), low, high, anytime))
     # The last says what is known now; without it the others would.
-    return tuple(found) if found and found[-1].documents == len(values) else ()
+    return tuple(steps) if steps and steps[-1].documents == len(values) else ()
 
 
 def anytime_mean(

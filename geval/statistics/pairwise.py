@@ -197,10 +197,10 @@ def soft_pairwise_accuracy(
     systems = outputs.systems
     if systems < 2:
         return Estimate.undefined("fewer than two systems")
-    found = whole_documents(outputs)
-    if found is None:
+    kept = whole_documents(outputs)
+    if kept is None:
         return Estimate.undefined("no document has a rating and a score for every system")
-    members, weight = found
+    members, weight = kept
     documents = min(len(members), MOST_GROUPS)
     signs = (
         np.array(list(itertools.product((1, -1), repeat=documents)), dtype=np.int8)

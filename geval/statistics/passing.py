@@ -379,17 +379,19 @@ def _rates(
     counting: int,
 ) -> tuple[SystemRate, ...]:
     """The pass rates of all systems; what people rated of any system tells the judge's errors."""
-    found = []
+    system_rates = []
     youden = _sensitivity(fitted.counts) + _specificity(fitted.counts) - 1
     for system in range(outputs.systems):
         mine = (outputs.system == system) & ~np.isnan(scores)
         own, document = scores[mine], outputs.document[mine]
         raw = float((own >= fitted.threshold).mean()) if len(own) else np.nan
         if not len(own):
-            found.append(SystemRate(0, None, _without("the judge scored none of its outputs")))
+            system_rates.append(
+                SystemRate(0, None, _without("the judge scored none of its outputs"))
+            )
             continue
         if youden < PASS_FAIL_YOUDEN:
-            found.append(SystemRate(len(own), raw, _without(_CHANCE)))
+            system_rates.append(SystemRate(len(own), raw, _without(_CHANCE)))
             continue
         # By the thresholds that gave the judge's errors: those of others are not its own.
         fold = fitted.fold[document]
@@ -402,12 +404,12 @@ def _rates(
         each = _corrected(np.array(rates), fitted.redrawn)
         interval = fitted.percentiles(float(estimate), each, counting)
         if interval.ends and (interval.ends[0] > 1 or interval.ends[1] < 0):
-            found.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
+            system_rates.append(SystemRate(len(own), raw, _without(_OTHERWISE)))
             continue
         interval = within(interval, 0.0, 1.0)
         share = Share(Estimate(float(np.clip(estimate, 0.0, 1.0))), interval)
-        found.append(SystemRate(len(own), raw, share))
-    return tuple(found)
+        system_rates.append(SystemRate(len(own), raw, share))
+    return tuple(system_rates)
 
 
 def _corrected(rate: np.ndarray, cells: np.ndarray) -> np.ndarray:

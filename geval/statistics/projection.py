@@ -49,7 +49,7 @@ def projections(
     half = interval.width / 2
     if half <= 0:
         return ()
-    found = []
+    projected = []
     for share in NARROWER:
         likely, promised = (
             documents_for(
@@ -61,8 +61,8 @@ def projections(
             continue
         more = [likely - documents, promised - documents]
         ratings = [int(np.ceil(size * ratings_per_document)) for size in more]
-        found.append(Projection(half * share, more[0], ratings[0], more[1], ratings[1]))
-    return tuple(found)
+        projected.append(Projection(half * share, more[0], ratings[0], more[1], ratings[1]))
+    return tuple(projected)
 
 
 def half_width_with(
@@ -139,10 +139,10 @@ def document_gains(outputs: Outputs, human: FloatArray, judge: FloatArray) -> Fl
     """
     is_rated = outputs.documents_with(~np.isnan(human))
     outputs, (judge,) = complete(outputs, judge)
-    found = np.full(outputs.documents, np.nan)
+    gains = np.full(outputs.documents, np.nan)
     for block in outputs.blocks:
         if block.size < 2:
             continue
         scores = np.sort(judge[block.members], axis=1)
-        found[block.groups] = 1 - equal_pairs(scores) / (block.size * (block.size - 1) / 2)
-    return np.where(is_rated, np.nan, found)
+        gains[block.groups] = 1 - equal_pairs(scores) / (block.size * (block.size - 1) / 2)
+    return np.where(is_rated, np.nan, gains)

@@ -101,14 +101,14 @@ def _pearson(means: FloatArray, human: FloatArray | None, rated: np.ndarray | bo
 
 def _differ(replies: Ratings) -> Estimate:
     """Over items, the share of pairs of replies that are not the same."""
-    found = []
+    shares = []
     for block in replies.blocks:
         if block.size < 2:
             continue
         rows = np.sort(replies.value[block.members], axis=1)
         same = equal_pairs(rows)
-        found.append(1 - same / (block.size * (block.size - 1) / 2))
-    return Estimate(float(np.concatenate(found).mean()))
+        shares.append(1 - same / (block.size * (block.size - 1) / 2))
+    return Estimate(float(np.concatenate(shares).mean()))
 
 
 def _flips(replies: Ratings, outputs: Outputs) -> Estimate:

@@ -128,7 +128,7 @@ def bootstrap_samples(
         return np.array([_dataset(x, y, coefficient) for x, y in tables])
     if draws.systems is None:
         return resample_means(coefficients_of_rows(human, judge, coefficient), draws)
-    found = []
+    samples = []
     at_once = max(1, _BLOCK_CELLS // max(1, human.size))
     for start in range(0, len(draws), at_once):
         block = slice(start, start + at_once)
@@ -137,8 +137,8 @@ def bootstrap_samples(
         present = ~np.isnan(by_document)
         with np.errstate(invalid="ignore", divide="ignore"):
             total = (weights * np.where(present, by_document, 0.0)).sum(axis=1)
-            found.append(total / (weights * present).sum(axis=1))
-    return np.concatenate(found) if found else np.empty(0)
+            samples.append(total / (weights * present).sum(axis=1))
+    return np.concatenate(samples) if samples else np.empty(0)
 
 
 def resample_means(
@@ -247,5 +247,5 @@ def _resampled(
 
 def _dataset(human: FloatArray, judge: FloatArray, coefficient: Coefficient) -> float:
     present = ~np.isnan(human)
-    found = coefficient_of(human[present], judge[present], coefficient)
-    return np.nan if found.value is None else found.value
+    estimate = coefficient_of(human[present], judge[present], coefficient)
+    return np.nan if estimate.value is None else estimate.value

@@ -116,7 +116,7 @@ def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> 
     overall = float(squared[rated].mean())
     if not overall:
         return np.ones(len(human))
-    found = np.full(len(human), overall)
+    predicted = np.full(len(human), overall)
     defined = judge[~np.isnan(judge)]
     groups = [system]
     if len(defined):
@@ -127,6 +127,6 @@ def predicted_errors(human: FloatArray, judge: FloatArray, system: IntArray) -> 
         _, at = np.unique(group, return_inverse=True)
         total = np.bincount(at, np.where(rated, squared, 0.0))
         own = (total + SHRINKING * overall) / (np.bincount(at, rated) + SHRINKING)
-        found *= (own / overall)[at]
-    errors: FloatArray = np.sqrt(found)
+        predicted *= (own / overall)[at]
+    errors: FloatArray = np.sqrt(predicted)
     return errors

@@ -66,17 +66,17 @@ def sensitivity(
         human: people's mean ratings on the same scale; shape (outputs,), NaN for unrated.
     """
     plain = _row_means(unchanged)
-    found = [_shift(name, outputs, scores - plain) for name, scores in changed.items()]
+    findings = [_shift(name, outputs, scores - plain) for name, scores in changed.items()]
     both = unchanged[:, 1] - unchanged[:, 0]
-    found.append(_shift(REPEATED, outputs, both))
+    findings.append(_shift(REPEATED, outputs, both))
     if human is not None and (~np.isnan(human)).any():
-        found += [_shift(SEVERITY, outputs, plain - human), _spread(outputs, plain, human)]
-    found.append(_noise(outputs, unchanged))
-    tested = [finding.p for finding in found if finding.p is not None]
+        findings += [_shift(SEVERITY, outputs, plain - human), _spread(outputs, plain, human)]
+    findings.append(_noise(outputs, unchanged))
+    tested = [finding.p for finding in findings if finding.p is not None]
     adjusted = iter(holm(tested))
     return [
         replace(finding, adjusted=next(adjusted)) if finding.p is not None else finding
-        for finding in found
+        for finding in findings
     ]
 
 
@@ -201,14 +201,14 @@ def _tested(
     return Finding(name, n, documents, value, t_interval(value, variance, freedom), float(p))
 
 
-def _brought_back(found: Finding, back: np.ufunc) -> Finding:
+def _brought_back(finding: Finding, back: np.ufunc) -> Finding:
     """A finding that was made on another scale, on its own."""
-    assert found.value is not None
-    assert found.interval is not None
-    assert found.interval.ends is not None
-    low, high = found.interval.ends
+    assert finding.value is not None
+    assert finding.interval is not None
+    assert finding.interval.ends is not None
+    low, high = finding.interval.ends
     ends = Interval(float(back(low)), float(back(high)))
-    return replace(found, value=float(back(found.value)), interval=ends)
+    return replace(finding, value=float(back(finding.value)), interval=ends)
 
 
 def _too_few(name: str, outputs: int, documents: int) -> Finding:

@@ -112,10 +112,10 @@ def many_facets(outputs: Outputs, ratings: Ratings, *, has_intervals: bool = Tru
     severity, steps = model.fitted()
     share = _share_of_qualities(model.patterns, severity, steps)
     errors = model.errors(severity, steps, outputs) if has_intervals else None
-    found = iter(_rater(at, severity, steps, values, share, errors) for at in range(len(severity)))
+    raters = iter(_rater(at, severity, steps, values, share, errors) for at in range(len(severity)))
     return ManyFacets(
         tuple(
-            next(found) if is_linked else RaterSeverity.undefined(why)
+            next(raters) if is_linked else RaterSeverity.undefined(why)
             for is_linked, why in zip(linked, reasons, strict=True)
         ),
         _adjusted(model.patterns, severity, steps, values, share, ratings.outputs),

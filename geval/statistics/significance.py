@@ -209,10 +209,10 @@ def new_systems_test(
     if among_documents.low is None:
         return _untested(among_documents.reason, "jackknife")
     sides = (same.first, same.second)
-    found = over_systems(outputs, human, judges, sides, coefficient, over)
-    if isinstance(found, str):
-        return _untested(found, "jackknife")
-    return PairTest(found.estimate, found.p, 0, False, method="jackknife")
+    jackknifed = over_systems(outputs, human, judges, sides, coefficient, over)
+    if isinstance(jackknifed, str):
+        return _untested(jackknifed, "jackknife")
+    return PairTest(jackknifed.estimate, jackknifed.p, 0, False, method="jackknife")
 
 
 def _test_of(observed: float, count: int, orderings: int, exact: bool) -> PairTest:
@@ -367,7 +367,7 @@ def _differences_by_cell(
         if over == "both"
         else np.zeros((documents, len(patterns)), dtype=bool)
     )
-    found = []
+    differences = []
     at_once = MOST_CELLS // human.size
     for start in range(0, len(patterns), at_once):
         block = slice(start, start + at_once)
@@ -375,8 +375,8 @@ def _differences_by_cell(
         swapped = of_documents[:, block]
         # A mixture that ties all outputs of a document counts as 0, as a judge does.
         apart = np.nan_to_num(mixed) - np.nan_to_num(opposite)
-        found.append(np.where(swapped, -apart, apart).mean(axis=0))
-    return np.concatenate(found)
+        differences.append(np.where(swapped, -apart, apart).mean(axis=0))
+    return np.concatenate(differences)
 
 
 def _mixed_coefficients(

@@ -102,7 +102,7 @@ class Turn:
             {k: v for k, v in vars(call).items() if v is not None and (v or k == "result")}
             for call in self.calls
         ]
-        found = {
+        fields_given = {
             "role": self.role,
             "text": self.text,
             "name": self.name,
@@ -110,7 +110,7 @@ class Turn:
             "tool_calls": calls,
             "attachments": list(self.attachments),
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in fields_given.items() if value}
 
 
 def turns_as_json(turns: Iterable[Turn]) -> list[dict[str, Any]]:

@@ -45,11 +45,11 @@ def line_differences(before: str, after: str) -> tuple[MarkedLine, ...]:
 def taken_from(source: str, text: str, *, least: int = 3) -> list[Piece]:
     """The source in pieces: `differs` is False where it has at least so many words in a row that
     the text has too, in the same order. Very long texts are one piece that differs."""
-    found, _text = word_differences(source, text)
-    if len(found) == 1 and source != text:
+    pieces, _text = word_differences(source, text)
+    if len(pieces) == 1 and source != text:
         return [Piece(source, True)]
     merged: list[Piece] = []
-    for piece in found:
+    for piece in pieces:
         differs = piece.differs or len(piece.text.split()) < least
         if merged and merged[-1].differs and differs:
             merged[-1] = Piece(merged[-1].text + piece.text, True)

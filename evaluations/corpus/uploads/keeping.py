@@ -109,11 +109,11 @@ def _as_input(path: Path, file: UploadFile) -> InputFile:
     guess = _guess(file)
     columns = {} if file.preview.get("structure") else file.columns
     sheet = file.preview.get("sheet", "")
-    found = input_file(path, file.name, columns, guess if columns else {}, sheet)
+    file_read = input_file(path, file.name, columns, guess if columns else {}, sheet)
     corrected = {int(line): cells for line, cells in file.corrections.items()}
     emptied = {row["line"]: dict.fromkeys(row.get("columns", ()), "") for row in file.refused}
     lines = [row["line"] for row in file.refused if not row.get("columns")]
-    return without(replace(found, corrections=corrected), emptied, lines)
+    return without(replace(file_read, corrections=corrected), emptied, lines)
 
 
 def _guess(file: UploadFile) -> dict[str, str]:

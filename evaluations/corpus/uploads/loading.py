@@ -207,7 +207,7 @@ def work_on_upload(upload_id: int) -> None:
         else:
             _load(upload)
     except LoadError as error:
-        errors = [asdict(found) for found in error.errors]
+        errors = [asdict(row_error) for row_error in error.errors]
         _finish(
             upload,
             UploadState.INVALID,

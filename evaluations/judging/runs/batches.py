@@ -238,8 +238,8 @@ class BatchShare(Share):
                 continue
             is_first = key not in paid
             if is_first:
-                found, error = replies.get(_short(key), []), errors.get(_short(key), "")
-                paid[key] = self._judgement(found, error, question)
+                answers, error = replies.get(_short(key), []), errors.get(_short(key), "")
+                paid[key] = self._judgement(answers, error, question)
             judgement = paid[key]
             outcome = judgement.outcome
             if not is_first and judgement.answers:
@@ -362,7 +362,7 @@ def _short(key: str) -> str:
 def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
     """What the replies of a batch took; tokens are estimated where the endpoint does not say."""
     spent = Spent()
-    for reply in (reply for found in replies.values() for reply in found):
+    for reply in (reply for answers in replies.values() for reply in answers):
         written = sum(len(choice.text) for choice in reply.choices)
         spent.add(
             tokens_each if reply.prompt_tokens is None else reply.prompt_tokens,
@@ -417,7 +417,7 @@ def read_results(
                 errors[key] = str(error)
             except wire.MalformedError as error:
                 errors[key] = f"The endpoint's answer is not a chat completion: {error}."
-    return {key: found for key, found in replies.items() if found}, errors
+    return {key: answers for key, answers in replies.items() if answers}, errors
 
 
 def _error_words(result: dict[str, Any]) -> str:

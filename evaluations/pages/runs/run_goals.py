@@ -41,15 +41,15 @@ def _look_at(run: EvaluationRun) -> None:
         _seen.pop(run.pk, None)
 
 
-def reached(run: EvaluationRun, found: list[CriterionSoFar]) -> str:
+def reached(run: EvaluationRun, criteria: list[CriterionSoFar]) -> str:
     """In words how well each criterion is known; empty if the goal is not reached on all.
 
     Args:
-        found: what the run has so far.
+        criteria: what the run has so far.
     """
     phrases = []
-    for precision in found:
-        known = known_of_complete(run, precision)
+    for criterion in criteria:
+        known = known_of_complete(run, criterion)
         if known is None or not _is_enough(run, known):
             return ""
         phrases.append(f"{known} with {thin(known.ends.count)} documents")

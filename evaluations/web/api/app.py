@@ -131,7 +131,8 @@ def _refused(request: HttpRequest, error: ValidationError) -> HttpResponse:
 @api.exception_handler(LoadError)
 def _errors(_request: HttpRequest, error: LoadError) -> HttpResponse:
     errors = [
-        {"at": found.column, "line": found.line, "message": found.message} for found in error.errors
+        {"at": row_error.column, "line": row_error.line, "message": row_error.message}
+        for row_error in error.errors
     ]
     scales = wider_scales(error.contents)
     more = {"wider_scales": scales} if scales else {}

@@ -29,7 +29,7 @@ def page_of(
     Args:
         shown: what a record is written as; by default the response's schema says so.
     """
-    found = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
-    more = len(found) > page.limit
-    found = found[: page.limit]
-    return {"items": [shown(row) for row in found], "next": found[-1].pk if more else None}
+    listed = list(rows.order_by("pk").filter(pk__gt=page.cursor)[: page.limit + 1])
+    more = len(listed) > page.limit
+    listed = listed[: page.limit]
+    return {"items": [shown(row) for row in listed], "next": listed[-1].pk if more else None}

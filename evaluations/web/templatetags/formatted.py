@@ -58,16 +58,16 @@ def _language(of: Document | None, of_project: str) -> str:
     return (of is not None and language_of(of.metadata)) or of_project
 
 
-def _both(found: ShownText, written: SafeString, *, raw: bool, searched: bool) -> SafeString:
+def _both(formatted: ShownText, written: SafeString, *, raw: bool, searched: bool) -> SafeString:
     return format_html(
         '<div class="text formatted formatted-{}" data-formatted dir="{}"{}{}>{}</div>'
         '<details class="as-written" data-as-written{}><summary>{} <kbd>m</kbd></summary>'
         "{}</details>",
-        found.kind.value,
-        "ltr" if found.kind in _LEFT_TO_RIGHT else "auto",
+        formatted.kind.value,
+        "ltr" if formatted.kind in _LEFT_TO_RIGHT else "auto",
         _SEARCHED if searched else "",
-        _SCROLLS if found.kind == TextFormat.TABLE else "",
-        mark_safe(found.html),  # noqa: S308 (cleaned)
+        _SCROLLS if formatted.kind == TextFormat.TABLE else "",
+        mark_safe(formatted.html),  # noqa: S308 (cleaned)
         _OPEN if raw else "",
         _("As written, which is what judges get"),
         written,

@@ -188,7 +188,7 @@ def _take(
     kind: str,
     criteria: dict[str, CriterionLike],
     outputs: Outputs,
-    found: dict[tuple[int, ...], _Gold],
+    answers: dict[tuple[int, ...], _Gold],
 ) -> None:
     systems = ("system_id",) if kind == RATING else ("system_a", "system_b")
     pks = []
@@ -208,7 +208,7 @@ def _take(
             f"{row.get('criterion') or 'no criterion'} is not a criterion of the campaign"
             f" ({names})."
         )
-    gold = found.setdefault(tuple(pks), _Gold(document, pks))
+    gold = answers.setdefault(tuple(pks), _Gold(document, pks))
     if kind == RATING:
         assert criterion is not None
         gold.expected.setdefault("scores", {})[str(criterion.pk)] = _point(row["score"], criterion)

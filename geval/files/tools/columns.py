@@ -40,13 +40,13 @@ def named_columns(*parts: Part, without: tuple[str, ...] = ()) -> dict[str, Any]
     return named_columns
 
 
-def text_is_missing(found: Mapping[str, Any], part: Part) -> bool:
+def text_is_missing(columns: Mapping[str, Any], part: Part) -> bool:
     """Whether what is rated, or what it answers, is missing; an error says which names it may
     have."""
-    if turns_column(found) or not part.sound:
+    if turns_column(columns) or not part.sound:
         return False
     for column in ("source", "output"):
-        if found.get(column) is None:
+        if columns.get(column) is None:
             usual = ", ".join(NAMES[column][:6])
             has = ", ".join(map(str, part.given)) if isinstance(part.given, Mapping) else "none"
             part.error(

@@ -95,14 +95,20 @@ def board_json(board: Leaderboard) -> dict[str, Any]:
                 "between": ["people", "people"] if side.is_people else [side.name, "people"],
                 **({"seen_by_search": True} if side.is_seen else {}),
                 **{
-                    setup: estimate_json(found.estimate)
+                    setup: estimate_json(accuracy.estimate)
                     | {
-                        "ci": ends_json(found.interval),
-                        **({"ci_reason": found.interval.reason} if found.interval.reason else {}),
-                        "pairs": found.pairs,
-                        "documents": found.documents,
+                        "ci": ends_json(accuracy.interval),
+                        **(
+                            {"ci_reason": accuracy.interval.reason}
+                            if accuracy.interval.reason
+                            else {}
+                        ),
+                        "pairs": accuracy.pairs,
+                        "documents": accuracy.documents,
                     }
-                    for setup, found in zip(("with_ties", "without_ties"), side.setups, strict=True)
+                    for setup, accuracy in zip(
+                        ("with_ties", "without_ties"), side.setups, strict=True
+                    )
                 },
             }
             for side in board.agreement

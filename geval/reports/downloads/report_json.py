@@ -396,8 +396,8 @@ def _agreement_json(agreement: Agreement) -> dict[str, Any]:
             for pair, value in agreement.kappas.items()
         ],
         "leave_one_out_summary_spearman": {
-            name: estimate_json(found.estimate) | {"documents_used": found.documents_used}
-            for name, found in agreement.leave_one_out.items()
+            name: estimate_json(behind.estimate) | {"documents_used": behind.documents_used}
+            for name, behind in agreement.leave_one_out.items()
         },
     }
 

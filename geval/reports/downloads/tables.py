@@ -60,11 +60,12 @@ def _comparison_lines(report: Report) -> Iterator[str]:
     """Agreement on comparisons: `documents` are those compared, `pairs` pairs of choices."""
     for name, board in report.boards:
         for side in board.agreement:
-            for setup, found in zip(("with ties", "without ties"), side.setups, strict=True):
+            for setup, accuracy in zip(("with ties", "without ties"), side.setups, strict=True):
                 yield csv_line((
-                    name, side.name, "comparisons", f"agreement {setup}", found.estimate.value,
-                    found.estimate.reason, found.documents, found.documents, found.pairs,
-                    found.interval.low, found.interval.high, "", ALIKE, 0,
+                    name, side.name, "comparisons", f"agreement {setup}", accuracy.estimate.value,
+                    accuracy.estimate.reason, accuracy.documents, accuracy.documents,
+                    accuracy.pairs,
+                    accuracy.interval.low, accuracy.interval.high, "", ALIKE, 0,
                 ))  # fmt: skip
 
 

@@ -558,8 +558,8 @@ def adjusted_together(criteria: Sequence[Significance]) -> list[Significance]:
     for (at, pair, _p), p in zip(tested, p_values, strict=True):
         adjusted[at][pair] = p
     return [
-        replace(criterion, adjusted=found, letters=_letters(criterion.means, found))
-        for criterion, found in zip(criteria, adjusted, strict=True)
+        replace(criterion, adjusted=tests, letters=_letters(criterion.means, tests))
+        for criterion, tests in zip(criteria, adjusted, strict=True)
     ]
 
 
