@@ -1,1 +1,1 @@
-"""How far a judge can be relied on: improved, checked as an instrument, certified. Optional."""
+"""Judges improved, checked as instruments, certified, and compared with each other. Optional."""

@@ -1,5 +1,5 @@
-"""The optional Django app that improves, checks and certifies judges. Its rows are models of
-`evaluations`, so that archives, deletion and hidden ratings do not depend on it."""
+"""The optional Django app that improves, checks, certifies and compares judges. Its rows are models
+of `evaluations`, so that archives, deletion and hidden ratings do not depend on it."""
 
 from django.apps import AppConfig
 

@@ -7,6 +7,7 @@ from assurance.certifying.sealed import sealed
 from assurance.improving.work import neglected_searches, wake_for_search
 from assurance.instrument.asking import ask_what_is_due, record_what_ended
 from assurance.instrument.sensitivity import instructed_judges, sensitivities
+from assurance.two_judges.parts import PAGES
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Judge
 from evaluations.models.row_by_row import for_each
@@ -38,5 +39,6 @@ EXTENSION = Extension(
     judge_page=_judge_page,
     sensitivities=sensitivities,
     instructed=instructed_judges,
+    report_pages=PAGES,
     tools="assurance.web.agents.ImprovingTools",
 )

@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 if TYPE_CHECKING:
     from evaluations.models import Judge, Project
     from evaluations.reports.probes import Sensitivity
+    from evaluations.reports.serving.parts import Page
     from geval.reports.instructed import Instructed
 
 BEAT, MINUTE, HOUR = timedelta(seconds=5), timedelta(minutes=1), timedelta(hours=1)
@@ -58,6 +59,7 @@ class Extension:
         sensitivities: what the newest probes of a project's judges have found.
         instructed: for each (judge, criterion) of the judges that a text can address, what an
             instruction does; from `sensitivities`, where they are at hand.
+        report_pages: pages beside the report whose numbers workers compute and keep.
         tools: the class whose methods are tools for agents; a name, as only they need it.
     """
 
@@ -69,6 +71,7 @@ class Extension:
     instructed: Callable[
         [Project, Iterable[Sensitivity] | None], Mapping[tuple[int, int], Instructed]
     ]
+    report_pages: Sequence[Page]
     tools: str
 
 

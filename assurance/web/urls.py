@@ -1,6 +1,6 @@
 """Paths of this app's pages; their names belong to `evaluations`."""
 
-from assurance.web.views import certificates, improving, instrument
+from assurance.web.views import certificates, compare, improving, instrument
 from evaluations.web.addresses import PROJECT, page
 
 urlpatterns = [
@@ -11,6 +11,9 @@ urlpatterns = [
     page(PROJECT + "certificates/<int:pk>/", certificates.certificate_detail),
     page(PROJECT + "certificates/<int:pk>/certificate.json", certificates.certificate_json),
     page(PROJECT + "certificates/<int:pk>/badge.svg", certificates.certificate_badge),
+    page(PROJECT + "report/compare/", compare.judge_compare),
+    page(PROJECT + "report/compare/probabilities/", compare.judge_probabilities),
+    page(PROJECT + "report/compare/tests/", compare.judge_compare_tests),
     page(PROJECT + "improve/", improving.improve),
     page(PROJECT + "improve/lock/", improving.lock_create),
     page(PROJECT + "improve/unlock/", improving.lock_open),

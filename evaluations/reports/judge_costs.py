@@ -1,19 +1,12 @@
-"""What a judge's runs cost and took per 1,000 items, from the runs' own counters, and how often
-and how fast it answered."""
+"""What a judge's runs cost and took per 1,000 items, from the runs' own counters."""
 
 from decimal import Decimal
 
-from django.db.models import Avg, Count, Q
-
 from evaluations.judging.runs.counts import finished_items
-from evaluations.models import EvaluationRun, ItemState, Judge, ModelReply, RunItem, RunState
-from geval.llm.parsing import Reason
-from geval.reports.costs import JudgeAnswers, JudgeCost
-from geval.reports.dearer import Priced
+from evaluations.models import EvaluationRun, Judge, RunState
+from geval.reports.costs import JudgeCost
 
 PER = 1000
-# How fast a judge answers is the mean over so many of its replies.
-TIMED_REPLIES = 10_000
 
 
 def cost_of(judge: Judge) -> JudgeCost:
@@ -38,25 +31,6 @@ def cost_of(judge: Judge) -> JudgeCost:
         money=PER * sum(priced, Decimal(0)) / items if len(priced) == len(costs) else None,
         minutes=_minutes(runs, calls),
     )
-
-
-def priced_judge(judge: Judge, cost: JudgeCost) -> Priced:
-    """A judge as its price is set against its agreement."""
-    money = None if cost.money is None else float(cost.money)
-    return Priced(judge.label, money, judge.request_options)
-
-
-def answers_of(judge: Judge) -> JudgeAnswers:
-    """How often and how fast a judge answered, over all its runs."""
-    items = RunItem.objects.filter(run__in=judge.runs.counting()).order_by()
-    counted = items.filter(state__in=(ItemState.DONE, ItemState.FAILED)).aggregate(
-        all=Count("pk"),
-        failed=Count("pk", filter=Q(state=ItemState.FAILED)),
-        declined=Count("pk", filter=Q(state=ItemState.FAILED, reason=Reason.REFUSAL)),
-    )
-    replies = items.exclude(reply=None).values("reply")[:TIMED_REPLIES]
-    timed = ModelReply.objects.filter(pk__in=replies).aggregate(mean=Avg("seconds"))
-    return JudgeAnswers(counted["all"], counted["failed"], counted["declined"], timed["mean"])
 
 
 def _finished(runs: list[EvaluationRun]) -> list[tuple[EvaluationRun, int]]:

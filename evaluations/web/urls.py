@@ -7,7 +7,6 @@ from django.urls import path
 from evaluations.web.addresses import PROJECT, page
 from evaluations.web.views import (
     annotators,
-    compare,
     corpus,
     criteria,
     disagreements,
@@ -114,10 +113,7 @@ urlpatterns = [
     ),
     path(PROJECT + "report/export/<slug:ending>/", reports.report_export, name="report_export"),
     page(PROJECT + "report/disagreements/", disagreements.disagreement_list),
-    page(PROJECT + "report/compare/", compare.judge_compare),
-    page(PROJECT + "report/compare/probabilities/", compare.judge_probabilities),
     page(PROJECT + "report/annotators/", annotators.report_annotators),
-    page(PROJECT + "report/compare/tests/", compare.judge_compare_tests),
     page(PROJECT + "report/disagreements/export/", disagreements.gap_export),
     page(PROJECT + "report/causes/examples/", disagreements.examples_add),
     page(PROJECT + "report/causes/give/", disagreements.cause_give),

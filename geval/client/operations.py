@@ -329,14 +329,6 @@ class ProjectOperations:
         return Request("GET", f"{self.path}/judges/{pk}/steadiness")
 
     @answered
-    def get_judge_tests(self, first: int, second: int) -> Request[dict[str, Any]]:
-        """Which of two judges orders pairs of systems, and of outputs, more like people: both
-        accuracies and permutation tests, by criterion; and whether the probabilities that they gave
-        to points are right. `summary` says it in words, with what the dearer judge gives for its
-        price. 202 while a worker makes the tests: ask again."""
-        return Request("GET", f"{self.path}/judge-tests", query={"first": first, "second": second})
-
-    @answered
     def edit_judge_family(self, pk: int, family: str) -> Request[shapes.JudgeOut]:
         """Say of which family of models a judge is, whose own texts it may prefer; it gets no new
         version."""
@@ -638,3 +630,11 @@ class ProjectOperations:
     def use_candidate(self, pk: int) -> Request[shapes.UsedOut]:
         """Make a change a judge, or the judge's next version, and run it on every output."""
         return Request("POST", f"{self.path}/candidates/{pk}/use")
+
+    @answered
+    def get_judge_tests(self, first: int, second: int) -> Request[dict[str, Any]]:
+        """Which of two judges orders pairs of systems, and of outputs, more like people: both
+        accuracies and permutation tests, by criterion; and whether the probabilities that they gave
+        to points are right. `summary` says it in words, with what the dearer judge gives for its
+        price. 202 while a worker makes the tests: ask again."""
+        return Request("GET", f"{self.path}/judge-tests", query={"first": first, "second": second})

@@ -19,6 +19,7 @@ from assurance.improving.work import request_search
 from assurance.instrument.studies import make_study
 from evaluations.models import Change, Criterion, Judge, LockedDocuments, Project, Study, StudyKind
 from evaluations.projects.archive.read import read_archive
+from evaluations.reports.serving.parts import REPORT, code_of
 from tests.improving.conftest import criterion, judge, locked, rated_project
 from tests.instrument.test_probes import ended
 from tests.processes import run_to_its_end
@@ -29,7 +30,10 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
 OFF = {"GEVAL_ASSURANCE": "0"}
 JOBS = {"searches", "record studies", "ask studies"}
 # Beginnings of the app's addresses in the API.
-ADDRESSES = ("certificates", "studies", "locked", "searches", "candidates")
+ADDRESSES = ("certificates", "studies", "locked", "searches", "candidates", "judge-tests")
+# And of its pages.
+PAGES = ("improve", "instrument", "certificates", "report/compare")
+COMMANDS = {"certify", "compare", "improve", "study", "verify"}
 PROGRAM = "tests/assurance/without_assurance.py"
 
 
@@ -67,10 +71,10 @@ def test_pages_and_the_api_of_the_rest_answer_without_links_to_it(answers: dict[
     paths = json.loads(pages.pop("schema")[1])["paths"]
 
     missing = {part for part, (status, _text) in pages.items() if status == 404}
-    assert missing == {part for part in pages if "improve" in part or "instrument" in part}
+    assert missing == {part for part in pages if any(page in part for page in PAGES)}
     assert {status for part, (status, _text) in pages.items() if part not in missing} == {200}
     for part, (_status, text) in pages.items():
-        assert re.findall(r"href=\"[^\"]*/(?:improve|instrument|certificates)/", text) == [], part
+        assert re.findall(rf"href=\"[^\"]*/(?:{'|'.join(PAGES)})/", text) == [], part
     text = " ".join(text for _status, text in pages.values())
     assert "last look, for which this site has no pages" in text
     assert "It moved." in text
@@ -79,6 +83,13 @@ def test_pages_and_the_api_of_the_rest_answer_without_links_to_it(answers: dict[
     addresses = {part for path in paths for part in path.split("/")}
     assert "judges" in addresses
     assert addresses.isdisjoint(ADDRESSES)
+    assert COMMANDS.isdisjoint(answers["commands"])
+    assert "report" in answers["commands"]
+
+
+def test_kept_reports_are_read_by_a_site_with_it_and_one_without(answers: dict[str, Any]) -> None:
+    assert answers["kept"] == code_of(REPORT)
+    assert answers["beside the report"] == ["", "disagreements", "annotators"]
 
 
 def test_its_project_is_worked_on_exported_and_deleted_and_nothing_is_lost(

@@ -1,7 +1,7 @@
 """A program: what a site without `assurance` does with a project in which the app stored something.
 
-It prints pages, jobs and removed rows as JSON; the project is exported, archived and
-deleted.
+It prints pages, jobs, removed rows, and by which mark kept reports are read, as JSON; the project
+is exported, archived and deleted.
 """
 
 import json
@@ -24,6 +24,9 @@ def main(target: Path) -> dict[str, Any]:
     from evaluations.projects.archive.write import write_archive
     from evaluations.projects.archiving import archive
     from evaluations.projects.deletion import delete_project, remove_deleted
+    from evaluations.reports.serving.parts import REPORT, code_of
+    from evaluations.reports.serving.parts import pages as report_pages
+    from geval_site.command_help import own_commands
 
     call_command("check", stdout=sys.stderr)
     project, owner = Project.objects.get(slug=SLUG), User.objects.get()
@@ -36,6 +39,9 @@ def main(target: Path) -> dict[str, Any]:
     delete_project(project, user=owner, by="olga")
     return {
         "pages": answers,
+        "commands": list(own_commands()),
+        "kept": code_of(REPORT),
+        "beside the report": [page.word for page in report_pages()],
         "jobs": dict(UpkeepJob.objects.values_list("name", "failure")),
         "searches": states,
         "removed": [gone.rows for gone in remove_deleted()],
@@ -51,10 +57,12 @@ def pages(project: Any, owner: Any) -> dict[str, tuple[int, str]]:
     client = Client(SERVER_NAME="localhost")
     client.force_login(owner)
     judges = [f"judges/{judge.pk}/" for judge in project.judges.all()]
+    standing = [f"{address}standing/" for address in judges]
     parts = (
         "", "standing/", "report/", "report/numbers/", "report/export/json/", "judges/", *judges,
-        "jobs/", f"data/{withheld_documents(project.pk)[0]}/", "improve/",
-        f"{judges[0]}instrument/",
+        *standing, "jobs/", f"data/{withheld_documents(project.pk)[0]}/", "improve/",
+        f"{judges[0]}instrument/", "report/compare/", "report/compare/probabilities/",
+        "report/compare/tests/",
     )  # fmt: skip
     answers = {part: client.get(f"/p/{SLUG}/{part}") for part in parts}
     answers["schema"] = client.get("/api/v1/openapi.json")

@@ -8,10 +8,10 @@ from evaluations.models import Project
 from evaluations.reports.serving.parts import (
     DOCUMENTS,
     NUMBERS,
-    PAGES,
     REPORT,
     ComputedReport,
     page_and_query,
+    pages,
 )
 from evaluations.reports.serving.view import report_view
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
@@ -53,7 +53,7 @@ def test_only_the_whole_report_sorts_documents(judged_project: Project) -> None:
     assert list(NUMBERS.keys(of_a_level)) == [()]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.word or "report")
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.word or "report")
 @pytest.mark.parametrize("query", ["", "level=system", "documents=compare?x"])
 def test_a_row_says_which_page_and_view_it_is_about(page: Any, query: str) -> None:
     assert page_and_query(page.row_view(query)) == (page, query)

@@ -20,7 +20,6 @@ from evaluations.models.noted_changes import state_of
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.serving.live import marks_of_runs
 from evaluations.reports.serving.parts import (
-    CODE,
     NUMBERS,
     AnyView,
     Key,
@@ -28,6 +27,7 @@ from evaluations.reports.serving.parts import (
     Part,
     ReportView,
     Value,
+    code_of,
     page_and_query,
 )
 from geval.reports.memo import digest_of
@@ -149,13 +149,13 @@ def cached_report(project: Project, page: Page, view: AnyView) -> CachedReport:
     """What workers have computed of a view. Where the last numbers are not those of the project as
     it is, new ones are asked for."""
     row_view = page.row_view(view.query)
-    rows = KeptReport.objects.filter(project=project, view=row_view, code=CODE)
+    rows = KeptReport.objects.filter(project=project, view=row_view, code=code_of(page))
     last, fingerprint = rows.done().first(), fingerprint_of(project)
     if last is not None and last.fingerprint == fingerprint:
         return CachedReport(project, view, last, None)
     coming = rows.exclude(state=KeptState.DONE).first()
     if coming is None or (coming.has_failed and _may_be_tried_again(coming, fingerprint)):
-        coming = _request(project, row_view)
+        coming = _request(project, row_view, code_of(page))
     return CachedReport(project, view, last, coming)
 
 
@@ -184,12 +184,12 @@ def _forget_waiting(project: Project) -> None:
     waiting.filter(pk__in=list(waiting.values_list("pk", flat=True)[MOST_WAITING:])).delete()
 
 
-def _request(project: Project, view: str) -> KeptReport:
+def _request(project: Project, view: str, code: str) -> KeptReport:
     """Ask a worker for new numbers; those who ask meanwhile share the row."""
     with transaction.atomic():
         KeptReport.objects.filter(project=project, view=view, state=KeptState.FAILED).delete()
         wanted, made = KeptReport.objects.get_or_create(
-            project=project, view=view, code=CODE, state__in=OPEN
+            project=project, view=view, code=code, state__in=OPEN
         )
         if made:
             _forget_waiting(project)

@@ -1,14 +1,15 @@
 """A view of a report, and the parts that pages, figures and downloads show of it.
 
-`Part`s are listed here alone. A web process computes the part of a small project that it shows; of
-a large project a worker computes all parts of a view and stores them by their names.
+The parts of the report are listed here; pages beside it that optional apps add are found in
+`geval_site/extensions.py`. A web process computes the part of a small project that it shows; of a
+large project a worker computes all parts of a view and stores them by their names.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from functools import cache, cached_property
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.http import QueryDict
 
@@ -21,8 +22,6 @@ from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report, criterion_result
 from evaluations.reports.serving.limits import takes_a_moment
 from evaluations.reports.serving.live import live_data, mark_of
-from evaluations.reports.two_judges.probabilities import ProbabilityNumbers, probabilities_of_view
-from evaluations.reports.two_judges.tests import numbers_of_view, tests_of_view
 from geval.reports.annotators import AnnotatorsFound, of_ratings
 from geval.reports.data import ReportData
 from geval.reports.document_figures import (
@@ -37,22 +36,27 @@ from geval.reports.drilldown import DocumentsBehind, documents_behind
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Figure, Subject, figures_of
 from geval.reports.gap_numbers import GapNumbers, largest_gaps
-from geval.reports.gap_view import GapView, read_gap_view
+from geval.reports.gap_view import read_gap_view
 from geval.reports.options import ReportOptions
 from geval.reports.page import ReportNumbers, ReportPage
-from geval.reports.pair_numbers import PairNumbers, first_outputs
-from geval.reports.pair_tests import PairTests
-from geval.reports.pair_view import PairView, read_pair_view
 from geval.reports.report import CriterionResult, Report
 from geval.reports.stored import shape_of
 from geval.reports.verdicts.steps import OnStep, between, unseen
+from geval_site.extensions import extensions
 from geval_site.version import __version__
 
 Key = int | str
 Value = TypeVar("Value")
-AnyView = ReportOptions | GapView | PairView
 # By figures: what probes have found.
 NOT_SHOWN: Sequence[Sensitivity] = ()
+
+
+class AnyView(Protocol):
+    """A view of the report, which is its options, or of a page beside it, which has `options`."""
+
+    @property
+    def query(self) -> str:
+        """The part of its address behind the question mark."""
 
 
 def figures_of_documents(project: Project, data: ReportData) -> DocumentFigures:
@@ -71,7 +75,7 @@ class ReportView(ABC):
     """
 
     project: Project
-    view: Any  # AnyView; each part is of one kind of them
+    view: Any  # AnyView; each page has its own kind
 
     @property
     def options(self) -> ReportOptions:
@@ -253,8 +257,22 @@ def _annotators(report: ComputedReport) -> AnnotatorsFound:
     return annotators_found(report.project, report.everything, report.view, on_step)
 
 
-def _of_view(compute: Callable[[Project, ReportData, Any], Value]) -> Callable[..., Value]:
-    return lambda report: compute(report.project, report.everything, report.view)
+def part_of_page(
+    kind: type[Value],
+    compute: Callable[[Project, ReportData, Any], Value],
+    shorten: Callable[[Value], Value] = lambda value: value,
+) -> Part[Value]:
+    """The one part of a page beside the report.
+
+    Args:
+        compute: its numbers from the project, all numbers of it, and the view of the page.
+    """
+    return Part(
+        "page",
+        kind,
+        lambda report: compute(report.project, report.everything, report.view),
+        shorten=shorten,
+    )
 
 
 NUMBERS = Part(
@@ -293,10 +311,7 @@ CELL = Part(
     "listing the documents behind each number",
 )
 DOCUMENTS = Part("documents", DocumentFigures, _documents, _measures, "sorting documents")
-GAPS = Part("page", GapNumbers, _of_view(gap_numbers), shorten=largest_gaps)
-PAIR = Part("page", PairNumbers, _of_view(numbers_of_view), shorten=first_outputs)
-PROBABILITIES = Part("page", ProbabilityNumbers, _of_view(probabilities_of_view))
-TESTS = Part("page", PairTests, _of_view(tests_of_view))
+GAPS = part_of_page(GapNumbers, gap_numbers, largest_gaps)
 ANNOTATORS = Part("page", AnnotatorsFound, _annotators)
 
 
@@ -325,9 +340,6 @@ REPORT = Page(
 PAGES = (
     REPORT,
     Page("disagreements", "disagreement_list", read_gap_view, (GAPS,)),
-    Page("compare", "judge_compare", read_pair_view, (PAIR,)),
-    Page("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
-    Page("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
     Page(
         "annotators",
         "report_annotators",
@@ -336,13 +348,28 @@ PAGES = (
         is_slow=True,
     ),
 )
-# Which software can read what was stored: with other types or another version it is computed again.
-_KINDS = dict.fromkeys(part.kind for page in PAGES for part in page.parts)
-CODE = f"{__version__} {shape_of(*_KINDS)}"
+
+
+@cache
+def pages() -> tuple[Page, ...]:
+    """The report, and the pages beside it of all installed apps."""
+    return (*PAGES, *(page for extension in extensions() for page in extension.report_pages))
+
+
+@cache
+def code_of(page: Page) -> str:
+    """Which software can read what was stored of a page: with other types or another version it is
+    computed again."""
+    return f"{__version__} {shape_of(*dict.fromkeys(part.kind for part in page.parts))}"
+
+
+def codes() -> set[str]:
+    """Of all pages."""
+    return {code_of(page) for page in pages()}
 
 
 def page_and_query(row_view: str) -> tuple[Page, str]:
     """The page that a row is about, and what follows the question mark in its address."""
     word, mark, query = row_view.partition("?")
-    page = next((page for page in PAGES if mark and page.word == word), REPORT)
+    page = next((page for page in pages() if mark and page.word == word), REPORT)
     return (REPORT, row_view) if page is REPORT else (page, query)

@@ -8,13 +8,13 @@ from evaluations.reports.probes import Sensitivity
 from evaluations.reports.serving.cached_report import cached_report
 from evaluations.reports.serving.limits import is_large
 from evaluations.reports.serving.parts import (
-    PAGES,
     REPORT,
     AnyView,
     ComputedReport,
     Page,
     Part,
     ReportView,
+    pages,
 )
 from geval.reports.options import ReportOptions
 
@@ -32,7 +32,7 @@ def report_view(
 
 def page_view(project: Project, part: Part[Any], view: AnyView) -> ReportView:
     """A view of a page beside the report, whose numbers are one part."""
-    page = next(page for page in PAGES if part in page.parts)
+    page = next(page for page in pages() if part in page.parts)
     return _view(project, page, view)
 
 

@@ -23,7 +23,7 @@ from evaluations.models.kept_reports import OPEN
 from evaluations.people.waking import wake_for_report
 from evaluations.reports.data import load_data, options_of
 from evaluations.reports.serving.cached_report import fingerprint_of
-from evaluations.reports.serving.parts import CODE, REPORT, ComputedReport, page_and_query
+from evaluations.reports.serving.parts import REPORT, ComputedReport, codes, page_and_query
 from geval.reports import memo
 from geval.reports.stored import stored
 from geval.reports.verdicts.steps import OnStep, between
@@ -91,9 +91,9 @@ def _give_up(kept: KeptReport, error: Exception) -> None:
 def neglected_reports() -> list[int]:
     """The ids of reports that nobody computes; those that were begun too often are ended, and those
     that another version of the software wanted long ago are removed."""
-    old = KeptReport.objects.exclude(code=CODE).filter(state__in=OPEN)
+    old = KeptReport.objects.exclude(code__in=codes()).filter(state__in=OPEN)
     old.filter(wanted_at__lt=timezone.now() - OTHER_VERSION).delete()
-    free = KeptReport.objects.free().filter(code=CODE)
+    free = KeptReport.objects.free().filter(code__in=codes())
     free.filter(attempts__gte=MOST_ATTEMPTS).update(
         state=KeptState.FAILED,
         message=(
@@ -109,7 +109,7 @@ def neglected_reports() -> list[int]:
 def _claim(pk: int) -> KeptReport | None:
     """A report under a lease; None if it is not free, was wanted by another version of the
     software, or enough of its project is being computed."""
-    wanted = KeptReport.objects.select_related("project").filter(pk=pk, code=CODE).first()
+    wanted = KeptReport.objects.select_related("project").filter(pk=pk, code__in=codes()).first()
     if wanted is None:
         return None
     project = wanted.project

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Field, Path, Query, Router, Schema, Status
+from ninja import Field, Path, Router, Schema, Status
 from pydantic import ConfigDict
 
 from evaluations.corpus.families import keep_families
@@ -24,18 +24,10 @@ from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
 from evaluations.pages.runs.steadiness import steadiness
-from evaluations.reports.serving.cached_report import NotComputedError
-from evaluations.reports.two_judges.page import tests_of_two, two_judges
-from evaluations.reports.two_judges.probability_page import probabilities_of_two
-from evaluations.reports.two_judges.tests import seen_by_search
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import In
 from geval.llm.judge_settings import JudgeSettings
 from geval.pipelines.project_files.fields import EndpointFields
-from geval.reports.options import ReportOptions
-from geval.reports.pair_tests import pair_tests_json
-from geval.reports.pair_view import PairView
-from geval.reports.probabilities import pair_probabilities_json
 from geval.reports.steadiness import steadiness_json
 
 router = Router()
@@ -244,37 +236,6 @@ def get_steadiness(request: HttpRequest, slug: Path[str], pk: int) -> Any:
     rest on one reply each."""
     judge = get_object_or_404(project_for(request, slug).judges, pk=pk)
     return {"criteria": {one.criterion: steadiness_json(one) for one in steadiness(judge)}}
-
-
-@router.get("/judge-tests", response={200: dict[str, Any], 202: dict[str, Any]})
-def get_judge_tests(
-    request: HttpRequest, slug: Path[str], first: Query[int], second: Query[int]
-) -> Any:
-    """Which of two judges orders pairs of systems, and of outputs, more like people: both
-    accuracies and permutation tests, by criterion; and whether the probabilities that they gave to
-    points are right. `summary` says it in words, with what the dearer judge gives for its price.
-    202 while a worker makes the tests: ask again."""
-    project = project_for(request, slug)
-    both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
-    try:
-        view = PairView(ReportOptions(), first, second)
-        tests, numbers = tests_of_two(project, view), probabilities_of_two(project, view)
-        pair = two_judges(project, view)
-    except NotComputedError as error:
-        return Status(202, {"detail": error.cached.in_words})
-    criteria = pair_tests_json(tests, seen_by_search(project, both))
-    for each in numbers.criteria:
-        criteria[each.name]["probabilities"] = pair_probabilities_json(each)
-    costs = [
-        {
-            "judge": cost.judge,
-            "items": cost.items,
-            "money": None if cost.money is None else float(cost.money),
-            "minutes": cost.minutes,
-        }
-        for cost in pair.costs
-    ]
-    return {"summary": pair.lead, "costs": costs, "criteria": criteria}
 
 
 @router.put("/judges/{int:pk}/family", response=JudgeOut)

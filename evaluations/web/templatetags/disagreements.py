@@ -7,7 +7,7 @@ from typing import Any
 
 from django import template
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import GapCause, Project
@@ -25,6 +25,14 @@ PARTS = (
     ("paper", "For the paper", "report_paper"),
     ("frozen", "Frozen reports", "snapshot_list"),
 )
+
+
+def address_of(project: Project, page: str) -> str:
+    """The address of a page; empty if its app is not installed."""
+    try:
+        return reverse(f"evaluations:{page}", args=[project.slug])
+    except NoReverseMatch:
+        return ""
 
 
 @register.filter
@@ -54,10 +62,8 @@ def gap_address(project: Project, options: ReportOptions, **about: Any) -> str:
 def report_parts(project: Project, options: ReportOptions) -> list[tuple[str, str, str]]:
     """The pages of a report: key, name, and address in a view."""
     query = f"?{options.query}" if options.query else ""
-    return [
-        (key, name, reverse(f"evaluations:{page}", args=[project.slug]) + query)
-        for key, name, page in PARTS
-    ]
+    addresses = [(key, name, address_of(project, page)) for key, name, page in PARTS]
+    return [(key, name, address + query) for key, name, address in addresses if address]
 
 
 @register.filter

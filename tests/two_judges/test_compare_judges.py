@@ -11,12 +11,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from assurance.two_judges.page import two_judges
 from evaluations.models import EvaluationRun, Judge, Project, RunState
 from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.report import build_report
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from evaluations.reports.two_judges.page import two_judges
 from geval.reports.options import ReportOptions
 from geval.reports.pair_view import PairView
 from geval.reports.pairs import unit_of

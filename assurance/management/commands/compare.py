@@ -4,15 +4,13 @@ whose probabilities are right, and what each costs."""
 from argparse import ArgumentParser
 from typing import Any
 
+from assurance.two_judges.costs import answers_of, priced_judge
+from assurance.two_judges.parts import seen_by_search
+from assurance.two_judges.probabilities import judges_with_probabilities, read_probabilities
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.judge_costs import answers_of, cost_of, priced_judge
-from evaluations.reports.two_judges.probabilities import (
-    judges_with_probabilities,
-    read_probabilities,
-)
-from evaluations.reports.two_judges.tests import seen_by_search
+from evaluations.reports.judge_costs import cost_of
 from geval.reports.costs import cost_in_words
 from geval.reports.dearer import Gap, what_the_dearer_gives
 from geval.reports.pair_tests import accuracy_in_words, pair_tests

@@ -5,12 +5,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from assurance.two_judges.page import tests_of_two, two_judges
+from assurance.two_judges.probability_page import probability_page
 from evaluations.models import Project
 from evaluations.people.access import READERS, project_view
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.cached_report import NotComputedError
-from evaluations.reports.two_judges.page import tests_of_two, two_judges
-from evaluations.reports.two_judges.probability_page import probability_page
 from evaluations.web.views.reports import waits
 from geval.reports.pair_view import read_pair_view
 

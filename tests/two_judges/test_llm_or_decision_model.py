@@ -15,10 +15,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from assurance.two_judges.probability_page import probability_page
 from evaluations.models import Judge, Project, Score
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
-from evaluations.reports.two_judges.probability_page import probability_page
 from geval.reports.options import ReportOptions
 from geval.reports.pair_view import PairView
 from geval.reports.probabilities import beside_guessing

@@ -1,14 +1,16 @@
-"""Numbers and tests of two judges in a project; the library computes them
+"""Numbers and tests of two judges in a project, as parts of pages; the library computes them
 (`geval/reports/pair_numbers.py`, `pair_tests.py`)."""
 
 from collections.abc import Iterable
 
+from assurance.two_judges.probabilities import ProbabilityNumbers, probabilities_of_view
 from evaluations.models import Judge, Project
 from evaluations.reports.searched import searches_behind
+from evaluations.reports.serving.parts import Page, part_of_page
 from geval.reports.data import ReportData
-from geval.reports.pair_numbers import PairNumbers, pair_numbers
+from geval.reports.pair_numbers import PairNumbers, first_outputs, pair_numbers
 from geval.reports.pair_tests import PairTests, pair_tests
-from geval.reports.pair_view import PairView
+from geval.reports.pair_view import PairView, read_pair_view
 
 
 def seen_by_search(project: Project, judges: Iterable[Judge]) -> dict[str, tuple[str, ...]]:
@@ -17,14 +19,22 @@ def seen_by_search(project: Project, judges: Iterable[Judge]) -> dict[str, tuple
     return {about.name: searches.made_among(both, about.pk) for about in project.criteria.all()}
 
 
-def numbers_of_view(project: Project, data: ReportData, view: PairView) -> PairNumbers:
-    """What a page shows of two judges, beside their tests."""
+def _numbers(project: Project, data: ReportData, view: PairView) -> PairNumbers:
     judge_ids = list(project.judges.values_list("pk", flat=True))
     return pair_numbers(data, project.criteria.all(), judge_ids, view)
 
 
-def tests_of_view(project: Project, data: ReportData, view: PairView) -> PairTests:
-    """The tests that a page shows."""
+def _tests(project: Project, data: ReportData, view: PairView) -> PairTests:
     options = view.options
     criteria = [about for about in project.criteria.all() if options.shows(about.pk)]
     return PairTests(tuple(pair_tests(data.selected(options), criteria, view.first, view.second)))
+
+
+PAIR = part_of_page(PairNumbers, _numbers, first_outputs)
+PROBABILITIES = part_of_page(ProbabilityNumbers, probabilities_of_view)
+TESTS = part_of_page(PairTests, _tests)
+PAGES = (
+    Page("compare", "judge_compare", read_pair_view, (PAIR,)),
+    Page("probabilities", "judge_probabilities", read_pair_view, (PROBABILITIES,)),
+    Page("pair-tests", "judge_compare", read_pair_view, (TESTS,), is_slow=True),
+)

@@ -13,8 +13,9 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from assurance.two_judges.costs import priced_judge
 from evaluations.models import EvaluationRun, Judge, Project, RunState
-from evaluations.reports.judge_costs import cost_of, priced_judge
+from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports.costs import JudgeCost
@@ -101,8 +102,8 @@ def priced(
     def made_up(judge: Judge) -> JudgeCost:
         return JudgeCost(judge.label, 100, money=Decimal(9 if judge.name == "high" else 1))
 
-    monkeypatch.setattr("evaluations.reports.two_judges.page.cost_of", made_up)
-    monkeypatch.setattr("evaluations.management.commands.compare.cost_of", made_up)
+    monkeypatch.setattr("assurance.two_judges.page.cost_of", made_up)
+    monkeypatch.setattr("assurance.management.commands.compare.cost_of", made_up)
     return project
 
 

@@ -7,13 +7,14 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
+from assurance.two_judges.costs import priced_judge
+from assurance.two_judges.parts import PAIR, TESTS
+from assurance.two_judges.probabilities import judges_with_probabilities
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.judge_costs import cost_of, priced_judge
+from evaluations.reports.judge_costs import cost_of
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.serving.parts import PAIR, TESTS
 from evaluations.reports.serving.view import page_view, report_view
-from evaluations.reports.two_judges.probabilities import judges_with_probabilities
 from geval.reports.costs import JudgeCost
 from geval.reports.drawings.forest import Tick, round_numbers, ticks_at
 from geval.reports.gap_view import first_of

@@ -4,16 +4,13 @@ beside whether their probabilities are right, and what each costs."""
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from assurance.two_judges.costs import answers_of
+from assurance.two_judges.page import TwoJudges, two_judges
+from assurance.two_judges.parts import PROBABILITIES
+from assurance.two_judges.probabilities import ProbabilityNumbers, judges_with_probabilities
 from evaluations.models import Judge, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.judge_costs import answers_of
-from evaluations.reports.serving.parts import PROBABILITIES
 from evaluations.reports.serving.view import page_view
-from evaluations.reports.two_judges.page import TwoJudges, two_judges
-from evaluations.reports.two_judges.probabilities import (
-    ProbabilityNumbers,
-    judges_with_probabilities,
-)
 from geval.reports.costs import JudgeAnswers, JudgeCost
 from geval.reports.gap_view import first_of
 from geval.reports.pair_view import PairView

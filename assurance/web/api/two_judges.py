@@ -1,0 +1,50 @@
+"""HTTP API of two judges compared."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Path, Query, Router, Status
+
+from assurance.two_judges.page import tests_of_two, two_judges
+from assurance.two_judges.parts import seen_by_search
+from assurance.two_judges.probability_page import probabilities_of_two
+from evaluations.reports.serving.cached_report import NotComputedError
+from evaluations.web.api.auth import project_for
+from geval.reports.options import ReportOptions
+from geval.reports.pair_tests import pair_tests_json
+from geval.reports.pair_view import PairView
+from geval.reports.probabilities import pair_probabilities_json
+
+router = Router()
+
+
+@router.get("/judge-tests", response={200: dict[str, Any], 202: dict[str, Any]})
+def get_judge_tests(
+    request: HttpRequest, slug: Path[str], first: Query[int], second: Query[int]
+) -> Any:
+    """Which of two judges orders pairs of systems, and of outputs, more like people: both
+    accuracies and permutation tests, by criterion; and whether the probabilities that they gave to
+    points are right. `summary` says it in words, with what the dearer judge gives for its price.
+    202 while a worker makes the tests: ask again."""
+    project = project_for(request, slug)
+    both = [get_object_or_404(project.judges, pk=min(pk, 2**63 - 1)) for pk in (first, second)]
+    try:
+        view = PairView(ReportOptions(), first, second)
+        tests, numbers = tests_of_two(project, view), probabilities_of_two(project, view)
+        pair = two_judges(project, view)
+    except NotComputedError as error:
+        return Status(202, {"detail": error.cached.in_words})
+    criteria = pair_tests_json(tests, seen_by_search(project, both))
+    for each in numbers.criteria:
+        criteria[each.name]["probabilities"] = pair_probabilities_json(each)
+    costs = [
+        {
+            "judge": cost.judge,
+            "items": cost.items,
+            "money": None if cost.money is None else float(cost.money),
+            "minutes": cost.minutes,
+        }
+        for cost in pair.costs
+    ]
+    return {"summary": pair.lead, "costs": costs, "criteria": criteria}
