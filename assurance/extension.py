@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from assurance.certifying.sealed import sealed
+from assurance.disagreements.numbers import PAGES as OF_DISAGREEMENTS
 from assurance.improving.work import neglected_searches, wake_for_search
 from assurance.instrument.asking import ask_what_is_due, record_what_ended
 from assurance.instrument.sensitivity import instructed_judges, sensitivities
-from assurance.two_judges.parts import PAGES
+from assurance.two_judges.parts import PAGES as OF_TWO_JUDGES
 from assurance.web.forms.certificates import CertificateForm
 from evaluations.models import Judge
 from evaluations.models.row_by_row import for_each
@@ -39,6 +40,6 @@ EXTENSION = Extension(
     judge_page=_judge_page,
     sensitivities=sensitivities,
     instructed=instructed_judges,
-    report_pages=PAGES,
-    tools="assurance.web.agents.ImprovingTools",
+    report_pages=(*OF_DISAGREEMENTS, *OF_TWO_JUDGES),
+    tools="assurance.web.agents.AssuranceTools",
 )

@@ -143,10 +143,10 @@ TEMPLATES = [
             "libraries": {
                 name: f"evaluations.web.templatetags.{name}"
                 for name in (
-                    "disagreements",
                     "evaluations",
                     "formatted",
                     "languages",
+                    "reports",
                     "side_by_side",
                     "turns",
                 )

@@ -1,18 +1,48 @@
-"""What agents can do to make judges better and certify them."""
+"""What agents can do to see where judges fail, make them better and certify them."""
 
 from typing import Any, Literal
 
 from evaluations.models.improving import ASKING_CHANGES
 from geval.client import ApiError
-from geval.client.agent_tools import Answer, Level, Tools, not_found, tool
+from geval.client.agent_tools import Answer, Level, Tools, not_found, shortened, tool
 from geval.client.shapes import SearchIn
 
 Changes = list[Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]]
+MOST_DISAGREEMENTS = 20
 NOT_LOCKED = "No documents are locked; lock some with `lock_documents` before you improve a judge."
 
 
-class ImprovingTools(Tools):
-    """Locked documents, searches, looks and certificates."""
+class AssuranceTools(Tools):
+    """Disagreements, locked documents, searches, looks and certificates."""
+
+    @tool(Level.READ)
+    def list_disagreements(
+        self,
+        project: str,
+        criterion: str = "",
+        judge: str = "",
+        by: Literal["gap", "shifted", "apart"] = "gap",
+        most: int = 5,
+    ) -> Answer:
+        """The outputs on which a judge and people differ most, with their texts.
+
+        Args:
+            judge: by default the one that ranks outputs most like people.
+            by: `gap`: score less people; `shifted`: beyond the judge's usual shift; `apart`: where
+                people differ from each other.
+            most: how many, at most 20.
+        """
+        rows = self.site.project(project).get_disagreements(
+            judge=self.named(project, "judges", judge)["id"] if judge else 0,
+            criterion=criterion,
+            by=by,
+            most=max(1, min(most, MOST_DISAGREEMENTS)),
+        )
+        link = self.link("disagreement_list", project)
+        if not isinstance(rows, list):
+            return {"state": "computing", "message": rows["message"], "link": link}
+        shown = [{**row, "output": shortened(row["output"])} for row in rows]
+        return {"state": "done", "disagreements": shown, "link": link}
 
     @tool(Level.READ)
     def show_locked(self, project: str) -> Answer:

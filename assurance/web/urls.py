@@ -1,6 +1,6 @@
 """Paths of this app's pages; their names belong to `evaluations`."""
 
-from assurance.web.views import certificates, compare, improving, instrument
+from assurance.web.views import certificates, compare, disagreements, improving, instrument
 from evaluations.web.addresses import PROJECT, page
 
 urlpatterns = [
@@ -14,6 +14,12 @@ urlpatterns = [
     page(PROJECT + "report/compare/", compare.judge_compare),
     page(PROJECT + "report/compare/probabilities/", compare.judge_probabilities),
     page(PROJECT + "report/compare/tests/", compare.judge_compare_tests),
+    page(PROJECT + "report/disagreements/", disagreements.disagreement_list),
+    page(PROJECT + "report/disagreements/export/", disagreements.gap_export),
+    page(PROJECT + "report/causes/examples/", disagreements.examples_add),
+    page(PROJECT + "report/causes/give/", disagreements.cause_give),
+    page(PROJECT + "report/causes/remove/", disagreements.cause_remove),
+    page(PROJECT + "report/causes/export/<slug:ending>/", disagreements.cause_export),
     page(PROJECT + "improve/", improving.improve),
     page(PROJECT + "improve/lock/", improving.lock_create),
     page(PROJECT + "improve/unlock/", improving.lock_open),

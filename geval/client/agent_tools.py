@@ -1,4 +1,4 @@
-"""What agents can do with any project: load, judge, report, look at disagreements, plan."""
+"""What agents can do with any project: load, judge, report, plan."""
 
 import re
 import time
@@ -17,7 +17,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 # A server answers others meanwhile, so nobody waits long in one call.
 MOST_SECONDS, LOOK_SECONDS = 10.0, 0.5
 MOST_LETTERS = 1000
-MOST_DISAGREEMENTS = 20
 SLUG = re.compile(r"[-\w]+")
 
 
@@ -161,7 +160,7 @@ class CoreTools(Tools):
             "criteria": [
                 {
                     "criterion": row["name"],
-                    "definition": _short(row["definition"]),
+                    "definition": shortened(row["definition"]),
                     "scale": [row["scale_min"], row["scale_max"], row["scale_step"]],
                 }
                 for row in target.list_criteria()
@@ -219,35 +218,6 @@ class CoreTools(Tools):
             "withheld_documents": report.get("withheld_documents", 0),
             "link": link,
         }
-
-    @tool(Level.READ)
-    def list_disagreements(
-        self,
-        project: str,
-        criterion: str = "",
-        judge: str = "",
-        by: Literal["gap", "shifted", "apart"] = "gap",
-        most: int = 5,
-    ) -> Answer:
-        """The outputs on which a judge and people differ most, with their texts.
-
-        Args:
-            judge: by default the one that ranks outputs most like people.
-            by: `gap`: score less people; `shifted`: beyond the judge's usual shift; `apart`: where
-                people differ from each other.
-            most: how many, at most 20.
-        """
-        rows = self.site.project(project).get_disagreements(
-            judge=self.named(project, "judges", judge)["id"] if judge else 0,
-            criterion=criterion,
-            by=by,
-            most=max(1, min(most, MOST_DISAGREEMENTS)),
-        )
-        link = self.link("disagreement_list", project)
-        if not isinstance(rows, list):
-            return {"state": "computing", "message": rows["message"], "link": link}
-        shown = [{**row, "output": _short(row["output"])} for row in rows]
-        return {"state": "done", "disagreements": shown, "link": link}
 
     @tool(Level.READ)
     def plan(
@@ -481,5 +451,6 @@ class CoreTools(Tools):
         }
 
 
-def _short(text: str) -> str:
+def shortened(text: str) -> str:
+    """A text as an answer holds it: its first letters."""
     return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"

@@ -261,11 +261,6 @@ class ProjectOperations:
         campaigns and adjudicators' decisions."""
         return Request("GET", f"{self.path}/exports/{name}", to=to)
 
-    @lined
-    def get_causes(self) -> Request[dict[str, Any]]:
-        """Why judges and people differ, as members found: all causes, one JSON object per line."""
-        return Request("GET", f"{self.path}/causes")
-
     @answered
     def list_endpoints(self) -> Request[list[shapes.EndpointOut]]:
         """All endpoints of a project, retired ones included."""
@@ -415,18 +410,6 @@ class ProjectOperations:
         are split, and agreement on marked spans. 202 with Retry-After while a worker computes
         them."""
         return Request("GET", f"{self.path}/annotator-numbers")
-
-    @answered
-    def get_disagreements(
-        self, *, judge: int | None = None, criterion: str | None = None, by: str | None = None,
-        most: int | None = None,
-    ) -> Request[list[shapes.GapOut] | shapes.ReportProgress]:
-        """The outputs on which a judge and people differ most, with their texts, the largest gap
-        first. 202 with Retry-After while a worker computes them, in a large project."""
-        return Request(
-            "GET", f"{self.path}/disagreements", query={"judge": judge, "criterion": criterion,
-            "by": by, "most": most},
-        )
 
     @listed
     def list_campaigns(self) -> Request[shapes.CampaignOut]:
@@ -630,6 +613,23 @@ class ProjectOperations:
     def use_candidate(self, pk: int) -> Request[shapes.UsedOut]:
         """Make a change a judge, or the judge's next version, and run it on every output."""
         return Request("POST", f"{self.path}/candidates/{pk}/use")
+
+    @answered
+    def get_disagreements(
+        self, *, judge: int | None = None, criterion: str | None = None, by: str | None = None,
+        most: int | None = None,
+    ) -> Request[list[shapes.GapOut] | shapes.ReportProgress]:
+        """The outputs on which a judge and people differ most, with their texts, the largest gap
+        first. 202 with Retry-After while a worker computes them, in a large project."""
+        return Request(
+            "GET", f"{self.path}/disagreements", query={"judge": judge, "criterion": criterion,
+            "by": by, "most": most},
+        )
+
+    @lined
+    def get_causes(self) -> Request[dict[str, Any]]:
+        """Why judges and people differ, as members found: all causes, one JSON object per line."""
+        return Request("GET", f"{self.path}/causes")
 
     @answered
     def get_judge_tests(self, first: int, second: int) -> Request[dict[str, Any]]:

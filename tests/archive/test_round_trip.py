@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotations.models import Preference, Rating, Span
+from assurance.disagreements.causes import give_cause
 from evaluations.judging.judges.judges import JudgeDraft, create_judge
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
@@ -26,7 +27,6 @@ from evaluations.models import (
 )
 from evaluations.projects.archive.read import ArchiveError, read_archive
 from evaluations.projects.archive.write import write_archive
-from evaluations.reports.disagreements.causes import give_cause
 from evaluations.reports.report import build_report
 from geval.reports.downloads.report_json import as_json
 

@@ -6,7 +6,9 @@ is exported, archived and deleted.
 
 import json
 import os
+import re
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -57,14 +59,19 @@ def pages(project: Any, owner: Any) -> dict[str, tuple[int, str]]:
     client = Client(SERVER_NAME="localhost")
     client.force_login(owner)
     judges = [f"judges/{judge.pk}/" for judge in project.judges.all()]
+    criterion, scored = project.criteria.get(), project.judges.order_by("pk").first()
+    drawn = client.get(f"/p/{SLUG}/report/numbers/?on={criterion.pk}&by={scored.pk}")
+    bubbles = re.findall(rf'href="/p/{SLUG}/(report/bubble/[^"]+)"', drawn.content.decode())
     standing = [f"{address}standing/" for address in judges]
     parts = (
-        "", "standing/", "report/", "report/numbers/", "report/export/json/", "judges/", *judges,
-        *standing, "jobs/", f"data/{withheld_documents(project.pk)[0]}/", "improve/",
-        f"{judges[0]}instrument/", "report/compare/", "report/compare/probabilities/",
-        "report/compare/tests/",
+        "", "standing/", "report/", "report/numbers/", "report/live/?part=more",
+        "report/export/json/", "judges/", *judges, *standing, "jobs/",
+        f"data/{withheld_documents(project.pk)[0]}/", "improve/", f"{judges[0]}instrument/",
+        "report/compare/", "report/compare/probabilities/", "report/compare/tests/",
+        "report/disagreements/", "report/causes/export/json/", *bubbles[:1],
+        f"report/cell/{criterion.pk}/{scored.pk}/",
     )  # fmt: skip
-    answers = {part: client.get(f"/p/{SLUG}/{part}") for part in parts}
+    answers = {part: client.get(f"/p/{SLUG}/{unescape(part)}") for part in parts}
     answers["schema"] = client.get("/api/v1/openapi.json")
     return {part: (answer.status_code, answer.content.decode()) for part, answer in answers.items()}
 

@@ -25,8 +25,8 @@ from annotations.models import (
     Preference,
     Rating,
 )
+from assurance.disagreements.causes import give_cause
 from evaluations.models import Document, LockedDocuments, Look, Project
-from evaluations.reports.disagreements.causes import give_cause
 from tests.pages import test_rights as rights
 from tests.pages.test_rights import place as every_place
 

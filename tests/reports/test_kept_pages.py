@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from assurance.disagreements import numbers as disagreement_numbers
 from evaluations.models import CandidateOutput, GapCause, Judge, KeptReport, Project
-from evaluations.reports.disagreements import numbers as disagreement_numbers
 from evaluations.reports.serving import live
 from evaluations.reports.serving.worker import neglected_reports, work_on_report
 from geval.reports import gap_numbers, memo, pair_numbers

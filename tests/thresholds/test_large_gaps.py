@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from assurance.disagreements.topic_words import _words_of
 from evaluations.corpus.store import LoadResult
 from evaluations.models import Project
-from evaluations.reports.disagreements.topic_words import _words_of
 from geval.statistics.clusters import Group, find_clusters, group_test, largest
 from geval.statistics.layout import Outputs
 from tests.thresholds.three_points import pins

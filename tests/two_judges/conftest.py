@@ -1,4 +1,4 @@
-"""Two judges of a project of which nothing is cached."""
+"""Reports of a test begin with nothing cached."""
 
 from tests.reports.conftest import project
 

@@ -5,6 +5,7 @@ from ninja import NinjaAPI
 
 from assurance.instrument.studies import StudyError
 from assurance.web.api.certificates import router as certificates
+from assurance.web.api.disagreements import router as disagreements
 from assurance.web.api.improving import router as improving
 from assurance.web.api.instrument import router as instrument
 from assurance.web.api.two_judges import router as two_judges
@@ -18,6 +19,7 @@ def add_to(api: NinjaAPI) -> None:
     api.add_router("/projects/{slug}", certificates, tags=["certificates"])
     api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
     api.add_router("/projects/{slug}", improving, tags=["improving judges"])
+    api.add_router("/projects/{slug}", disagreements, tags=["runs and reports"])
     api.add_router("/projects/{slug}", two_judges, tags=["judges"])
     api.exception_handler(ImproveError)(_cannot_improve)
     api.exception_handler(StudyError)(_cannot_study)

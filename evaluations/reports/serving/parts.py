@@ -16,7 +16,6 @@ from django.http import QueryDict
 from evaluations.models import Project
 from evaluations.reports.annotators import annotators_found
 from evaluations.reports.data import in_round
-from evaluations.reports.disagreements.numbers import gap_numbers
 from evaluations.reports.page import numbers_of, report_page
 from evaluations.reports.probes import Sensitivity
 from evaluations.reports.report import build_report, criterion_result
@@ -35,8 +34,6 @@ from geval.reports.drawings.numbers import CriterionNumbers
 from geval.reports.drilldown import DocumentsBehind, documents_behind
 from geval.reports.figure_numbers import numbers_for_figures
 from geval.reports.figures import FIGURES, Figure, Subject, figures_of
-from geval.reports.gap_numbers import GapNumbers, largest_gaps
-from geval.reports.gap_view import read_gap_view
 from geval.reports.options import ReportOptions
 from geval.reports.page import ReportNumbers, ReportPage
 from geval.reports.report import CriterionResult, Report
@@ -311,7 +308,6 @@ CELL = Part(
     "listing the documents behind each number",
 )
 DOCUMENTS = Part("documents", DocumentFigures, _documents, _measures, "sorting documents")
-GAPS = part_of_page(GapNumbers, gap_numbers, largest_gaps)
 ANNOTATORS = Part("page", AnnotatorsFound, _annotators)
 
 
@@ -339,7 +335,6 @@ REPORT = Page(
 )
 PAGES = (
     REPORT,
-    Page("disagreements", "disagreement_list", read_gap_view, (GAPS,)),
     Page(
         "annotators",
         "report_annotators",

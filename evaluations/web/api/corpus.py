@@ -20,7 +20,6 @@ from evaluations.corpus.removing import remove_document, remove_output
 from evaluations.corpus.store import LoadOptions, load_files
 from evaluations.models import CandidateOutput, Document, Project, System
 from evaluations.models.newest_scores import newest_scores
-from evaluations.reports.disagreements import causes as gap_causes
 from evaluations.reports.ratings.downloads import DOWNLOADS
 from evaluations.reports.ratings.exports import as_jsonl
 from evaluations.web.api.auth import project_for
@@ -390,13 +389,6 @@ def get_export(request: HttpRequest, slug: Path[str], name: Path[Export]) -> Any
     adjudicators' decisions."""
     project, found = project_for(request, slug), DOWNLOADS[name]
     return StreamingHttpResponse(found.write(project), content_type=found.content_type)
-
-
-@router.get("/causes", openapi_extra=LINES)
-def get_causes(request: HttpRequest, slug: Path[str]) -> Any:
-    """Why judges and people differ, as members found: all causes, one JSON object per line."""
-    lines = gap_causes.as_jsonl(project_for(request, slug))
-    return StreamingHttpResponse(lines, content_type="application/x-ndjson")
 
 
 def _text(value: str) -> str:

@@ -1,7 +1,6 @@
 """HTTP API of criteria, runs and reports."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -20,9 +19,8 @@ from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.data import options_of
-from evaluations.reports.disagreements.listing import largest_gaps_as_rows
 from evaluations.reports.serving.cached_report import CachedReport, NotComputedError
-from evaluations.reports.serving.parts import ANNOTATORS, GAPS
+from evaluations.reports.serving.parts import ANNOTATORS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
@@ -30,8 +28,6 @@ from evaluations.web.api.problems import problem
 from evaluations.web.api.schemas import In
 from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
-from geval.reports.gap_rows import MOST_GAPS, USUAL_GAPS
-from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
 
 # How long programs wait before they ask again for numbers that are being computed.
@@ -152,31 +148,6 @@ class ReportProgress(Schema):
     step: str
     message: str
     worker_alive: bool
-
-
-class GapQuery(In):
-    """`judge` 0 is the one that ranks outputs most like people, an empty `criterion` the first with
-    a judge."""
-
-    judge: int = Field(0, ge=0, le=2**63 - 1)
-    criterion: str = Field("", max_length=100)
-    by: str = Field("gap", pattern="^(gap|shifted|apart)$")
-    most: int = Field(USUAL_GAPS, ge=1, le=MOST_GAPS)
-
-
-class GapOut(Schema):
-    """An output with what people and the judge gave it; `gap` is score less people."""
-
-    rank: int
-    criterion: str
-    judge: str
-    doc_id: str
-    system_id: str
-    people: float
-    score: float
-    gap: float
-    cause: str
-    output: str
 
 
 @router.get("/criteria", response=list[CriterionOut])
@@ -301,7 +272,7 @@ def get_report(
     try:
         content = view.download("json")
     except NotComputedError as error:
-        return _not_computed(error.cached, response)
+        return not_computed(error.cached, response)
     if isinstance(view, CachedReport) and view.coming:
         content = _stale(content, view)
     return HttpResponse(content, content_type="application/json")
@@ -315,28 +286,11 @@ def get_annotator_numbers(request: HttpRequest, response: HttpResponse, slug: Pa
     try:
         return annotators_json(page_view(project, ANNOTATORS, ReportOptions()).needed(ANNOTATORS))
     except NotComputedError as error:
-        return _not_computed(error.cached, response)
+        return not_computed(error.cached, response)
 
 
-@router.get("/disagreements", response={200: list[GapOut], 202: ReportProgress})
-def get_disagreements(
-    request: HttpRequest, response: HttpResponse, slug: Path[str], query: Query[GapQuery]
-) -> Any:
-    """The outputs on which a judge and people differ most, with their texts, the largest gap first.
-    202 with Retry-After while a worker computes them, in a large project."""
-    project = project_for(request, slug)
-    criterion = criteria_named(project, [query.criterion])[0].pk if query.criterion else 0
-    if query.judge:
-        get_object_or_404(project.judges, pk=query.judge)
-    view = GapView(ReportOptions(), criterion=criterion, judge=query.judge, by=query.by)
-    try:
-        numbers = page_view(project, GAPS, view).needed(GAPS)
-    except NotComputedError as error:
-        return _not_computed(error.cached, response)
-    return [asdict(row) for row in largest_gaps_as_rows(project, numbers, query.most)]
-
-
-def _not_computed(cached: CachedReport, response: HttpResponse) -> Any:
+def not_computed(cached: CachedReport, response: HttpResponse) -> Any:
+    """The answer while a worker computes numbers: how far it is, or why it failed."""
     if cached.coming and cached.coming.has_failed:
         return problem(503, "Not computed", cached.in_words)
     response["Retry-After"] = str(RETRY_SECONDS)

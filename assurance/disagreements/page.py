@@ -8,12 +8,12 @@ import numpy as np
 from django.core.paginator import Page, Paginator
 from django.db import connection
 
-from evaluations.judging.judges.examples import why_no_examples
+from assurance.disagreements.case import GapCase, gap_case
+from assurance.disagreements.numbers import GAPS
+from assurance.prompt_examples import why_no_examples
 from evaluations.models import Criterion, EvaluationRun, GapCause, Judge, Project
 from evaluations.reports.data import ids_of
-from evaluations.reports.disagreements.case import GapCase, gap_case
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.serving.parts import GAPS
 from evaluations.reports.serving.view import page_view
 from geval.reports.gap_list import Entry, index_of, list_entries, listed_outputs
 from geval.reports.gap_numbers import GapNumbers

@@ -1,20 +1,15 @@
-"""Template tags for pages that lead to disagreements, and for the evidence on them."""
+"""Template tags for pages of the report, and what leads from them to others."""
 
-from collections.abc import Iterable
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 from django import template
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
-from django.utils.safestring import SafeString, mark_safe
 
 from evaluations.models import GapCause, Project
 from geval.reports.gap_view import GapView
 from geval.reports.options import ReportOptions
-from geval.reports.pair_view import PairView
-from geval.texts.word_differences import Piece
 
 register = template.Library()
 PARTS = (
@@ -35,27 +30,13 @@ def address_of(project: Project, page: str) -> str:
         return ""
 
 
-@register.filter
-def taken(pieces: Iterable[Piece]) -> SafeString:
-    """A source in pieces, with those marked that an output takes from it."""
-    texts = ((escape(piece.text), piece.differs) for piece in pieces)
-    marks = (text if differs else f'<mark class="taken">{text}</mark>' for text, differs in texts)
-    return mark_safe("".join(marks))  # noqa: S308 (escaped)
-
-
-@register.simple_tag
-def to(view: GapView | PairView, **changes: Any) -> str:
-    """The address of another view of the same page, with some parts changed."""
-    return view.to(**changes)
-
-
 @register.simple_tag
 def gap_address(project: Project, options: ReportOptions, **about: Any) -> str:
     """The address of the disagreements in a view of the report; of one case, where `output` is
-    given."""
+    given. Empty if their app is not installed."""
     view = replace(GapView(options), **about)
-    address = reverse("evaluations:disagreement_list", args=[project.slug])
-    return f"{address}?{view.query}{'#case' if view.output else ''}"
+    address = address_of(project, "disagreement_list")
+    return address and f"{address}?{view.query}{'#case' if view.output else ''}"
 
 
 @register.filter

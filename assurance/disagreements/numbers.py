@@ -4,14 +4,15 @@ common."""
 from dataclasses import replace
 from functools import partial
 
+from assurance.disagreements.topic_words import topic_words
 from evaluations.models import EvaluationRun, Project
 from evaluations.models.noted_changes import state_of
 from evaluations.reports.data import fill_judges
-from evaluations.reports.disagreements.topic_words import topic_words
+from evaluations.reports.serving.parts import Page, part_of_page
 from geval.reports.data import ReportData
-from geval.reports.gap_numbers import GapNumbers, rho_on, shift_in_words
+from geval.reports.gap_numbers import GapNumbers, largest_gaps, rho_on, shift_in_words
 from geval.reports.gap_patterns import Patterns, patterns_of
-from geval.reports.gap_view import GapView, first_of
+from geval.reports.gap_view import GapView, first_of, read_gap_view
 from geval.reports.gaps import Gaps, gaps_of, judges_on
 from geval.reports.memo import remembered_as
 from geval.reports.samples import about_sample
@@ -72,3 +73,7 @@ def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> Repor
     key = (criterion, run.judge_id)
     others = {one: scores for one, scores in data.judges.items() if one != key}
     return replace(data, judges=others | alone.judges)
+
+
+GAPS = part_of_page(GapNumbers, gap_numbers, largest_gaps)
+PAGES = (Page("disagreements", "disagreement_list", read_gap_view, (GAPS,)),)

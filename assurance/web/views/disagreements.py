@@ -9,15 +9,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from evaluations.judging.judges.examples import add_examples
+from assurance.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
+from assurance.disagreements.listing import largest_gaps_as_rows
+from assurance.disagreements.page import disagreements, numbers_of_view
+from assurance.prompt_examples import add_examples
+from assurance.web.forms.causes import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.models import CandidateOutput, GapCause, Project
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail
 from evaluations.reports.data import options_of
-from evaluations.reports.disagreements.causes import as_csv, as_json, give_cause, take_cause_back
-from evaluations.reports.disagreements.listing import largest_gaps_as_rows
-from evaluations.reports.disagreements.page import disagreements, numbers_of_view
-from evaluations.web.forms.causes import CauseForm, ExamplesForm, GapForm, GapsForm
 from evaluations.web.views.reports import waits
 from geval.reports.gap_numbers import rated_outputs
 from geval.reports.gap_rows import MOST_GAPS, gaps_as_csv

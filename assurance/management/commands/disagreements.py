@@ -6,11 +6,11 @@ from dataclasses import asdict
 from textwrap import shorten
 from typing import Any
 
+from assurance.disagreements.listing import largest_gaps_as_rows
+from assurance.disagreements.numbers import gap_numbers
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import find_criteria, find_judge, find_project
 from evaluations.reports.data import load_data
-from evaluations.reports.disagreements.listing import largest_gaps_as_rows
-from evaluations.reports.disagreements.numbers import gap_numbers
 from geval.reports.gap_rows import MOST_GAPS, USUAL_GAPS, GapRow, gaps_as_csv
 from geval.reports.gap_view import BASES, GapView
 from geval.reports.options import ReportOptions
