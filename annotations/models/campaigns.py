@@ -134,11 +134,6 @@ class Campaign(models.Model):
         return self.kind == CampaignKind.RATING
 
     @property
-    def is_drawn(self) -> bool:
-        """Whether its items are fewer than all, by whatever design."""
-        return self.selection != Selection.ALL and self.sample_size is not None
-
-    @property
     def output_format(self) -> FieldFormat:
         """How its outputs are shown: as Markdown if it says so, or else as in its project."""
         of_project = self.project.formats.output

@@ -36,6 +36,8 @@ from geval.reports.stored import restored
 
 # A computation that failed is tried again when somebody looks after this time, or asks for it.
 RETRY_AFTER = timedelta(minutes=10)
+# How long pages and programs wait before they ask again for numbers that are being computed.
+ASK_AGAIN_SECONDS = 5
 # Reports whose numbers a web process has at hand; without texts and arrays each is small.
 MOST_READ = 8
 # Views of a project that wait for a worker.

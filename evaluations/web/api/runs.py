@@ -19,7 +19,11 @@ from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
 from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.data import options_of
-from evaluations.reports.serving.cached_report import CachedReport, NotComputedError
+from evaluations.reports.serving.cached_report import (
+    ASK_AGAIN_SECONDS,
+    CachedReport,
+    NotComputedError,
+)
 from evaluations.reports.serving.parts import ANNOTATORS
 from evaluations.reports.serving.view import page_view, report_view
 from evaluations.web.api.auth import project_for
@@ -30,8 +34,6 @@ from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions
 
-# How long programs wait before they ask again for numbers that are being computed.
-RETRY_SECONDS = 5
 router = Router()
 ID = Field(le=2**63 - 1)
 
@@ -293,7 +295,7 @@ def not_computed(cached: CachedReport, response: HttpResponse) -> Any:
     """The answer while a worker computes numbers: how far it is, or why it failed."""
     if cached.coming and cached.coming.has_failed:
         return problem(503, "Not computed", cached.in_words)
-    response["Retry-After"] = str(RETRY_SECONDS)
+    response["Retry-After"] = str(ASK_AGAIN_SECONDS)
     return Status(202, _progress(cached))
 
 

@@ -5,7 +5,7 @@ are.
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
@@ -20,7 +20,11 @@ from evaluations.people.access import READERS, project_view
 from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.data import options_of, rounds_of
 from evaluations.reports.searched import searches_behind
-from evaluations.reports.serving.cached_report import NotComputedError, try_again
+from evaluations.reports.serving.cached_report import (
+    ASK_AGAIN_SECONDS,
+    NotComputedError,
+    try_again,
+)
 from evaluations.reports.serving.live import mark_of
 from evaluations.reports.serving.parts import ReportView, page_and_query
 from evaluations.reports.serving.view import report_view
@@ -31,8 +35,6 @@ from geval.reports.page import ReportPage
 from geval.texts.hidden_fields import whole_number
 from geval_site.extensions import sensitivities
 
-# How often pages and programs ask again for numbers that are being computed.
-RETRY_SECONDS = 5
 # The ends of the addresses of the report's other pages, below the report's: the evidence on one
 # criterion, and the table for a paper.
 NUMBERS, PAPER = "numbers/", "paper/"
@@ -42,38 +44,35 @@ PIECES = {"numbers": "report_numbers", "more": "report_more", "table": "report_t
 NEW_LINK = "new_share_link"
 
 
-def waits(view: Callable[..., HttpResponse], tab: str = "report") -> Callable[..., HttpResponse]:
+def waits(
+    view: Callable[..., HttpResponse], tab: str = "report", *, as_text: bool = False
+) -> Callable[..., HttpResponse]:
     """Have a page whose numbers a worker is still computing say how far they are, until they are
-    there."""
+    there.
+
+    Args:
+        as_text: it is no page, but a figure or a download.
+    """
 
     @wraps(view)
     def guarded(request: HttpRequest, project: Project, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, project, *args, **kwargs)
         except NotComputedError as error:
+            cached = error.cached
+        if as_text:
+            response = HttpResponse(cached.in_words, "text/plain; charset=utf-8", status=202)
+        else:
             options, _errors = options_of(request.GET, project)
-            context = {"project": project, "tab": tab, "cached": error.cached}
-            context["options"] = options
+            context = {"project": project, "tab": tab, "cached": cached, "options": options}
             response = render(request, "evaluations/report_waiting.html", context, status=202)
-            response["Retry-After"] = str(RETRY_SECONDS)
-            return response
+        response["Retry-After"] = str(ASK_AGAIN_SECONDS)
+        return response
 
     return guarded
 
 
-def waits_as_text(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The same for what is no page: a figure, a download."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, project: Project, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return view(request, project, *args, **kwargs)
-        except NotComputedError as error:
-            response = HttpResponse(error.cached.in_words, "text/plain; charset=utf-8", status=202)
-            response["Retry-After"] = str(RETRY_SECONDS)
-            return response
-
-    return guarded
+waits_as_text = partial(waits, as_text=True)
 
 
 def choices_of(project: Project) -> dict[str, list[Any]]:
