@@ -10,10 +10,10 @@ from django.utils import timezone
 from assurance.certifying.bindings import bindings_of, differences, outdated, probes_outdated
 from assurance.certifying.figures import figures_of
 from evaluations.models import Certificate, Criterion, Judge
-from evaluations.models.certificate_content import FORMAT, MOST_REQUIREMENTS
 from evaluations.models.sealing import is_signed, public_key, sign
 from evaluations.reports.data import load_data
 from evaluations.reports.searched import searches_behind
+from geval.files.certificates import FORMAT, MOST_REQUIREMENTS
 from geval.reports.data import ReportData
 from geval.reports.options import ADJUDICATED, MEAN, Epsilon, ReportOptions
 from geval.reports.requirements import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from assurance.certifying.certificates import is_intact
 from evaluations.models import Certificate
-from evaluations.models.certificate_content import problem_of
 from evaluations.models.sealing import public_key
+from geval.files.certificates import problem_of
 from geval.reports.requirements import Outcome
 
 # What a page, a badge and the API say of a certificate that cannot be trusted.

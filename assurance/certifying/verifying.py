@@ -10,7 +10,7 @@ from assurance.certifying.bindings import differences
 from assurance.certifying.certificates import bindings_now, is_intact
 from assurance.certifying.sealed import fingerprint
 from evaluations.models import Criterion, Judge, Project
-from evaluations.models.certificate_content import FORMAT, problem_of
+from geval.files.certificates import FORMAT, problem_of
 from geval.reports.requirements import Outcome
 
 MOST_BYTES = 2**20

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from evaluations.judging.runs.results import answer_from
 from evaluations.models import ItemState, Judge, RunItem
-from evaluations.models.run_parameters import RunParameters
 from geval.llm.calls import Answer
 from geval.llm.judgement import JudgeQuestion, readable_choices, score_choices
 from geval.llm.request_settings import RequestSettings
+from geval.llm.run_parameters import RunParameters
 from geval.llm.scoring import Scored
 
 

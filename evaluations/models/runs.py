@@ -19,10 +19,10 @@ from evaluations.models.criteria import Criterion, EvaluationSteps
 from evaluations.models.errands import Errand
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
-from evaluations.models.run_parameters import RunParameters
 from evaluations.models.workers import WorkerSlot
 from geval.llm.cost import cost
 from geval.llm.parsing import Reason
+from geval.llm.run_parameters import RunParameters
 
 
 class RunState(models.TextChoices):

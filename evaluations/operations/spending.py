@@ -7,8 +7,8 @@ from decimal import Decimal
 from django.db.models import Sum
 
 from evaluations.models import EvaluationRun
-from evaluations.models.run_parameters import RunParameters
 from geval.llm.cost import cost
+from geval.llm.run_parameters import RunParameters
 
 
 @dataclass

@@ -6,8 +6,8 @@ from django.db import connection
 
 from evaluations.models import EvaluationRun
 from evaluations.models.limits import this_month
-from evaluations.models.run_parameters import RunParameters
 from geval.llm.cost import cost
+from geval.llm.run_parameters import RunParameters
 
 
 def count_money(

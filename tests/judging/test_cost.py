@@ -5,8 +5,8 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.models.run_parameters import RunParameters
 from geval.llm.cost import Prices, cost, estimated_tokens, most_tokens
+from geval.llm.run_parameters import RunParameters
 
 
 def test_cost_by_hand() -> None:

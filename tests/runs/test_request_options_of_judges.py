@@ -26,8 +26,8 @@ from evaluations.judging.judges.judges import (
 from evaluations.judging.runs.starting import RunRequest, run_parameters, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, Judge, ModelProbe, Project
-from evaluations.models.run_parameters import RunParameters
 from geval.llm.requests import OWN_PARAMETERS
+from geval.llm.run_parameters import RunParameters
 from tests.conftest import do_errands
 from tests.evaluating.conftest import DEFINITION, table
 from tests.server_shapes import SHAPES, Shape, ShapedServer, shaped_server

@@ -12,11 +12,11 @@ from pydantic_core import CoreSchema
 from assurance.certifying.certificates import COMMANDS, certify, read_requirements, what_changed
 from assurance.certifying.sealed import sealed
 from evaluations.models import Certificate, Project
-from evaluations.models.certificate_content import MOST_REQUIREMENTS, CertificateContent
 from evaluations.reports.serving.limits import too_large_for_page
 from evaluations.web.api.auth import project_for
 from evaluations.web.api.paging import Page, page_of
 from evaluations.web.api.schemas import In
+from geval.files.certificates import MOST_REQUIREMENTS, CertificateContent
 from geval.reports.options import MEAN, Epsilon
 from geval.statistics.consensus import HumanScore
 

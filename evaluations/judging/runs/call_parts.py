@@ -19,7 +19,7 @@ from django.db.models import Sum
 from django.db.models.fields.json import KT
 
 from evaluations.models import Endpoint, EvaluationRun, WorkerSlot
-from evaluations.models.run_parameters import RunParameters
+from geval.llm.run_parameters import RunParameters
 
 # Of more slots than calls each has its turn for so long. While a call goes from one to the other
 # about a second is lost.

@@ -19,13 +19,13 @@ from evaluations.judging.runs.pace import expected_seconds
 from evaluations.judging.runs.pilot import pilot_outputs
 from evaluations.judging.runs.starting import RunRequest, run_parameters
 from evaluations.models import Criterion, Judge
-from evaluations.models.run_parameters import RunParameters
 from geval.evaluators.base import CriterionPrompt, Evaluator
 from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.llm.cost import cost, estimated_tokens
 from geval.llm.decisions import DecisionRequest
 from geval.llm.parsing import Failure
 from geval.llm.prompts import needs_steps
+from geval.llm.run_parameters import RunParameters
 from geval.llm.wanted_steps import STEPS_MAX_TOKENS, steps_request
 
 # A rating with the form's words around it; a reply is mostly this short.

@@ -2,7 +2,7 @@
 
 from evaluations.judging.runs.quota import known_pace
 from evaluations.models import EvaluationRun, ItemState, Judge, RunState, Transport
-from evaluations.models.run_parameters import RunParameters
+from geval.llm.run_parameters import RunParameters
 
 # What a call takes where nothing else is known: a short answer of a hosted model.
 SECONDS_A_CALL = 1.5

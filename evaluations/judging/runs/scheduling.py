@@ -21,8 +21,8 @@ from django.db.models.functions import Now
 from evaluations.judging.runs.shift import ours
 from evaluations.models import EvaluationRun, WorkerSlot
 from evaluations.models.compiled import CompiledQuery
-from evaluations.models.run_parameters import RunParameters
 from evaluations.models.runs import PLAYGROUND
+from geval.llm.run_parameters import RunParameters
 
 # Of several slots so many serve pilots and trials before others; at least one does.
 INTERACTIVE_SHARE = 0.25

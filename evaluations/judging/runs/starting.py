@@ -27,11 +27,11 @@ from evaluations.models import (
     Search,
     Transport,
 )
-from evaluations.models.run_parameters import RunParameters
 from evaluations.people.limits import limits_money
 from evaluations.people.waking import wake_for_runs
 from geval.evaluators.base import Evaluator, Text
 from geval.llm.judge_settings import JudgeSettings
+from geval.llm.run_parameters import RunParameters
 from geval_site.version import __version__
 
 

@@ -16,9 +16,7 @@ from pydantic import ValidationError as ShapeError
 
 from annotations.models import CampaignState, GoalKind, ParticipantState
 from evaluations.models import Judge
-from evaluations.models.certificate_content import CertificateContent, first_problem
 from evaluations.models.improving import OPEN_STATES, Change, EventKind
-from evaluations.models.run_parameters import RunParameters
 from evaluations.models.runs import ACTIVE_STATES, LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH, ItemState
 from evaluations.projects.archive.tables import NamedAnswer, Ref, Refs, Table
 from geval.evaluators.base import EvaluatorError, SettingsError
@@ -34,7 +32,9 @@ from geval.files.archive_values import (
     text_value,
     whole_value,
 )
+from geval.files.certificates import CertificateContent, first_problem
 from geval.llm.addresses import ForbiddenAddressError, check_address
+from geval.llm.run_parameters import RunParameters
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 from geval.statistics.scales import problems_of_scale
 

@@ -21,7 +21,7 @@ _PRICES = frozenset({"price_in", "price_out", "price_cached"})
 
 @dataclass(frozen=True)
 class RunParameters:
-    """The settings of a run; stored as JSON in `EvaluationRun.parameters`.
+    """The settings of a run; stored as JSON with the run, and in archives.
 
     `characters_each` (the mean length of a prompt) and `most_each` (what the dearest item can cost)
     are known once the run is laid out.
