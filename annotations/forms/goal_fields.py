@@ -5,8 +5,8 @@ from django import forms
 from annotations.models import Campaign, CampaignGoal, GoalKind
 from annotations.planning.drafts import ASKED, ASKS, goal_choices, goal_of
 from evaluations.models import Project
-from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.web.field_groups import show_for_choices
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 GOAL = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
 

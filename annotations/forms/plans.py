@@ -16,7 +16,7 @@ from annotations.planning.drafts import (
     goal_of,
 )
 from evaluations.models import Project
-from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 USUAL_WIDTH = 0.05
 # Beyond any scale, and small enough to be squared.

@@ -17,7 +17,7 @@ from annotations.models import (
     Selection,
 )
 from evaluations.models import Criterion, Project
-from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 # What each goal asks for besides the criterion.
 ASKS = {

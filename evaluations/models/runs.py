@@ -23,6 +23,7 @@ from evaluations.models.workers import WorkerSlot
 from geval.llm.cost import cost
 from geval.llm.parsing import Reason
 from geval.llm.run_parameters import RunParameters
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 
 class RunState(models.TextChoices):
@@ -48,8 +49,6 @@ class Transport(models.TextChoices):
 MORE_TO_LAY_OUT = "more_to_lay_out"
 # How the message of a run that ended at its goal begins.
 GOAL_REACHED = "Goal reached"
-# Of what a run or a campaign may have as its goal: rho within plus or minus this.
-LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH = 0.01, 0.5
 
 # A lease that has expired, or ends later than any lease can (the clock was set back). SQL with its
 # column.

@@ -19,8 +19,9 @@ from evaluations.models import (
     Role,
     RunState,
 )
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
+from geval.files.archive.errors import ArchiveError
 from tests.annotations.answered import answer, many_documents
 from tests.archive.test_hostile_archives import edited, setting
 

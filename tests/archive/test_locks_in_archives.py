@@ -28,10 +28,11 @@ from evaluations.models import (
     Search,
 )
 from evaluations.models.improving import withheld_documents
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.projects.deletion import delete_project, remove_deleted
 from evaluations.reports.report import build_report
+from geval.files.archive.errors import ArchiveError
 from geval.improving.ground import ImproveError
 from tests.archive.test_hostile_archives import edited, setting
 from tests.improving.conftest import criterion, judge, locked, rated_project

@@ -25,9 +25,10 @@ from evaluations.models import (
     RunState,
     Score,
 )
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.report import build_report
+from geval.files.archive.errors import ArchiveError
 from geval.reports.downloads.report_json import as_json
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -19,9 +19,10 @@ from annotations.results.adjudication import decide
 from annotations.results.progress import campaign_progress
 from annotations.results.reviewing import exclude, hand_out_again, reject
 from evaluations.models import Membership, Project, Role
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.reports.ratings.answers import answer_records, decision_records
+from geval.files.archive.errors import ArchiveError
 from tests.archive.test_hostile_archives import edited, setting
 
 pytestmark = pytest.mark.django_db(transaction=True)

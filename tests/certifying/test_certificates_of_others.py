@@ -22,7 +22,8 @@ from assurance.certifying.sealed import sealed
 from assurance.certifying.verifying import REFUSED, VerifyError, read_certificate, verify
 from evaluations.models import Certificate, Criterion, Judge
 from evaluations.models.sealing import public_key
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
+from geval.files.archive.errors import ArchiveError
 from tests.archive.test_hostile_archives import edited
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -46,7 +46,7 @@ def test_no_text_names_one_of_them_for_all() -> None:
     """Docstrings may: they are read in a checkout. So may files that travel to other sites."""
     backup = "evaluations/operations/backup"
     travelling = {
-        "evaluations/projects/archive/write.py",
+        "geval/files/archive/manifest.py",
         f"{backup}/container.py",
         f"{backup}/manifest.py",
     }

@@ -12,10 +12,11 @@ from typing import Any
 
 from assurance.instrument.studies import PARTS
 from evaluations.models import Project, StudyKind
-from evaluations.projects.archive.checking import check_row, checks_of
-from evaluations.projects.archive.tables import TABLES, Ref
-from evaluations.projects.archive.write import FORMAT, VERSION
-from geval.files.archive_values import WrongValueError
+from evaluations.projects.archive.checking import check_of
+from geval.files.archive.errors import WrongValueError
+from geval.files.archive.files import FILES
+from geval.files.archive.manifest import FORMAT, VERSION
+from geval.files.archive.record_file import Ref
 from tests.archive.test_round_trip import archived
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -168,10 +169,8 @@ def rows_of(project: Project) -> Rows:
     """The records of a project's archive, with a record in every file."""
     rows: Rows = {}
     with zipfile.ZipFile(archived(project)) as archive:
-        for table in TABLES:
-            rows[table.name] = [
-                json.loads(line) for line in archive.read(f"{table.name}.jsonl").splitlines()
-            ]
+        for file in FILES:
+            rows[file.name] = [json.loads(line) for line in archive.read(file.member).splitlines()]
     # Few documents, so that pages take little time.
     kept = {row["doc_id"] for row in rows["documents"][:DOCUMENTS]} | {None}
     for name, records in rows.items():
@@ -205,20 +204,20 @@ def write_zip(rows: Rows, file: Path) -> Path:
 
 def edits_of(rows: Rows) -> Iterator[Edit]:
     """Every odd value in every field, and within every JSON field."""
-    for table in TABLES:
-        first = rows[table.name][0]
+    for file in FILES:
+        first = rows[file.name][0]
         references = {
             name
-            for column in table.columns.values()
+            for column in file.columns.values()
             if isinstance(column, Ref)
             for name in column.fields
         }
         for name, value in first.items():
             odd_values = ODD_KEYS if name in references else ODD
-            yield from (Edit(table.name, (name,), odd) for odd in odd_values)
+            yield from (Edit(file.name, (name,), odd) for odd in odd_values)
             within = itertools.islice(_paths(value), MOST_WITHIN)
             for path in within:
-                yield from (Edit(table.name, (name, *path), odd) for odd in ODD_WITHIN)
+                yield from (Edit(file.name, (name, *path), odd) for odd in ODD_WITHIN)
 
 
 def _paths(value: Any) -> Iterator[tuple[str | int, ...]]:
@@ -232,11 +231,11 @@ def _paths(value: Any) -> Iterator[tuple[str | int, ...]]:
 
 def passes_checks(edit: Edit, rows: Rows) -> bool:
     """Whether the checks of records take it; references and the database may refuse it still."""
-    table = next(table for table in TABLES if table.name == edit.table)
+    file = next(file for file in FILES if file.name == edit.table)
     changed = {edit.table: [deepcopy(rows[edit.table][0])]}
     edit.apply(changed)
     try:
-        check_row(table, checks_of(table), changed[edit.table][0])
+        check_of(file)(changed[edit.table][0])
     except (WrongValueError, TypeError, KeyError, AttributeError):
         return False
     return True

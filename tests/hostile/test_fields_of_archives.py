@@ -14,7 +14,8 @@ from django.db import transaction
 from django.test import Client
 
 from evaluations.models import Project
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
+from geval.files.archive.errors import ArchiveError
 from tests.hostile.archive_fields import Edit, Rows, edits_of, passes_checks, rows_of, write_zip
 from tests.hostile.table import record
 from tests.pages.addresses import address, operations, routes

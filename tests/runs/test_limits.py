@@ -32,7 +32,8 @@ from evaluations.people.limits import (
     scopes_of,
     storage,
 )
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
+from geval.files.archive.errors import ArchiveError
 from geval.files.rows import LoadError
 from geval.llm.calls import RetryPolicy
 from tests.archive.test_round_trip import archived

@@ -9,7 +9,8 @@ from django.core.management.base import CommandError
 from evaluations.corpus.locks.locking import lock_in_words
 from evaluations.management.base import SiteCommand
 from evaluations.management.projects import add_owners
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
+from geval.files.archive.errors import ArchiveError
 
 
 class Command(SiteCommand):

@@ -6,37 +6,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-import orjson
 from django.db import connection, transaction
 
 from evaluations.corpus.locks.draws import COMMAND_LINE, record, remember
 from evaluations.corpus.locks.locking import locked_of
 from evaluations.models import Project
 from evaluations.models.improving import EventKind, withheld_documents
-from evaluations.projects.archive.tables import (
+from evaluations.projects.archive.rows import (
     ARCHIVED_ANNOTATORS,
     ARCHIVED_PROBABILITIES,
-    SHOWN_AS,
-    TABLES,
-    NamedAnswer,
-    Table,
+    select,
 )
 from evaluations.reports.ratings.weights import stated_probabilities
-from geval.files.answers.names import with_names
+from geval.files.archive.files import FILES
+from geval.files.archive.manifest import SHOWN_AS, Manifest, write_manifest
+from geval.files.archive.record_file import RecordFile
+from geval.files.archive.record_lines import as_line
 from geval_site.version import __version__
 
-FORMAT = "geval-site project"
-VERSION = 1
 FETCHED_ROWS = 2000
-README = """One project of geval_site as plain files: JSON Lines, one record per line, UTF-8.
-
-manifest.json states the format's version and how many records each file has. Import it on another
-site with `geval-site import_project FILE`, or on the page that creates a project. Endpoint keys
-and members are not included. Campaigns are, with their items, every answer and its history,
-comments, checks and decisions; drafts of answers are not. Ratings and answers of locked documents
-are left out until the last look; the manifest says of how many documents
-(withheld_documents).
-"""
 
 
 def write_archive(
@@ -75,31 +63,24 @@ def write_archive(
         _stage_probabilities(project.pk)
         _stage_annotators(project.pk, pseudonyms=pseudonyms)
         criteria = dict(project.criteria.values_list("pk", "name"))
-        for table in TABLES:
-            with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as file:
-                counts[table.name] = _write_rows(
-                    file,
-                    table,
-                    {"project": project.pk, "hidden": hidden, "pseudonyms": pseudonyms},
-                    criteria,
-                )
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
-            "software": __version__,
-            "written_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "project": {
-                "slug": project.slug,
-                "name": project.name,
-                "description": project.description,
-                "guidelines": project.guidelines,
-                **{name: getattr(project, name) for name in SHOWN_AS},
-            },
-            "records": counts,
-            "withheld_documents": len(hidden),
-        }
-        archive.writestr("manifest.json", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
-        archive.writestr("README.txt", README)
+        about = {"project": project.pk, "hidden": hidden, "pseudonyms": pseudonyms}
+        for file in FILES:
+            with archive.open(file.member, "w", force_zip64=True) as target_file:
+                counts[file.name] = _write_rows(target_file, file, about, criteria)
+        write_manifest(
+            archive,
+            Manifest(
+                slug=project.slug,
+                name=project.name,
+                description=project.description,
+                guidelines=project.guidelines,
+                shown_as={name: getattr(project, name) for name in SHOWN_AS},
+                records=counts,
+            ),
+            software=__version__,
+            written_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            withheld=len(hidden),
+        )
     return counts
 
 
@@ -137,25 +118,12 @@ def _stage_annotators(project_id: int, *, pseudonyms: bool) -> None:
 
 
 def _write_rows(
-    file: IO[bytes], table: Table, about: dict[str, Any], criteria: Mapping[int, str]
+    target: IO[bytes], file: RecordFile, about: dict[str, Any], criteria: Mapping[int, str]
 ) -> int:
-    named = [column.field for column in table.columns.values() if isinstance(column, NamedAnswer)]
     count = 0
     with connection.chunked_cursor() as cursor:
-        cursor.execute(f"SELECT row_to_json(r)::text FROM ({table.select}) AS r", about)
+        cursor.execute(f"SELECT row_to_json(r)::text FROM ({select(file)}) AS r", about)
         while rows := cursor.fetchmany(FETCHED_ROWS):
             count += len(rows)
-            if named:
-                lines = [_with_names(orjson.loads(row), named, criteria) for (row,) in rows]
-            else:
-                lines = [row.encode() for (row,) in rows]
-            file.write(b"".join(line + b"\n" for line in lines))
+            target.write(b"".join(as_line(file, row, criteria) for (row,) in rows))
     return count
-
-
-def _with_names(row: dict[str, Any], fields: list[str], criteria: Mapping[int, str]) -> bytes:
-    """A row whose answers have names instead of ids, as ids are others on each site."""
-    systems = dict(zip(row.pop("outputs"), row["systems"], strict=True))
-    for name in fields:
-        row[name] = with_names(row[name], criteria, systems)
-    return orjson.dumps(row)

@@ -16,7 +16,6 @@ from evaluations.judging.judges.criteria import change_criterion
 from evaluations.judging.runs.lifecycle import cancel_run, pause_by_person, resume_run
 from evaluations.judging.runs.starting import RunRequest, start_remainder, start_run
 from evaluations.models import Criterion, EvaluationRun, JudgeKind, Project
-from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.pages.runs.progress import run_progress
 from evaluations.reports.data import options_of
 from evaluations.reports.serving.cached_report import (
@@ -33,6 +32,7 @@ from evaluations.web.api.schemas import In
 from geval.pipelines.project_files.fields import CriterionFields
 from geval.reports.annotators import annotators_json
 from geval.reports.options import ReportOptions
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 router = Router()
 ID = Field(le=2**63 - 1)

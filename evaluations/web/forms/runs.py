@@ -8,8 +8,8 @@ from django.http import QueryDict
 from annotations.planning.drafts import ASKED_OF_RUNS, LACKING
 from evaluations.judging.runs.pilot import USUAL_DOCUMENTS
 from evaluations.models import Criterion, Judge, Project, Transport
-from evaluations.models.runs import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 from evaluations.web.field_groups import show_for_choices
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 ALL, PILOT = "all", "pilot"
 # What each goal of a run asks for.

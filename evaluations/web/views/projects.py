@@ -29,7 +29,7 @@ from evaluations.people.access import (
 )
 from evaluations.people.activity import recent_activity
 from evaluations.people.audit import note_detail
-from evaluations.projects.archive.read import ArchiveError, read_archive
+from evaluations.projects.archive.read import read_archive
 from evaluations.projects.archive.write import write_archive
 from evaluations.projects.archiving import archive, restore
 from evaluations.projects.deletion import DeletionError, delete_project
@@ -37,6 +37,7 @@ from evaluations.reports.serving.live import data_version
 from evaluations.reports.serving.parts import ReportView
 from evaluations.reports.serving.view import report_view
 from evaluations.web.forms.projects import ArchiveForm, DeletionForm, FormatsForm, ProjectForm
+from geval.files.archive.errors import ArchiveError
 from geval.reports.options import ReportOptions
 
 

@@ -1,11 +1,9 @@
 """What each JSON field of a project's archive holds, as pages and workers read it."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
-from geval.llm.request_options import RequestOptions
 from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
 
 
@@ -203,35 +201,11 @@ class StoredAnswer(_Shape):
 
 ANSWER = TypeAdapter(StoredAnswer)
 SYSTEMS = TypeAdapter(Annotated[list[Text], Field(min_length=1, max_length=9, fail_fast=True)])
-_TURNS = TypeAdapter(Entries[StoredTurn])
-# By file and field, but those of a site's own kinds of rows. `judges.settings` are checked by their
-# evaluator, which may be installed on the other site only, so nothing is known of them but that
-# they are names and texts or numbers.
-FILE_SHAPES: Mapping[tuple[str, str], TypeAdapter[Any]] = {
-    ("criteria", "scale_labels"): TypeAdapter(dict[Text, Text]),
-    ("conversations", "turns"): _TURNS,
-    ("documents", "references"): TypeAdapter(Entries[Text]),
-    ("documents", "metadata"): TypeAdapter(dict[Text, Text]),
-    ("outputs", "output_turns"): _TURNS,
-    ("judges", "settings"): TypeAdapter(dict[Text, Any]),
-    ("judges", "request_options"): TypeAdapter(RequestOptions),
-    ("replies", "choices"): TypeAdapter(Entries[StoredChoice]),
-    ("scores", "distribution"): TypeAdapter(dict[Text, Share]),
-    ("study_items", "scores"): TypeAdapter(Entries[Number | None]),
-    ("campaigns", "span_categories"): TypeAdapter(Entries[Text]),
-    ("campaigns", "span_severities"): TypeAdapter(Entries[Text]),
-    ("open_links", "before"): TypeAdapter(Entries[StoredQuestion]),
-    ("open_links", "after"): TypeAdapter(Entries[StoredQuestion]),
-    ("participants", "before"): TypeAdapter(dict[Text, Text | Number]),
-    ("participants", "after"): TypeAdapter(dict[Text, Text | Number]),
-    ("locks", "exceptions"): TypeAdapter(dict[Text, bool]),
-    ("lock_events", "content"): TypeAdapter(StoredEvent),
-    ("searches", "found"): TypeAdapter(SearchBasis),
-    ("proposals", "texts"): TypeAdapter(dict[Text, Text]),
-    ("proposals", "scoring"): TypeAdapter(StoredScoring),
-    ("proposals", "on_selection"): TypeAdapter(dict[Text, Number]),
-    ("candidates", "formula"): TypeAdapter(dict[Text, Any]),
-    ("candidates", "training"): TypeAdapter(TrainingValues),
-    ("looks", "ranked"): TypeAdapter(RankedDocuments),
-    ("looks", "constant"): TypeAdapter(ConstantOfLook),
-}
+TURNS = TypeAdapter(Entries[StoredTurn])
+TEXTS = TypeAdapter(Entries[Text])
+NAMED_TEXTS = TypeAdapter(dict[Text, Text])
+# Settings of an evaluator that may be installed on the other site only, and formulas, which are
+# checked as what they are: all that is known of them here is that they have names.
+NAMED_VALUES = TypeAdapter(dict[Text, Any])
+QUESTIONS = TypeAdapter(Entries[StoredQuestion])
+REPLIES_TO_QUESTIONS = TypeAdapter(dict[Text, Text | Number])

@@ -1,18 +1,33 @@
 """Values of an archive's fields, each as the kind of its column holds it."""
 
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from pydantic import ValidationError
+
+from geval.files.archive.errors import WrongValueError
+from geval.files.certificates import first_problem
 from geval.files.limits import has_more_names, is_too_deep, too_deep
 from geval.statistics.scales import is_number
 
 # In one field: each that is wrong would take a kilobyte of the error. Of lists the first is all
-# that is said (archive_shapes.py).
+# that is said (shapes.py).
 MOST_NAMES = 200_000
 
 
-class WrongValueError(ValueError):
-    """A value that no form would accept; the message says what is wrong with it."""
+def check_field(name: str, check: Callable[[Any], object], value: Any) -> None:
+    """Check the value of a field.
+
+    Raises:
+        WrongValueError: it is wrong; the message has the field's name.
+    """
+    try:
+        check(value)
+    except WrongValueError as error:
+        raise WrongValueError(f"{name} {error}") from None
+    except ValidationError as error:
+        raise WrongValueError(f"{name}: {first_problem(error)}") from None
 
 
 def whole_value(value: Any) -> int:

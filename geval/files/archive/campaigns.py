@@ -1,0 +1,154 @@
+"""Campaigns with their goals, items, answers and decisions, and who took part."""
+
+from geval.files.archive.errors import WrongValueError
+from geval.files.archive.record_file import Halted, RecordFile, Ref, Refs, Row, answers, same
+from geval.files.archive.references import (
+    TO_ANNOTATOR,
+    TO_ANSWER,
+    TO_CAMPAIGN,
+    TO_CRITERION,
+    TO_ITEM,
+    TO_JUDGE,
+    TO_OUTPUT,
+    TO_RIVAL,
+)
+from geval.files.archive.shapes import QUESTIONS, REPLIES_TO_QUESTIONS, TEXTS
+from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
+
+# What says in an archive what each goal asks for; of a judge its version.
+ASKED_BY_GOALS = {
+    "width": ("width", "version"),
+    "judges": ("version", "rival_version"),
+    "systems": ("system_id", "other"),
+}
+
+
+def _asks_for_enough(row: Row) -> None:
+    for name in ASKED_BY_GOALS[row["kind"]]:
+        if row[name] is None:
+            raise WrongValueError(f"{name} is empty; a goal of this kind needs it")
+    if row["reached_at"] is not None:
+        for name in ("documents", "low", "high"):
+            if row[name] is None:
+                raise WrongValueError(f"{name} is empty; a goal that was reached needs it")
+    width = row["width"]
+    if width is not None and not LEAST_GOAL_WIDTH <= width <= MOST_GOAL_WIDTH:
+        raise WrongValueError(f"width is not from {LEAST_GOAL_WIDTH:g} to {MOST_GOAL_WIDTH:g}")
+
+
+CAMPAIGNS = (
+    RecordFile(
+        "campaigns",
+        {"name": "campaign"}
+        | same("kind state selection sample_size whole_documents group_size overlap order seed")
+        | same("lease_minutes deadline show_systems show_others show_scores unseen_percent")
+        | same("show_markdown strength language span_categories span_severities")
+        | same("adjudicate_beyond created_at opened_at closed_at check_percent check_tolerance")
+        | same("attention_checks practice_items practice_pass"),
+        key=("campaign",),
+        json={
+            "span_categories": TEXTS,
+            "span_severities": TEXTS,
+        },
+        later={
+            "check_percent": 0,
+            "check_tolerance": 0,
+            "attention_checks": False,
+            "practice_items": 0,
+            "practice_pass": 0,
+            "unseen_percent": 0,
+            "language": "",
+        },
+        halted=Halted(("open",), "closed", "campaigns of an archive are drafts or closed"),
+    ),
+    RecordFile(
+        "campaign_criteria",
+        {"campaign_id": TO_CAMPAIGN, "criterion_id": TO_CRITERION},
+    ),
+    RecordFile(
+        "open_links",
+        {"campaign_id": TO_CAMPAIGN}
+        | same("title consent people items_each minutes before after amount amount_screened")
+        | same("bonus bonus_percent"),
+        key=("campaign",),
+        json={
+            "before": QUESTIONS,
+            "after": QUESTIONS,
+        },
+    ),
+    RecordFile(
+        "participants",
+        {"link_id": Ref("open_links", ("campaign",)), "annotator_id": TO_ANNOTATOR}
+        | {"source": "panel"}
+        | same("state screened_for before after consented_at started_at until ended_at"),
+        json={
+            "before": REPLIES_TO_QUESTIONS,
+            "after": REPLIES_TO_QUESTIONS,
+        },
+        halted=Halted(("consented", "active"), "returned", "nobody works in a copy"),
+    ),
+    RecordFile(
+        "campaign_goals",
+        {
+            "campaign_id": TO_CAMPAIGN,
+            "criterion_id": TO_CRITERION,
+            "judge_id": TO_JUDGE,
+            "rival_id": TO_RIVAL,
+            "system_id": Ref("systems", ("system_id",)),
+            "other_id": Ref("systems", ("other",)),
+        }
+        | same("kind width reached_at documents low high"),
+        rule=_asks_for_enough,
+    ),
+    RecordFile(
+        "campaign_inclusions",
+        {"campaign_id": TO_CAMPAIGN, "output_id": TO_OUTPUT} | same("probability"),
+    ),
+    RecordFile(
+        "campaign_seats",
+        {"campaign_id": TO_CAMPAIGN, "annotator_id": TO_ANNOTATOR}
+        | same("cursor handed removed_at"),
+    ),
+    RecordFile(
+        "campaign_items",
+        same("position kind places")
+        | answers("expected")
+        | {
+            "campaign_id": TO_CAMPAIGN,
+            "document_id": Ref("documents", ("doc_id",)),
+            "outputs": Refs(),
+        },
+        key=("campaign", "position"),
+    ),
+    RecordFile(
+        "answers",
+        same("state reserved_at lease_until submitted_at seconds version flagged skip_reason")
+        | same("scores_shown saw_others_at passed")
+        | answers("answer")
+        | {
+            "campaign_id": TO_CAMPAIGN,
+            "item_id": TO_ITEM,
+            "annotator_id": TO_ANNOTATOR,
+            "shown": Refs(),
+        },
+        key=("answer_id",),
+    ),
+    RecordFile(
+        "answer_changes",
+        {"assignment_id": TO_ANSWER} | answers("before after") | same("at"),
+    ),
+    RecordFile(
+        "answer_reviews",
+        {"assignment_id": TO_ANSWER}
+        | answers("answer")
+        | same("at action reason skip_reason by_name"),
+    ),
+    RecordFile(
+        "decisions",
+        {"item_id": TO_ITEM} | answers("answer") | same("note at by_name"),
+    ),
+    RecordFile(
+        "exclusions",
+        {"annotator_id": TO_ANNOTATOR} | same("reason at lifted_at by_name lifted_by_name"),
+    ),
+)

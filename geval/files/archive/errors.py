@@ -1,0 +1,9 @@
+"""What can be wrong with an archive, for people."""
+
+
+class ArchiveError(ValueError):
+    """An invalid archive; the message says where and what to do. Nothing was written."""
+
+
+class WrongValueError(ValueError):
+    """A value that no form would accept; the message says what is wrong with it."""

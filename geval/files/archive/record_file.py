@@ -1,0 +1,103 @@
+"""What is said of one file of an archive: its columns, and what its records must be."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from geval.files.archive.errors import WrongValueError
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A column that points to a record of another file, identified by these fields of the row; it
+    gets the record's new id, or keeps a name that is the same on every site (`keeps_name`)."""
+
+    table: str
+    fields: tuple[str, ...]
+    keeps_name: bool = False
+
+
+@dataclass(frozen=True)
+class Refs:
+    """A column of ids: of the outputs of one document, by the systems that `field` lists."""
+
+    field: str = "systems"
+
+
+@dataclass(frozen=True)
+class NamedAnswer:
+    """A column with an answer, which has names instead of ids in the file; the row has `systems`
+    with the names of the item's outputs, and `outputs` with their ids, which stay behind."""
+
+    field: str
+
+
+Column = str | Ref | Refs | NamedAnswer
+Columns = dict[str, Column]
+
+
+def same(names: str) -> Columns:
+    """Columns whose fields have the same names as in the database."""
+    return {name: name for name in names.split()}
+
+
+def answers(names: str) -> Columns:
+    """Columns with answers of the same names."""
+    return {name: NamedAnswer(name) for name in names.split()}
+
+
+@dataclass(frozen=True)
+class Halted:
+    """States in which something works, which no record of an archive has: what it becomes there,
+    and why, for an error."""
+
+    states: tuple[str, ...]
+    becomes: str
+    why: str
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """One file: the field of each column, by the column's name in a site's database.
+
+    `key` are the fields by which rows of other files identify its records, `other_key` those by
+    which some do. `json` has the shape of each field that holds JSON. `later` are fields that older
+    archives do not have, with their values. `rule` refuses a record whose fields do not go
+    together.
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+    key: tuple[str, ...] = ()
+    other_key: tuple[str, ...] = ()
+    json: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
+    later: Row = field(default_factory=dict)
+    halted: Halted | None = None
+    rule: Callable[[Row], None] | None = None
+
+    @property
+    def member(self) -> str:
+        """Its name in the zip."""
+        return f"{self.name}.jsonl"
+
+    @cached_property
+    def answers(self) -> list[str]:
+        """The fields with answers."""
+        return [column.field for column in self.columns.values() if isinstance(column, NamedAnswer)]
+
+    def check(self, row: Row) -> None:
+        """Check what involves several fields of a record, and its state.
+
+        Raises:
+            WrongValueError: the record cannot be used as it is.
+            KeyError: a field is missing.
+        """
+        if self.halted and row["state"] in self.halted.states:
+            raise WrongValueError(f"state is {row['state']!r}; {self.halted.why}")
+        if self.rule:
+            self.rule(row)

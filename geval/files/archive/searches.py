@@ -1,0 +1,109 @@
+"""Locked documents and the record of their draws; searches for better judges, and looks."""
+
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from geval.files.archive.errors import WrongValueError
+from geval.files.archive.record_file import Halted, RecordFile, Ref, Row, same
+from geval.files.archive.references import TO_CRITERION, TO_JUDGE, TO_SEARCH
+from geval.files.archive.shapes import (
+    NAMED_TEXTS,
+    NAMED_VALUES,
+    ConstantOfLook,
+    Entries,
+    LockDrawn,
+    Number,
+    RankedDocuments,
+    SearchBasis,
+    StoredEvent,
+    StoredScoring,
+    Text,
+    TrainingValues,
+)
+from geval.files.archive.values import check_field
+from geval.statistics.locked_rule import LEAST_SHARE, MOST_LOOKS, MOST_SHARE
+
+# The kind of an event of which the seed is kept.
+DRAWN = "drawn"
+# What a search tries.
+Change = Literal["wording", "examples", "scoring", "choice", "panel", "calibration"]
+
+
+def _share_and_looks_are_allowed(row: Row) -> None:
+    if not LEAST_SHARE <= row["share"] <= MOST_SHARE:
+        raise WrongValueError(f"share is not from {LEAST_SHARE:g} to {MOST_SHARE:g}")
+    if not 1 <= row["looks_allowed"] <= MOST_LOOKS:
+        raise WrongValueError(f"looks_allowed is not from 1 to {MOST_LOOKS}")
+
+
+def _says_what_was_drawn(row: Row) -> None:
+    if row["kind"] == DRAWN:
+        check_field("content", LockDrawn.model_validate, row["content"])
+
+
+SEARCHES = (
+    RecordFile(
+        "locks",
+        same("draw share seed looks_allowed locked_at unlocked_at exceptions"),
+        key=("lock",),
+        other_key=("draw",),
+        json={"exceptions": TypeAdapter(dict[Text, bool])},
+        rule=_share_and_looks_are_allowed,
+    ),
+    RecordFile(
+        "lock_events",
+        # An archive speaks of its own draw only: its looks would use up those of another project.
+        {"draw": Ref("locks", ("draw",), keeps_name=True)} | same("kind at by project content"),
+        json={"content": TypeAdapter(StoredEvent)},
+        rule=_says_what_was_drawn,
+    ),
+    RecordFile(
+        "searches",
+        {
+            "judge_id": TO_JUDGE,
+            "criterion_id": TO_CRITERION,
+            "reflector_id": Ref("judges", ("reflector", "reflector_version")),
+        }
+        | same("changes state message wanted_at most_calls budget found"),
+        key=("search",),
+        json={"changes": TypeAdapter(Entries[Change]), "found": TypeAdapter(SearchBasis)},
+        halted=Halted(
+            ("waiting", "asking", "paused"), "cancelled", "searches of an archive are over"
+        ),
+    ),
+    RecordFile(
+        "proposals",
+        {
+            "search_id": TO_SEARCH,
+            "parent_id": Ref("proposals", ("search", "parent")),
+        }
+        | same("number part texts scoring prompt_key repeat problem parent_on_batch on_batch")
+        | same("on_selection calls prompt_tokens completion_tokens created_at"),
+        key=("search", "number"),
+        json={
+            "texts": NAMED_TEXTS,
+            "scoring": TypeAdapter(StoredScoring),
+            "on_selection": TypeAdapter(dict[Text, Number]),
+        },
+    ),
+    RecordFile(
+        "candidates",
+        {
+            "search_id": TO_SEARCH,
+            "proposal_id": Ref("proposals", ("search", "proposal")),
+            "adopted_as_id": TO_JUDGE,
+        }
+        | same("change measure title description formula training created_at"),
+        key=("candidate",),
+        json={"formula": NAMED_VALUES, "training": TypeAdapter(TrainingValues)},
+    ),
+    RecordFile(
+        "looks",
+        {"locked_id": Ref("locks", ("lock",)), "candidate_id": Ref("candidates", ("candidate",))}
+        | same("looked_by_name looked_at outcome documents value today gain low high confidence")
+        | same("reason ranked constant"),
+        json={"ranked": TypeAdapter(RankedDocuments), "constant": TypeAdapter(ConstantOfLook)},
+        later={"constant": None},
+    ),
+)

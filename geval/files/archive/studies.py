@@ -1,0 +1,51 @@
+"""Certificates of judges, and studies of what moves a judge."""
+
+from pydantic import TypeAdapter
+
+from geval.files.archive.errors import WrongValueError
+from geval.files.archive.record_file import RecordFile, Row, same
+from geval.files.archive.references import TO_CRITERION, TO_JUDGE, TO_OUTPUT, TO_STUDY
+from geval.files.archive.shapes import Entries, Number
+from geval.files.certificates import CertificateContent
+
+# Of a study: eleven years of a watch that asks every hour.
+MOST_PARTS = 100_000
+
+
+def _was_asked_to_its_end(row: Row) -> None:
+    if row["recorded_at"] is None:
+        raise WrongValueError("recorded_at is empty; an archive has what was asked to its end")
+    if not 1 <= row["number"] <= MOST_PARTS:
+        raise WrongValueError(f"number is not from 1 to {MOST_PARTS:,}")
+
+
+def _scores_end(row: Row) -> None:
+    if len(row["scores"]) > MOST_PARTS:
+        raise WrongValueError(f"scores has more than {MOST_PARTS:,} entries")
+
+
+STUDIES = (
+    RecordFile(
+        "certificates",
+        {"judge_id": TO_JUDGE, "criterion_id": TO_CRITERION} | same("outcome content made_at"),
+        json={"content": TypeAdapter(CertificateContent)},
+    ),
+    RecordFile(
+        "studies",
+        {"judge_id": TO_JUDGE, "criterion_id": TO_CRITERION}
+        | same("kind replies budget every_hours prompt model drifted_at drift made_at"),
+        key=("study",),
+    ),
+    RecordFile(
+        "study_items",
+        {"study_id": TO_STUDY, "output_id": TO_OUTPUT} | same("rating scores"),
+        json={"scores": TypeAdapter(Entries[Number | None])},
+        rule=_scores_end,
+    ),
+    RecordFile(
+        "study_parts",
+        {"study_id": TO_STUDY}
+        | same("number name model scores_evidence agreement_evidence started_at recorded_at"),
+        rule=_was_asked_to_its_end,
+    ),
+)
