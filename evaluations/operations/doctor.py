@@ -31,6 +31,7 @@ from evaluations.operations.readiness import (
     worker_part,
 )
 from evaluations.operations.waiting import stale_leases
+from geval.files.backups.manifest import version_words
 from geval.llm.addresses import ForbiddenAddressError, check_address
 from geval.texts.program import command
 from geval_site.databases import REPLICA
@@ -156,7 +157,7 @@ def open_folder_findings() -> Iterator[Finding]:
 def postgres_version() -> Finding:
     """The database's version."""
     number = connection.connection.info.server_version
-    seen = f"PostgreSQL {number // 10_000}.{number % 10_000}"
+    seen = f"PostgreSQL {version_words(number)}"
     if number < OLDEST_POSTGRES:
         return Finding("database version", Severity.ERROR, seen, "Upgrade it to 14 or newer.")
     return Finding("database version", Severity.OK, seen)

@@ -44,7 +44,7 @@ def test_an_error_says_what_to_type() -> None:
 
 def test_no_text_names_one_of_them_for_all() -> None:
     """Docstrings may: they are read in a checkout. So may files that travel to other sites."""
-    backup = "evaluations/operations/backup"
+    backup = "geval/files/backups"
     travelling = {
         "geval/files/archive/manifest.py",
         f"{backup}/container.py",

@@ -20,10 +20,10 @@ from psycopg import sql
 from evaluations.models import Document, Project
 from evaluations.operations import doctor
 from evaluations.operations.backup import programs
-from evaluations.operations.backup.container import manifest_of, new_file, verify, write_container
-from evaluations.operations.backup.errors import BackupError
-from evaluations.operations.backup.manifest import Manifest
 from evaluations.operations.backup.swapping import at_database
+from geval.files.backups.container import manifest_of, new_file, verify, write_container
+from geval.files.backups.errors import BackupError
+from geval.files.backups.manifest import Manifest
 from geval_site.databases import libpq_parameters
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,11 +12,12 @@ from typing import IO
 import orjson
 import pytest
 
-from evaluations.operations.backup import container, programs
-from evaluations.operations.backup import manifest as manifests
-from evaluations.operations.backup.container import new_file, verify, write_container
-from evaluations.operations.backup.errors import BackupError
-from evaluations.operations.backup.manifest import Manifest
+from evaluations.operations.backup import programs
+from geval.files.backups import container
+from geval.files.backups import manifest as manifests
+from geval.files.backups.container import new_file, verify, write_container
+from geval.files.backups.errors import BackupError
+from geval.files.backups.manifest import Manifest
 from geval_site.databases import EMBEDDED
 
 MANIFEST = Manifest(

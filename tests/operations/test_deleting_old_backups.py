@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from evaluations.operations.backup.nightly import remove_old
+from geval.files.backups.nightly import remove_old
 from tests.conftest import CHECKOUT
 
 DAY = 86_400

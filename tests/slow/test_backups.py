@@ -15,8 +15,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from evaluations.operations.backup.container import verify
-from evaluations.operations.backup.errors import BackupError
+from geval.files.backups.container import verify
+from geval.files.backups.errors import BackupError
 from geval_site.embedded.account import system_account
 from geval_site.embedded.runner import SYSTEM_USER
 from tests.conftest import CHECKOUT

@@ -9,11 +9,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
-from evaluations.operations.backup.container import verify
-from evaluations.operations.backup.errors import BackupError
-from evaluations.operations.backup.manifest import Manifest, version_words
-from evaluations.operations.backup.nightly import nightly_file, remove_old
 from evaluations.operations.backup.saving import save
+from geval.files.backups.container import verify
+from geval.files.backups.errors import BackupError
+from geval.files.backups.manifest import Manifest, version_words
+from geval.files.backups.nightly import nightly_file, remove_old
 
 
 class Command(BaseCommand):

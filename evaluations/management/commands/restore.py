@@ -8,8 +8,8 @@ import psycopg
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseError
 
-from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.restoring import restore
+from geval.files.backups.errors import BackupError
 
 
 class Command(BaseCommand):

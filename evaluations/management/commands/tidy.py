@@ -8,7 +8,6 @@ from django.db import connection
 
 from evaluations.management.base import SiteCommand
 from evaluations.models import Project
-from evaluations.operations.backup.errors import BackupError
 from evaluations.operations.backup.swapping import left_behind, server_of
 from evaluations.operations.retention import (
     Due,
@@ -21,6 +20,7 @@ from evaluations.operations.retention import (
     tidy,
 )
 from evaluations.projects.deletion import remove_deleted
+from geval.files.backups.errors import BackupError
 
 
 class Command(SiteCommand):

@@ -15,8 +15,8 @@ from typing import IO, Any
 from psycopg.conninfo import make_conninfo
 
 from evaluations.operations.backup.counting import NOT_IN_A_BACKUP
-from evaluations.operations.backup.errors import BackupError
-from evaluations.operations.backup.manifest import NUMBER_OF_MAJOR, version_words
+from geval.files.backups.errors import BackupError
+from geval.files.backups.manifest import NUMBER_OF_MAJOR, version_words
 from geval_site.databases import EMBEDDED, libpq_parameters
 from geval_site.embedded.errors import EmbeddedServerError
 from geval_site.embedded.programs import packaged_programs

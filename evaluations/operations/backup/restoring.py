@@ -8,18 +8,18 @@ from django.core.management import call_command
 from django.db import connection
 
 from evaluations.models.sealing import fingerprint
-from evaluations.operations.backup.container import copy_dump, verify
 from evaluations.operations.backup.counting import NOT_IN_A_BACKUP, rows_by_table
-from evaluations.operations.backup.errors import BackupError
-from evaluations.operations.backup.manifest import (
+from evaluations.operations.backup.programs import Programs, find_programs, load_dump
+from evaluations.operations.backup.saving import known_migrations
+from evaluations.operations.backup.swapping import Server, at_database, in_use, server_of
+from geval.files.backups.container import copy_dump, verify
+from geval.files.backups.errors import BackupError
+from geval.files.backups.manifest import (
     Manifest,
     is_older,
     unknown_migrations,
     version_words,
 )
-from evaluations.operations.backup.programs import Programs, find_programs, load_dump
-from evaluations.operations.backup.saving import known_migrations
-from evaluations.operations.backup.swapping import Server, at_database, in_use, server_of
 from geval_site.version import __version__
 
 Say = Callable[[str], None]

@@ -9,11 +9,11 @@ from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
 from evaluations.models.sealing import fingerprint
-from evaluations.operations.backup.container import new_file, write_container
 from evaluations.operations.backup.counting import held_by_project, rows_by_table
-from evaluations.operations.backup.errors import BackupError
-from evaluations.operations.backup.manifest import Manifest
 from evaluations.operations.backup.programs import dumping, find_programs
+from geval.files.backups.container import new_file, write_container
+from geval.files.backups.errors import BackupError
+from geval.files.backups.manifest import Manifest
 from geval.texts.program import command
 from geval_site.version import __version__
 

@@ -10,7 +10,7 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from psycopg import sql
 
-from evaluations.operations.backup.errors import BackupError
+from geval.files.backups.errors import BackupError
 from geval_site.databases import libpq_parameters
 
 MAINTENANCE = ("postgres", "template1")

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from evaluations.operations.backup.errors import BackupError
+from geval.files.backups.errors import BackupError
 
 FORMAT = "geval-site backup"
 VERSION = 1
@@ -94,7 +94,7 @@ def unknown_migrations(
     """The last migrations of a backup that this software does not have, by app.
 
     Args:
-        known: the names of this software's migrations, by app. Apps that are not installed here
+        names: those of this software's migrations, by app. Apps that are not installed here
             (those of OpenID Connect, if it is off) are left out: their tables are only kept.
     """
     return {app: last for app, last in backup.items() if app in names and last not in names[app]}

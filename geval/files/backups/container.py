@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from evaluations.operations.backup.errors import BackupError
-from evaluations.operations.backup.manifest import Manifest, StoredFile, read_manifest
+from geval.files.backups.errors import BackupError
+from geval.files.backups.manifest import Manifest, StoredFile, read_manifest
 
 DUMP = "database.dump"
 MANIFEST = "manifest.json"
