@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -13,7 +12,9 @@ from django.utils.translation import gettext_noop as _
 
 from annotations.models.people import Annotator
 from evaluations.models import Criterion, Project
-from geval.texts.formatting.kinds import FieldFormat, TextFormat
+
+if TYPE_CHECKING:
+    from geval.texts.formatting.kinds import Formats
 
 
 class CampaignKind(models.TextChoices):
@@ -134,16 +135,10 @@ class Campaign(models.Model):
         return self.kind == CampaignKind.RATING
 
     @property
-    def output_format(self) -> FieldFormat:
-        """How its outputs are shown: as Markdown if it says so, or else as in its project."""
-        of_project = self.project.formats.output
-        return replace(of_project, kind=TextFormat.MARKDOWN) if self.show_markdown else of_project
-
-    @property
-    def is_formatted(self) -> bool:
-        """Whether annotators see a text otherwise than as it was written."""
-        seen = (self.output_format, self.project.formats.source)
-        return any(text.kind != TextFormat.PLAIN for text in seen)
+    def formats(self) -> Formats:
+        """How its texts are shown: outputs as Markdown if it says so, or else as in its project."""
+        formats = self.project.formats
+        return formats.with_markdown_outputs() if self.show_markdown else formats
 
     def item_counts(self) -> tuple[int, int]:
         """Ordinary items, and how many of them have all their answers."""

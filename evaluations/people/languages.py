@@ -11,9 +11,8 @@ from django.utils.formats import get_format, number_format
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from evaluations.models import PersonalSettings
-from geval.statistics.scales import short
 from geval.texts.in_languages import name_in, part_in
-from geval.texts.numbers import thin
+from geval.texts.numbers import thin, with_separator
 
 
 def in_language(
@@ -90,7 +89,7 @@ def counted(number: int) -> str:
 
 def with_point(number: float) -> str:
     """A number with no more decimals than it has, and the language's decimal separator."""
-    return short(number).replace(".", str(get_format("DECIMAL_SEPARATOR")))
+    return with_separator(number, str(get_format("DECIMAL_SEPARATOR")))
 
 
 def own_words(text: str) -> str:

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from geval.statistics.resampling import Interval
 from geval.statistics.results import Estimate
+from geval.statistics.scales import short
 
 # As narrow as a thin space, and no line break parts what it joins.
 NARROW = "\u202f"
@@ -42,6 +43,11 @@ def thin(number: float) -> str:
 def with_decimals(number: float, places: int = 2) -> str:
     """So many decimals, with a true minus; 0 has no sign."""
     return f"{number:z.{places}f}".replace("-", "−")
+
+
+def with_separator(number: float, separator: str) -> str:
+    """A number with no more decimals than it has, after a language's separator."""
+    return short(number).replace(".", separator)
 
 
 def two_decimals(number: float) -> str:

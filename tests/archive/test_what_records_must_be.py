@@ -99,7 +99,7 @@ def test_no_record_has_a_state_in_which_a_site_works(
     for state in halted.states:
         with pytest.raises(WrongValueError, match=f"state is '{state}'"):
             BY_NAME[name].check({"state": state})
-    BY_NAME[name].check({"state": halted.becomes})
+    BY_NAME[name].check({"state": halted.becomes, "parameters": {}})
 
 
 def test_words_of_the_format_are_those_of_a_site() -> None:

@@ -14,7 +14,7 @@ from evaluations.models import (
     Project,
     ScoringMode,
 )
-from evaluations.pages.runs.steadiness import steadiness
+from evaluations.reports.steadiness import steadiness
 from tests.instrument.conftest import work
 
 pytestmark = pytest.mark.django_db(transaction=True)

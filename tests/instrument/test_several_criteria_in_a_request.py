@@ -11,7 +11,7 @@ from evaluations.judging.judges.judges import JudgeDraft, create_judge, endpoint
 from evaluations.judging.runs.starting import RunRequest, start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Criterion, Judge, Project, Study
-from evaluations.pages.runs.steadiness import steadiness
+from evaluations.reports.steadiness import steadiness
 from tests.decision_server import decision_server
 from tests.instrument.conftest import work
 

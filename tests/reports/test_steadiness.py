@@ -10,7 +10,7 @@ from django.test import Client
 from annotations.models import StatedProbability
 from evaluations.corpus.store import LoadResult
 from evaluations.models import CandidateOutput, Judge, Project
-from evaluations.pages.runs.steadiness import steadiness
+from evaluations.reports.steadiness import steadiness
 from geval.reports.samples import ASKED
 from geval.reports.steadiness import steadiness_json
 

@@ -18,7 +18,7 @@ from evaluations.judging.judges.judges import (
 from evaluations.judging.runs.starting import start_run
 from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import Endpoint, EvaluationRun, Judge, ModelProbe, ModelReply, Project
-from evaluations.pages.runs.steadiness import steadiness
+from evaluations.reports.steadiness import steadiness
 from geval.evaluators.geval import GEval
 from geval.llm.calls import RetryPolicy
 from geval.texts.stand_in import MODEL

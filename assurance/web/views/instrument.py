@@ -12,9 +12,9 @@ from assurance.instrument.sensitivity import sensitivities
 from assurance.instrument.studies import StudyError, make_study, stop, why_not
 from assurance.web.forms.instrument import StudyForm
 from evaluations.models import Judge, Project, Study, StudyKind
-from evaluations.pages.runs.steadiness import steadiness
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_nothing
+from evaluations.reports.steadiness import steadiness
 from geval.reports.steadiness import rows_of
 
 STARTED = {

@@ -12,12 +12,12 @@ from django.db import transaction
 
 from evaluations.corpus.recognised import known_names, remember_columns
 from evaluations.models import Project, Upload, UploadFile, UploadPart
+from geval.files.file_names import name_among
 from geval.files.mapping import problems_of
 from geval.files.packed import Counter
 from geval.files.readers import InputFile
 from geval.files.recognised import input_file, recognise_file
 from geval.files.refused import without
-from geval.texts.plain import storable
 
 PART_BYTES = 2**20
 
@@ -43,23 +43,13 @@ def keep_upload(
         recognised = recognise_file(chosen.path, chosen.name, known, saved)
         file = UploadFile.objects.create(
             upload=upload,
-            name=_free_name(storable(chosen.name)[:190], names),
+            name=name_among(chosen.name, names),
             size=chosen.path.stat().st_size,
             preview=asdict(recognised.preview),
             columns=recognised.columns,
         )
         _keep_parts(file, chosen.path)
     return upload
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    """A name that no other file of the upload has, as errors name files."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    taken.add(free)
-    return free
 
 
 def _keep_parts(file: UploadFile, path: Path) -> None:

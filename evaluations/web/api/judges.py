@@ -23,7 +23,7 @@ from evaluations.judging.judges.judges import (
 from evaluations.judging.runs.accounts import warn_of_key
 from evaluations.judging.runs.errands import request_probe
 from evaluations.models import Endpoint, Judge, JudgeKind, ModelProbe
-from evaluations.pages.runs.steadiness import steadiness
+from evaluations.reports.steadiness import steadiness
 from evaluations.web.api.auth import CALLS_OUT, project_for
 from evaluations.web.api.schemas import In
 from geval.llm.judge_settings import JudgeSettings

@@ -24,11 +24,11 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.judging.runs.playground import can_try, latest_trial, try_items
 from evaluations.models import Judge, JudgeKind, Project, WorkerHeartbeat
 from evaluations.pages.judges import judge_summaries
-from evaluations.pages.runs.steadiness import steadiness
 from evaluations.pages.runs.trial import trial_items
 from evaluations.people.access import EDITORS, READERS, project_view
 from evaluations.people.audit import note_detail, note_nothing, note_refusal
 from evaluations.reports.serving.view import report_view
+from evaluations.reports.steadiness import steadiness
 from evaluations.web.forms.evaluators import EvaluatorForm
 from evaluations.web.forms.playground import PlaygroundForm
 from evaluations.web.polling import STOP_POLLING

@@ -18,6 +18,13 @@ from geval.llm.request_options import RequestOptions
 from geval.llm.run_parameters import RunParameters
 
 
+def _prices_are_numbers(row: Row) -> None:
+    try:
+        RunParameters.from_json(row["parameters"])
+    except (TypeError, ValueError, ArithmeticError):
+        raise WrongValueError("parameters: a price is not a number") from None
+
+
 def _address_is_allowed(row: Row) -> None:
     try:
         # Private networks are checked when the endpoint is called.
@@ -66,6 +73,7 @@ JUDGING = (
             "reasoning_tokens": 0,
         },
         halted=Halted(("preparing", "running"), "paused", "runs of an archive are paused or over"),
+        rule=_prices_are_numbers,
     ),
     RecordFile(
         "prompts",

@@ -1,8 +1,10 @@
 """The formats that a project's texts may have, and which of them a text looks like."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 # What looks like Markdown: a heading, a fence, a table's second line, or two lines of a list.
@@ -63,6 +65,15 @@ class Formats:
     source: FieldFormat = field(default_factory=FieldFormat)
     output: FieldFormat = field(default_factory=FieldFormat)
     reference: FieldFormat = field(default_factory=FieldFormat)
+
+    @property
+    def is_task_plain(self) -> bool:
+        """Whether annotators see every text as it was written."""
+        return self.source.kind == self.output.kind == TextFormat.PLAIN
+
+    def with_markdown_outputs(self) -> Formats:
+        """The same with outputs as Markdown."""
+        return replace(self, output=replace(self.output, kind=TextFormat.MARKDOWN))
 
 
 def language_of(metadata: Mapping[str, object]) -> str:
