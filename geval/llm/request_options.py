@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from geval.llm.requests import OWN_PARAMETERS
 from geval.texts.plain import storable
@@ -62,6 +62,8 @@ def options_text(options: Mapping[str, Any]) -> str:
 
 
 RequestOptions = Annotated[dict[str, Any], BeforeValidator(read_options)]
+# As they are stored, where a text would stay one.
+StoredOptions = Annotated[dict[str, Any], AfterValidator(read_options)]
 
 
 def _parts(options: Mapping[str, Any]) -> Iterator[tuple[str, Any, int]]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from geval.llm.cost import BATCH_DISCOUNT, Prices
 from geval.llm.judge_settings import Mode, default_of
-from geval.llm.request_options import RequestOptions
+from geval.llm.request_options import StoredOptions
 from geval.llm.request_settings import RequestSettings
 from geval.llm.server_fit import TAKES_ALL, ServerFit
 
@@ -41,7 +41,7 @@ class RunParameters:
     concurrency: int = default_of("concurrency")
     timeout_seconds: float | None = default_of("timeout_seconds")
     min_coverage: float = 0.0  # runs of versions that had no minimum accepted any
-    request_options: RequestOptions = field(default_factory=dict)
+    request_options: StoredOptions = field(default_factory=dict)
     price_in: Decimal | None = None
     price_out: Decimal | None = None
     price_cached: Decimal | None = None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any, get_args
 
 import pytest
@@ -123,6 +124,29 @@ def test_a_study_has_no_parts_without_end_nor_any_that_was_not_asked_to_its_end(
     BY_NAME[name].check(STUDIES[name] | {field: valid})
     with pytest.raises(WrongValueError, match=field):
         BY_NAME[name].check(STUDIES[name] | {field: odd})
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "around"),
+    [("judges", "request_options", "{}"), ("runs", "parameters", '{{"request_options": {}}}')],
+)
+@pytest.mark.parametrize("text", ['""', '"{}"', "null", "[]"])
+def test_options_of_requests_are_stored_as_an_object(
+    name: str, field: str, around: str, text: str
+) -> None:
+    shape = BY_NAME[name].json[field]
+
+    shape.validate_json(around.format('{"reasoning_effort": "low"}'), strict=True)
+    with pytest.raises(ShapeError, match="dict"):
+        shape.validate_json(around.format(text), strict=True)
+
+
+@pytest.mark.parametrize(("price", "is_number"), [("0.15", True), (None, True), ("cheap", False)])
+def test_prices_of_a_run_are_numbers(price: str | None, is_number: bool) -> None:
+    run = {"state": "done", "parameters": {"price_in": price}}
+
+    with nullcontext() if is_number else pytest.raises(WrongValueError, match="price"):
+        BY_NAME["runs"].check(run)
 
 
 def test_of_many_wrong_values_only_the_first_is_looked_at() -> None:

@@ -14,7 +14,7 @@ from geval.files.archive.references import (
 )
 from geval.files.archive.shapes import NAMED_VALUES, Entries, Share, StoredChoice, Text
 from geval.llm.addresses import ForbiddenAddressError, check_address
-from geval.llm.request_options import RequestOptions
+from geval.llm.request_options import StoredOptions
 from geval.llm.run_parameters import RunParameters
 
 
@@ -53,7 +53,7 @@ JUDGING = (
         key=("judge", "version"),
         json={
             "settings": NAMED_VALUES,
-            "request_options": TypeAdapter(RequestOptions),
+            "request_options": TypeAdapter(StoredOptions),
         },
         later={"min_coverage": 0, "family": "", "request_options": {}, "price_cached": None},
     ),
