@@ -122,7 +122,7 @@ def _others(rows: Rows) -> Rows:
                 "passed": None,
             }
         ],
-        "answer_changes": [outputs | noted | {"before": scores, "after": scores}],
+        "answer_changes": [outputs | noted | {"before": scores, "after": deepcopy(scores)}],
         "answer_reviews": [
             outputs
             | noted
