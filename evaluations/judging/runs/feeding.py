@@ -60,7 +60,7 @@ class Feeder:
         self._month_is_limited = await share.database.call(
             functools.partial(limits_money, share.run.project)
         )
-        is_laid_out = False
+        claims, is_laid_out = 0, False
         while not share.stopped.is_set():
             claimed = await share.database.call(self._claim)
             if self.too_dear:
@@ -69,8 +69,9 @@ class Feeder:
                 continue
             for waiting in claimed:
                 self._ready.put_nowait(waiting)
-            if not is_laid_out and (not claimed or self._ready.qsize() > self._slots):
-                # With enough to do for as long as it takes.
+            claims += 1
+            if not is_laid_out and (not claimed or claims == leases.FIRST_CLAIMS):
+                # With the calls of one claim in flight, and the other to follow.
                 await share.database.call(functools.partial(lay_out_rest, share.run.pk))
                 is_laid_out = True
             elif not claimed:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from evaluations.judging.runs.leases import claimed_at_once
+from evaluations.judging.runs.leases import FIRST_CLAIMS, claimed_at_once
 from evaluations.judging.runs.pilot import pilot_outputs
 from evaluations.models import EvaluationRun, Transport
 from geval.evaluators.base import Evaluator, LocalEvaluator
@@ -99,13 +99,12 @@ def missing_items(
 
 
 def first_part_of(run: EvaluationRun, evaluator: Evaluator) -> int | None:
-    """How many items of a run are laid out before its first calls; None for all.
-
-    Two claims: while the rest is laid out, the calls of one are in flight and the other waits.
-    """
+    """How many items of a run are laid out before its first calls; None for all."""
     frozen = run.frozen
     is_whole = isinstance(evaluator, LocalEvaluator) or run.transport == Transport.BATCH
-    return None if is_whole or frozen.is_part else 2 * claimed_at_once(frozen.concurrency)
+    if is_whole or frozen.is_part:
+        return None
+    return FIRST_CLAIMS * claimed_at_once(frozen.concurrency)
 
 
 def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None = None) -> int:

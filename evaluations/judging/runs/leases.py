@@ -25,6 +25,9 @@ from geval.texts.turns import turns_from
 
 log = structlog.stdlib.get_logger(__name__)
 LEASE_SECONDS = 60
+# So many claims' items a run has before the rest is laid out: while that happens the calls of one
+# are in flight, and the other waits.
+FIRST_CLAIMS = 2
 # How many workers may be lost while judging an item before it counts as the cause.
 MOST_LOST_WORKERS = 5
 
