@@ -47,6 +47,7 @@ class Transport(models.TextChoices):
 
 # In `parameters` of a run that is judged while the rest of its items is laid out.
 MORE_TO_LAY_OUT = "more_to_lay_out"
+PARTLY_LAID_OUT = models.Q(parameters__has_key=MORE_TO_LAY_OUT)
 # How the message of a run that ended at its goal begins.
 GOAL_REACHED = "Goal reached"
 

@@ -1,5 +1,6 @@
 """A run's first calls do not wait for the rows of all its items: the rest is laid out meanwhile."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -86,6 +87,15 @@ def in_another_thread(act: Callable[[], bool]) -> bool:
 
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(do).result(timeout=20)
+
+
+def seen_within(seconds: float, look: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    while not look():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def rows_of(run: EvaluationRun) -> list[tuple[int, int]]:
@@ -194,6 +204,61 @@ def test_a_run_can_be_stopped_while_it_is_laid_out(
     assert stopped == [True]
     assert (laid_out == 0) is (act is cancel_run)
     assert partly.items.count() == FIRST_PART + laid_out
+
+
+def test_the_run_is_held_for_a_moment_only(partly: EvaluationRun) -> None:
+    """What the new rows refer to is looked up before: workers count their calls in the run's row,
+    and pausing it waits for that row."""
+    other = connection.copy()
+    not_looked_up = []
+
+    def look(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.endswith("FOR UPDATE"):
+            with other.cursor() as cursor:
+                cursor.execute(
+                    """SELECT count(*) FROM (SELECT FROM evaluations_candidateoutput
+                       FOR UPDATE SKIP LOCKED) AS free"""
+                )
+                not_looked_up.append(cursor.fetchone()[0])
+        return execute(sql, params, many, context)
+
+    try:
+        with connection.execute_wrapper(look):
+            laid_out = lay_out_rest(partly.pk)
+    finally:
+        other.close()
+
+    # Its items are all of one criterion, so each is about another output.
+    assert not_looked_up == [6 + OUTPUTS - laid_out]
+
+
+def test_results_are_stored_while_the_rest_is_laid_out(
+    large: Project, make_judge: Callable[..., Judge]
+) -> None:
+    run = start_run(make_judge(large, use_steps=False, concurrency=1), list(large.criteria.all()))
+    lay_out_run(run.pk)
+    gate = connection.copy()
+    with connection.cursor() as cursor, gate.cursor() as held:
+        held.execute("SELECT pg_advisory_lock(4711)")
+        cursor.execute(
+            """CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS $$
+               BEGIN PERFORM pg_advisory_lock_shared(4711); RETURN NULL; END $$;
+               CREATE TRIGGER gate BEFORE INSERT ON evaluations_runitem
+                   EXECUTE FUNCTION wait_at_gate()"""
+        )
+        try:
+            with ThreadPoolExecutor(1) as pool:
+                working = pool.submit(work_on_run, run.pk, "tester")
+                while_closed = seen_within(20, run.scores.exists)
+                is_partly = not EvaluationRun.objects.get(pk=run.pk).is_laid_out
+                held.execute("SELECT pg_advisory_unlock(4711)")
+                working.result(timeout=60)
+        finally:
+            cursor.execute("DROP TRIGGER gate ON evaluations_runitem; DROP FUNCTION wait_at_gate()")
+            gate.close()
+
+    assert (while_closed, is_partly) == (True, True)
+    assert run.scores.count() == 2 * (6 + OUTPUTS)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluations.judging.runs import leases
+from evaluations.judging.runs.database import Database
 from evaluations.judging.runs.lifecycle import BUDGET_REACHED, lay_out_rest
 from evaluations.judging.runs.run_questions import RunQuestions
 from evaluations.judging.runs.share import Share
 from evaluations.models import EvaluationRun, ModelReply
+from evaluations.models.runs import PARTLY_LAID_OUT
 from evaluations.people.limits import limits_money, money_reached, next_month
 from geval.llm.parsing import Failure
 
@@ -72,7 +74,7 @@ class Feeder:
             claims += 1
             if not is_laid_out and (not claimed or claims == leases.FIRST_CLAIMS):
                 # With the calls of one claim in flight, and the other to follow.
-                await share.database.call(functools.partial(lay_out_rest, share.run.pk))
+                await self._lay_out_rest()
                 is_laid_out = True
             elif not claimed:
                 break
@@ -80,6 +82,18 @@ class Feeder:
                 self._wants_more.clear()
                 await self._wants_more.wait()
         self._ready.put_nowait(None)  # the end, which everybody who reads it leaves for the next
+
+    async def _lay_out_rest(self) -> None:
+        """In a thread of its own: results are stored and leases renewed meanwhile."""
+        share = self._share
+        partly = EvaluationRun.objects.filter(PARTLY_LAID_OUT, pk=share.run.pk)
+        if not await share.database.call(partly.exists):
+            return
+        database = Database()
+        try:
+            await database.call(functools.partial(lay_out_rest, share.run.pk))
+        finally:
+            await database.close()
 
     async def _wait_for_money(self) -> bool:
         """Wait while items in hand may cost less than was set aside for them; False if there are

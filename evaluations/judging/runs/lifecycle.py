@@ -24,7 +24,7 @@ from evaluations.models import (
     RunItem,
     RunState,
 )
-from evaluations.models.runs import MORE_TO_LAY_OUT
+from evaluations.models.runs import MORE_TO_LAY_OUT, PARTLY_LAID_OUT
 from evaluations.models.table_statistics import refresh_after_commit
 from evaluations.people.limits import LimitError, check_start
 from evaluations.people.waking import wake_for_runs
@@ -385,11 +385,14 @@ def lay_out_rest(run_id: int) -> int:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, run_id % 2**31])
         if not cursor.fetchone()[0]:
             return 0
-    partly = EvaluationRun.objects.filter(pk=run_id, parameters__has_key=MORE_TO_LAY_OUT)
+    partly = EvaluationRun.objects.filter(PARTLY_LAID_OUT, pk=run_id)
     run = partly.filter(state=RunState.RUNNING).first()
     if run is None:
         return 0
     laid_out = lay_out_items(run, make_evaluator(*evaluator_of(run)))
+    with connection.cursor() as cursor:
+        # What the rows refer to is looked up before the run's row is held, not when this ends.
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     run = partly.unfinished().select_for_update().select_related("project").first()
     if run is None:
         # Cancelled, perhaps with its project, which is being deleted.
