@@ -29,6 +29,7 @@ from evaluations.models import (
     System,
 )
 from evaluations.models.noted_changes import note_change
+from evaluations.models.runs import MORE_TO_LAY_OUT
 from evaluations.pages.runs import run_goals
 from evaluations.pages.runs.run_goals import end_runs_at_goals
 from evaluations.reports.so_far import so_far
@@ -84,6 +85,23 @@ def judged(run: EvaluationRun) -> Judged:
         note_change(run.project_id, [run.run_criteria.get().criterion_id], judge=run.judge_id)
 
     return judge
+
+
+def test_a_run_of_which_more_is_to_be_laid_out_does_not_end_yet(
+    run: EvaluationRun, judged: Judged
+) -> None:
+    """Of the last document some outputs may have no items yet."""
+    run.parameters = {MORE_TO_LAY_OUT: True}
+    run.save(update_fields=["parameters"])
+    judged(90)
+    end_runs_at_goals()
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+
+    EvaluationRun.objects.filter(pk=run.pk).update(parameters={})
+    end_runs_at_goals()
+    run.refresh_from_db()
+    assert run.state == RunState.DONE
 
 
 def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(

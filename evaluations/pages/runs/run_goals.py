@@ -11,7 +11,7 @@ from django.db.models import Q
 from evaluations.judging.runs.lifecycle import end_at_goal
 from evaluations.models import EvaluationRun, RunState
 from evaluations.models.row_by_row import for_each
-from evaluations.models.runs import GOAL_REACHED
+from evaluations.models.runs import GOAL_REACHED, PARTLY_LAID_OUT
 from evaluations.reports.run_precision import known_of_complete
 from evaluations.reports.so_far import so_far
 from geval.reports.so_far import CriterionSoFar, KnownSoFar
@@ -27,6 +27,8 @@ def end_runs_at_goals() -> None:
     waiting = EvaluationRun.objects.counting().filter(
         Q(goal_width__isnull=False) | Q(goal_rival__isnull=False), state=RunState.RUNNING
     )
+    # Of the last document in the first part of a run some outputs may have no items yet.
+    waiting = waiting.exclude(PARTLY_LAID_OUT)
     runs = waiting.select_related("project", "judge", "goal_rival")
     for_each(runs, _look_at, job="goals of runs")
 
