@@ -103,7 +103,7 @@ def _words(scores: list[Score]) -> dict[int, str]:
     )
     by_item = {(score.run_id, score.output_id, score.criterion_id): score.pk for score in scores}
     items = RunItem.objects.filter(
-        run__in={score.run_id for score in scores}, output__in={rated.output_id for rated in scores}
+        run__in={score.run_id for score in scores}, output__in={score.output_id for score in scores}
     ).select_related("reply")
     notes = {}
     for item in items:

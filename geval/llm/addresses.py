@@ -86,7 +86,7 @@ def likely_addresses(base_url: str) -> list[str]:
         path = path.removesuffix(ending)
     paths = dict.fromkeys([path, f"{path}/v1", "/v1", "/api/v1", "/openai/v1"])
     addresses = [str(url.origin().with_path(part)).rstrip("/") for part in paths if part.strip("/")]
-    return [part for part in addresses if part != base_url.rstrip("/")]
+    return [address for address in addresses if address != base_url.rstrip("/")]
 
 
 def check_ip(address: IPAddress, *, host: str, allow_private: bool) -> None:

@@ -74,7 +74,7 @@ def presets_by_key(keys: Sequence[str]) -> list[Preset]:
     chosen: dict[str, Preset] = {}
     for key in keys:
         parts = key.strip().lower().replace(" ", "-").strip("/").split("/")
-        matching = [option for option in presets() if option.word.split("/")[: len(parts)] == parts]
+        matching = [preset for preset in presets() if preset.word.split("/")[: len(parts)] == parts]
         if not matching:
             raise PresetError(f"There is no preset {key!r}.")
         for preset in matching:

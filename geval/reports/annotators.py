@@ -314,13 +314,13 @@ def _criterion_json(numbers: CriterionAnnotators) -> dict[str, Any]:
         "split_outputs": numbers.split,
         "least_clear": [
             {
-                "output": person.output,
-                "doc_id": person.doc_id,
-                "system": person.system,
-                "likely_class": person.likeliest,
-                "probability": person.sure,
+                "output": output.output,
+                "doc_id": output.doc_id,
+                "system": output.system,
+                "likely_class": output.likeliest,
+                "probability": output.sure,
             }
-            for person in numbers.listed
+            for output in numbers.listed
         ],
     }
 

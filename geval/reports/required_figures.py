@@ -124,8 +124,8 @@ def _one_rater(criterion: CriterionResult, judge: JudgeResult) -> Figure:
         return Figure(None, evidence.ceiling.reason or "one rater's own correlation is not above 0")
     ceiling = evidence.ceiling.value or 1.0
 
-    def share(rater: NullDraw) -> float | None:
-        return None if rater.in_place.value is None else rater.in_place.value / ceiling
+    def share(null: NullDraw) -> float | None:
+        return None if null.in_place.value is None else null.in_place.value / ceiling
 
     return Figure(evidence.share, nulls=_of_nulls(judge, share))
 

@@ -123,9 +123,9 @@ def _gained(person: IntArray, apart: FloatArray, people: int) -> float | None:
     size = there.sum(axis=1)
     own = np.where(there, aligned, 0)
     unlike = np.full(len(aligned), pairs)
-    for first, two in itertools.combinations(range(people), 2):
-        both = there[:, first] & there[:, two]
-        unlike += both * (apart[own[:, first], own[:, two]] / ALONE - 1)
+    for first, second in itertools.combinations(range(people), 2):
+        both = there[:, first] & there[:, second]
+        unlike += both * (apart[own[:, first], own[:, second]] / ALONE - 1)
     gain = ALONE * (size - unlike / pairs)
     is_better = gain > 1e-12
     gain, aligned, there = gain[is_better], aligned[is_better], there[is_better]
@@ -161,8 +161,8 @@ def _alignments(person: IntArray, apart: FloatArray, people: int) -> IntArray | 
     most = ALONE * (people * (people - 1) / 2 + people - 1)
     rows = np.full((1, people), -1)
     sums = np.zeros((1, people))
-    for first in range(people):
-        (own,) = np.nonzero(person == first)
+    for annotator in range(people):
+        (own,) = np.nonzero(person == annotator)
         if not len(own):
             continue
         parts, totals = [rows], [sums]
@@ -170,10 +170,10 @@ def _alignments(person: IntArray, apart: FloatArray, people: int) -> IntArray | 
         for mark in own.tolist():
             near = np.where(there, apart[mark, np.where(there, rows, 0)], 0.0)
             total = sums + near
-            total[:, first] = near.sum(axis=1)
+            total[:, annotator] = near.sum(axis=1)
             is_near = (total < most).all(axis=1)
             added = rows[is_near].copy()
-            added[:, first] = mark
+            added[:, annotator] = mark
             parts.append(added)
             totals.append(total[is_near])
         rows, sums = np.concatenate(parts), np.concatenate(totals)

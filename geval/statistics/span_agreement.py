@@ -122,5 +122,5 @@ def _overlaps(annotators: Sequence[Sequence[Mark]]) -> Iterable[tuple[int, int, 
         for mark in marks:
             own[mark.start : mark.end] = True
     sizes = np.count_nonzero(marked, axis=1).tolist()
-    for first, two in itertools.combinations(range(len(annotators)), 2):
-        yield int(np.count_nonzero(marked[first] & marked[two])), sizes[first], sizes[two]
+    for first, second in itertools.combinations(range(len(annotators)), 2):
+        yield int(np.count_nonzero(marked[first] & marked[second])), sizes[first], sizes[second]

@@ -108,10 +108,10 @@ def _copy(earlier: Cluster, target: Cluster) -> None:
 
 def _stop_what_is_left(cluster: Cluster) -> None:
     """Stop the server that a killed upgrade left running, if there is one."""
-    for folder in (cluster, _in_work(cluster)):
+    for server in (cluster, _in_work(cluster)):
         if is_listening(cluster.socket_dir / f".s.PGSQL.{PORT}"):
             with suppress(EmbeddedServerError):  # it may be the other one's
-                folder.stop()
+                server.stop()
 
 
 def _in_work(cluster: Cluster) -> Cluster:
