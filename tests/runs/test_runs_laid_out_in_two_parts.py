@@ -336,6 +336,11 @@ def test_the_page_says_that_more_items_come(
     page = client.get(partly.get_absolute_url()).content.decode()
     assert "more items are being added" in " ".join(page.split())
 
+    pause_run(partly.pk, "The budget of 1 would be exceeded by the next item.")
+    page = client.get(partly.get_absolute_url()).content.decode()
+    assert "more items follow when it goes on" in " ".join(page.split())
+    resume_run(partly)
+
     lay_out_rest(partly.pk)
     assert run_progress(EvaluationRun.objects.get(pk=partly.pk)).left is not None
-    assert "more items are being" not in client.get(partly.get_absolute_url()).content.decode()
+    assert "more items" not in client.get(partly.get_absolute_url()).content.decode()
