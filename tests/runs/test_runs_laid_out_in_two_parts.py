@@ -135,6 +135,25 @@ def test_failed_items_of_the_first_part_are_no_part_of_the_rest(partly: Evaluati
     assert len(set(rows_of(partly))) == partly.items.count() == 2 * (6 + OUTPUTS)
 
 
+def test_a_budget_sets_aside_what_an_output_added_in_between_can_cost(
+    start: Callable[..., EvaluationRun],
+) -> None:
+    run = start()
+    parameters = run.parameters | {"price_in": "1", "price_out": "1"}
+    EvaluationRun.objects.filter(pk=run.pk).update(parameters=parameters)
+    lay_out_run(run.pk)
+    before = EvaluationRun.objects.get(pk=run.pk).frozen.most_each
+    added = CandidateOutput.objects.filter(document__doc_id="more0").update(text="Long. " * 10_000)
+
+    lay_out_rest(run.pk)
+
+    after = EvaluationRun.objects.get(pk=run.pk).frozen.most_each
+    assert added == 1
+    assert before is not None
+    assert after is not None
+    assert after > before
+
+
 def test_it_is_laid_out_once(partly: EvaluationRun) -> None:
     assert lay_out_rest(partly.pk) > 0
     assert lay_out_rest(partly.pk) == 0

@@ -389,7 +389,10 @@ def lay_out_rest(run_id: int) -> int:
     run = partly.filter(state=RunState.RUNNING).first()
     if run is None:
         return 0
-    laid_out = lay_out_items(run, make_evaluator(*evaluator_of(run)))
+    evaluator = make_evaluator(*evaluator_of(run))
+    laid_out = lay_out_items(run, evaluator)
+    # Outputs may have been added since the first part.
+    sized = sizes(run, asks_together=evaluator.asks_together)
     with connection.cursor() as cursor:
         # What the rows refer to is looked up before the run's row is held, not when this ends.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -398,7 +401,7 @@ def lay_out_rest(run_id: int) -> int:
         # Cancelled, perhaps with its project, which is being deleted.
         transaction.set_rollback(True)
         return 0
-    run.parameters["items"] += laid_out
+    run.parameters |= sized | {"items": run.item_count + laid_out}
     del run.parameters[MORE_TO_LAY_OUT]
     run.save(update_fields=["parameters"])
     slug = run.project.slug
