@@ -134,7 +134,7 @@ def test_the_list_of_projects_holds_only_ones_own(
 
     assert "Small" in mine
     assert "Nobody sees this" not in mine
-    assert "You are not a member of any project yet" in strangers
+    assert "not a member of any project" in strangers
 
 
 def test_signing_in_leads_to_the_page_that_was_asked_for(

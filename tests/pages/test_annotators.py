@@ -54,16 +54,16 @@ def test_a_worker_computes_them_and_the_strictest_comes_first(
     reader = as_role("viewer")
     waiting = reader.get(PAGE)
     assert waiting.status_code == 202
-    assert "A worker needs a few seconds for them" in waiting.content.decode()
+    assert "worker needs a few seconds" in waiting.content.decode()
     assert 'href="/p/small/members/"' in waiting.content.decode()
 
     compute()
 
     text = unescape(reader.get(PAGE).content.decode())
-    assert "ada is stricter than an average annotator on coherence" in text
+    assert "ada is stricter" in text
     assert re.search(r"−0\.\d\d\s+<small class=\"quiet nowrap\">\[−0\.\d\d, −0\.\d\d\]", text)
     assert "Agreement of people on coherence: alpha" in text
-    assert "60 outputs rated by two or more" in text
+    assert "60 outputs rated by two" in text
     assert in_order(text.split("<tbody>")[1], (">ada<", ">cleo<", ">ben<"))
     assert "outputs are split" in text
 
@@ -153,8 +153,8 @@ def test_two_annotators_have_no_competence_and_the_page_says_why(
 
     text = reader.get(PAGE, view).content.decode()
 
-    assert "There is no competence: fewer than 3 annotators share 30 outputs" in text
-    assert "This view has part of the data" in text
+    assert "fewer than 3 annotators share 30 outputs" in text
+    assert "view has part of the data" in text
 
 
 def test_a_project_without_ratings_says_what_to_do(
@@ -182,8 +182,8 @@ def test_numbers_without_an_interval_say_why_in_sight(
 
     text = " ".join(unescape(reader.get(part).content.decode()).split())
 
-    assert "There are too few ratings to say who is stricter or milder." in text
-    assert "No interval of severity: fewer than 20 documents" in text
+    assert "too few ratings to say who" in text
+    assert "of severity: fewer than 20 documents" in text
 
 
 def test_competence_is_folded_and_behind_severity(
@@ -211,13 +211,14 @@ def test_agreement_shows_from_the_first_overlap_and_without_a_judge(
     load(project, files_of(OUTPUTS, ratings))
     reader = as_role("viewer")
     report = " ".join(reader.get("/p/small/report/").content.decode().split())
-    assert f'How well people agree can be seen without a judge: <a href="{PAGE}">' in report
+    assert f'can be seen without a judge: <a href="{PAGE}">' in report
     reader.get(PAGE)
     compute()
 
     text = " ".join(unescape(reader.get(PAGE).content.decode()).split())
 
-    assert "1 output rated by two or more people: 1 of 1 pair of ratings are equal (100 %)" in text
+    assert "1 of 1 pair" in text
+    assert "are equal (100 %)" in text
 
 
 def test_without_an_overlap_it_asks_for_a_second_person(
@@ -230,4 +231,4 @@ def test_without_an_overlap_it_asks_for_a_second_person(
 
     text = " ".join(unescape(reader.get(PAGE).content.decode()).split())
 
-    assert "Let a second person rate some of the 1 rated output." in text
+    assert "some of the 1 rated output" in text

@@ -45,7 +45,7 @@ def test_a_preview_shows_the_prompt_with_a_document_and_saves_nothing(
 ) -> None:
     text = client.post("/p/small/criteria/new/", FORM | {"preview": "1"}).content.decode()
 
-    assert "The 1. ferry sails at 1 in the morning from the old harbour." in text
+    assert "The 1. ferry sails at 1 in" in text
     assert "tokens." in text
     assert not Criterion.objects.filter(name="wit").exists()
 
@@ -155,7 +155,7 @@ def test_generating_steps_keeps_typed_ones_as_a_version(
     client.post(address, typed)
 
     assert [steps.text for steps in criterion.steps.all()] == ["1. Read it twice."]
-    assert "What you typed is kept as version 1." in said
+    assert "is kept as version 1." in said
 
 
 def test_generating_steps_in_the_browser_replaces_only_its_part_of_the_page(

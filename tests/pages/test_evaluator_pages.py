@@ -90,7 +90,8 @@ def test_a_wrong_setting_is_shown_at_its_field(browser: Client, small_project: P
     response = browser.post("/p/small/judges/new/", data)
 
     errors = response.context["form"].errors
-    assert errors == {"set_judges": ["name at least two judges, divided by commas."]}
+    assert list(errors) == ["set_judges"]
+    assert "at least two judges" in errors["set_judges"][0]
 
 
 def test_a_used_judge_is_changed_into_a_new_version(
@@ -129,4 +130,4 @@ def test_an_evaluator_whose_package_is_gone_is_still_shown(
     assert browser.get(judge.get_absolute_url()).status_code == 200
     assert "gone" in browser.get("/p/small/judges/").content.decode()
     response = browser.get(f"/p/small/judges/{judge.pk}/edit/", follow=True)
-    assert "The package that provides “gone” is not installed here." in response.content.decode()
+    assert "provides “gone” is not installed" in response.content.decode()

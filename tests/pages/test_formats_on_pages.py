@@ -74,8 +74,8 @@ def test_formats_are_chosen_on_the_data_tab_and_noted(client: Client) -> None:
 def test_what_is_not_a_format_or_a_language_is_refused(client: Client) -> None:
     said = client.post(FORMATS, CHOSEN | {"output_format": "word", "text_language": "<b>"})
 
-    assert "word is not one of the available choices" in said.content.decode()
-    assert "is not the code of a language; write one such as ar" in said.content.decode()
+    assert "word is not one of the" in said.content.decode()
+    assert "not the code of a language" in said.content.decode()
     assert Project.objects.get(slug="small").output_format == "json"
 
 
@@ -135,7 +135,7 @@ def test_a_campaigns_own_setting_comes_first(
     assert "<strong>so</strong>" in own
     assert TABLE in own
     assert "<strong>so</strong>" not in of_project
-    assert "Shown as it was written. It cannot be read as JSON: Extra data" in of_project
+    assert "cannot be read as JSON:" in of_project
 
 
 def test_a_documents_own_language_comes_first(client: Client, shown: Project) -> None:

@@ -73,7 +73,7 @@ def test_an_explanation_is_asked_once_and_leaves_the_score_alone(
     before = list(judged.scores.order_by("pk").values_list("value", flat=True))
 
     client.post(address + "explain/")
-    assert "Asking the model to explain its score…" in client.get(address).content.decode()
+    assert "model to explain its score…" in client.get(address).content.decode()
     do_errands()
     first = Explanation.objects.get()
     client.post(address + "explain/")

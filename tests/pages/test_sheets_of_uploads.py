@@ -30,7 +30,7 @@ def test_the_form_offers_spreadsheets_and_their_cells(client: Client, project: P
     page = client.get("/p/small/data/upload/").content.decode()
 
     assert "Excel (.xlsx), OpenDocument (.ods)" in page
-    assert "Copy cells in your spreadsheet, with the row of column names, and paste" in page
+    assert "Copy cells in your spreadsheet" in page
 
 
 def test_which_sheet_is_asked_and_the_chosen_one_is_loaded(

