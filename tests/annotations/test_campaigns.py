@@ -317,10 +317,10 @@ def test_clicking_through_and_flat_answers_are_pointed_out(
 
     assert warnings["ann1"] == warnings["ann2"] == ()
     # Where the others happen to agree, it is called no better than chance as well.
-    assert warnings["ann3"][:2] == (
-        "fast: 1 s per item, while others need 20 s",
-        "flat: 100% of the answers are the same",
-    )
+    fast, flat = warnings["ann3"][:2]
+    assert fast.startswith("fast: 1 s per item")
+    assert fast.endswith("20 s")
+    assert flat.startswith("flat: 100% ")
 
 
 def test_items_in_dispute_are_decided_beside_the_ratings(

@@ -191,7 +191,7 @@ def test_the_page_shows_goal_width_and_what_is_left(
     assert "How many it takes" not in as_role("viewer").get(address).content.decode()
     answer(of_systems, Annotator.objects.get(), by_system, most=10)
     page = " ".join(client.get(address).content.decode().split())
-    assert "better or worse is rated better on coherence" in page
+    assert "better or worse is rated better" in page
     assert "of 30 documents count" in page
     assert "Fewer than 10 documents count" in page
     answer(of_systems, Annotator.objects.get(), by_system)
@@ -215,15 +215,15 @@ def test_the_page_shows_the_interval_of_the_goal_beside_that_of_the_report(
     assert found.high is not None
     assert found.low < found.fixed.ends[0] < found.fixed.ends[1] < found.high
     page = " ".join(as_role("owner").get(campaign.get_absolute_url()).content.decode().split())
-    assert "The goal uses this interval: you may look after every answer." in page
-    assert "The goal will likely not be reached" in page
+    assert "The goal uses this interval" in page
+    assert "goal will likely not be reached" in page
     assert f"{found.low:.2f}".replace("-", "−") in page
 
 
 def test_a_draft_shows_its_goal(of_systems: Campaign, as_role: Callable[[str], Client]) -> None:
     Campaign.objects.update(state=CampaignState.DRAFT)
     page = as_role("owner").get(of_systems.get_absolute_url()).content.decode()
-    assert "The goal is fixed when the campaign opens." in page
+    assert "is fixed when the campaign opens" in page
 
 
 FORM = {
@@ -275,7 +275,7 @@ def test_the_form_stores_a_goal_and_removes_it(
     assert (stored.kind, stored.system_id, stored.other_id) == (GoalKind.SYSTEMS, good, odd)
     assert stored.width is None
     edit = f"/p/small/annotate/{stored.campaign_id}/edit/"
-    assert "It is known which of two systems is better" in client.get(edit).content.decode()
+    assert GoalKind.SYSTEMS.label in client.get(edit).content.decode()
     client.post(edit, sent)
     assert not CampaignGoal.objects.exists()
 

@@ -72,7 +72,7 @@ def test_the_report_counts_what_a_campaign_took_from_the_top_in_every_format(
     report = build_report(small_project)
 
     assert report.chosen == 1
-    assert "The numbers describe the outputs that were rated" in chosen_note(report)
+    assert "describe the outputs that were rated" in chosen_note(report)
     assert chosen_note(report) in as_markdown(report)
     assert json.loads(as_json(report))["outputs_not_drawn_at_random"] == 1
     assert report.criteria[0].rated_outputs == 1

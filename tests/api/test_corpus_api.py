@@ -141,9 +141,7 @@ def test_a_run_is_started_looked_at_paused_and_ended(send: Send, judged_project:
     assert (started.status_code, run["state"], run["judge"]) == (201, "preparing", judge.pk)
     assert again.status_code == 409
     assert "still running" in again.json()["detail"]
-    assert (
-        unknown.json()["errors"][0]["message"] == "There is no criterion 'charm' in this project."
-    )
+    assert "no criterion 'charm'" in unknown.json()["errors"][0]["message"]
     assert (paused["done"], ended) == (True, [True, False])
     assert send("GET", f"/small/runs/{run['id']}").json()["state"] == "cancelled"
     assert [one["id"] for one in send("GET", "/small/runs").json()["items"]][-1] == run["id"]

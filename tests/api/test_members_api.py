@@ -170,9 +170,9 @@ def test_only_an_archived_project_goes_and_only_by_its_name(
 
     assert (early.status_code, fixed.status_code) == (409, 403)
     assert "Archive the project first" in early.json()["detail"]
-    assert slip.json()["errors"] == [
-        {"at": "name", "message": "This is not the name of the project. Type: Small"}
-    ]
+    (error,) = slip.json()["errors"]
+    assert error["at"] == "name"
+    assert error["message"].endswith("Type: Small")
     assert unread.status_code == 400
     assert gone.status_code == 204
     assert program.send("GET", "").status_code == 404

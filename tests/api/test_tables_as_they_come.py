@@ -94,7 +94,7 @@ def test_what_is_unclear_is_asked_and_the_answer_can_be_sent(send: Send, project
     problem = asked.json()
     assert asked.status_code == 422
     assert problem["title"] == "Unclear columns"
-    assert problem["detail"].startswith("Which criterion did “Anna” and “Bert” rate? Send the body")
+    assert problem["detail"].startswith("Which criterion did “Anna” and “Bert” rate?")
     (question,) = problem["questions"]
     choice = next(one for one in question["choices"] if "overall" in one["label"])
     assert choice["columns"] == ['Anna=ratings["overall","Anna"]', 'Bert=ratings["overall","Bert"]']

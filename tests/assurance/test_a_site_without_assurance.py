@@ -105,7 +105,7 @@ def test_pages_and_the_api_of_the_rest_answer_without_links_to_it(
     assert [link for link in LINKS if _shows(shown, *link)] == []
     assert "See where they differ most" in shown["standing/"][1]
     text = " ".join(text for _status, text in shown.values())
-    assert "last look, for which this site has no pages" in text
+    assert "which this site has no pages" in text
     assert "It moved." in text
     assert "quality" in json.loads(shown["report/export/json/"][1])["criteria"]
     assert "instructed" not in shown["report/export/json/"][1]

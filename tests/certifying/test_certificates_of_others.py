@@ -160,7 +160,8 @@ def test_verify_checks_the_signature_before_anything_is_compared(
     found = verify(changed, key=public_key())
 
     assert found.exit == REFUSED
-    assert found.said == ("Refused: it was changed after it was signed.",)
+    assert found.said[0].startswith("Refused: it was changed after")
+    assert len(found.said) == 1
 
 
 @pytest.mark.parametrize(

