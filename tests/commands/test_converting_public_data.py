@@ -180,7 +180,7 @@ def test_of_files_that_are_not_there_the_figures_are_undefined_and_say_so(
 
     text = out.getvalue()
     assert text.count("– ✗  sfres_unieval.json is not there") == 9
-    assert "reproduce --sources` says where files come from" in text
+    assert "reproduce --sources`" in text
 
 
 @pytest.fixture

@@ -51,7 +51,8 @@ def test_a_judge_is_probed_changed_into_a_new_version_retired_and_restored(
     assert "it scores by token probabilities" in made.stdout
     assert "20 per token" in probed.stdout
     assert json.loads(as_json.stdout)["best_mode"] == "logprobs"
-    assert "J (version 2): new version created; it scores by one greedy reply" in changed.stdout
+    assert "J (version 2): new version created;" in changed.stdout
+    assert "it scores by one greedy reply" in changed.stdout
     kept = Judge.objects.values_list("endpoint__name", "model", "temperature", "max_tokens")
     assert kept.get(version=2) == kept.get(version=1)
     assert "J (version 2) was retired" in retired.stdout

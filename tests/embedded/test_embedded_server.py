@@ -223,7 +223,7 @@ def test_a_socket_folder_that_somebody_else_made_is_refused(
 
     _, err = start(root / "d,e", QUERY).communicate(timeout=90)
 
-    assert f"{outside} belongs to another user, or is a link" in err
+    assert f"{outside} belongs to another user," in err
     assert kind != "folder" or outside.stat().st_uid == 65534
     assert kind != "link to root's folder" or (root / "target").stat().st_uid == 0
 

@@ -234,7 +234,7 @@ def test_another_secret_key_is_reported(
     with at_database(elsewhere):
         call_command("restore", str(backup))
 
-    assert "secret key is not that of the backup" in capsys.readouterr().out
+    assert "secret key is not that of" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_only_a_folder_that_exists_is_cleared(
     done = manage("backup", str(tmp_path / arguments[0]), "--keep-days", "30")
 
     assert done.returncode != 0
-    assert "--keep-days is for a folder that exists" in done.stderr
+    assert "for a folder that exists" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -67,7 +67,7 @@ def test_a_loop_that_reads_no_messages_is_seen_after_a_minute(worker: Worker) ->
     worker.consumer.loop = False
 
     assert worker.after(UNANSWERED_SECONDS) == ""
-    assert worker.after(5) == "It has read no messages for 65 seconds."
+    assert "read no messages for 65 seconds" in worker.after(5)
     assert len(worker.consumer.waiting) == 1
 
 
@@ -76,7 +76,7 @@ def test_free_threads_that_do_not_answer_are_seen_after_a_minute(worker: Worker)
     worker.consumer.answers = False
 
     assert worker.after(UNANSWERED_SECONDS) == ""
-    assert worker.after(5) == "Its threads have not answered for 65 seconds."
+    assert "have not answered for 65 seconds" in worker.after(5)
 
 
 def test_threads_that_are_all_busy_need_not_answer(
@@ -108,9 +108,8 @@ def test_a_slot_at_work_without_a_sign_of_life_is_seen_after_ten_minutes(
 
     trouble = worker.after(5)
 
-    assert trouble == (
-        "1 of its threads have shown no sign of life for ten minutes." if lost else ""
-    )
+    assert bool(trouble) is lost
+    assert ("1 of its threads" in trouble) is lost
 
 
 def test_trouble_that_lasts_is_given_up_and_one_that_passes_is_not(worker: Worker) -> None:
@@ -145,7 +144,7 @@ def test_one_frozen_worker_of_two_is_named() -> None:
     worker = Client().get("/readyz").json()["parts"]["worker"]
 
     assert not worker["ok"]
-    assert worker["message"].startswith("here:1 is frozen: Its threads have not answered")
+    assert worker["message"].startswith("here:1 is frozen: Its threads")
 
 
 def test_a_worker_that_is_given_up_ends_itself(

@@ -53,4 +53,4 @@ def test_verdicts_and_requirements_are_the_sites(
 
 def test_a_site_needs_a_project_and_a_token(capsys: pytest.CaptureFixture[str]) -> None:
     assert main({"INPUT_SITE": "http://127.0.0.1:9"}) == 3
-    assert "needs its project (project) and a token" in capsys.readouterr().out
+    assert "(project) and a token" in capsys.readouterr().out

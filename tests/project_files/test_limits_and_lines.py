@@ -86,9 +86,8 @@ def test_lines_are_those_of_names_and_of_items_of_lists() -> None:
 
     places: list[tuple[Any, ...]] = [(), ("a",), ("a", "b"), ("a", "c"), ("a", "c", 1), ("z",)]
     assert [document.line_of(place) for place in places] == [1, 1, 2, 4, 6, 1]
-    assert [str(each.message) for each in document.problems] == [
-        "'a' is here twice, first in line 1; remove one."
-    ]
+    (problem,) = document.problems
+    assert str(problem.message).startswith("'a' is here twice, first in line 1;")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +187,7 @@ def test_only_a_key_of_an_endpoint_is_said_to_be_one(text: str, *, is_key: bool)
     with pytest.raises(ProjectFileError) as refused:
         read_project_file(f"project: p\n{text}\n".encode(), "f")
 
-    assert ("A key never stands in this file" in str(refused.value)) == is_key
+    assert ("A key never stands" in str(refused.value)) == is_key
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_what_a_site_refuses_is_said_with_its_line(
     assert "project.yaml:19: stopped at + endpoint here" in error
     assert "Done before that:\n  changed project small\n" in error
     assert "  created criterion faithful\n" in error
-    assert "Not done:\n  + judge overlap\n  + campaign First round\n" in error
+    assert "Not done:\n  + judge overlap\n  + campaign First" in error
     assert small_project.criteria.filter(name="faithful").exists()
 
 

@@ -43,9 +43,10 @@ def test_all_errors_come_at_once_by_line() -> None:
         "10",
         "12",
     ]
-    assert message[1].startswith("f:3: 'scale_mni' is not a field here. Did you mean scale_min?")
+    assert message[1].startswith("f:3: 'scale_mni' is not a field here.")
+    assert "mean scale_min?" in message[1]
     assert "'fluency' is here twice, first in line 3" in message[2]
-    assert "A key never stands in this file" in message[3]
+    assert "A key never stands" in message[3]
     assert "sk-1" not in "".join(message)
     assert message[4] == "f:7: base_url is missing; add it."
     assert any("use_steps is true or false" in line for line in message)
@@ -63,7 +64,7 @@ def test_a_key_is_refused_wherever_it_stands_and_not_repeated(field: str, value:
     (message,) = problems(f"project: p\nendpoints:\n  here: {{{listed}}}\n")
 
     assert "f:3:" in message
-    assert "A key never stands in this file" in message
+    assert "A key never stands" in message
     assert value not in message
 
 
@@ -119,7 +120,9 @@ def test_an_alias_repeats_a_value() -> None:
 
 
 def test_an_empty_file_says_what_is_missing() -> None:
-    assert problems("") == ["f:1: The file needs fields below it; for none, write {}."]
+    (message,) = problems("")
+
+    assert message.startswith("f:1: The file needs fields")
     assert problems("name: x") == ["f:1: project is missing; add it."]
 
 
@@ -139,7 +142,7 @@ def test_what_does_not_fit_the_project_is_said_before_anything_is_changed(
     assert code == 2
     lines = {line.split(":")[1]: line for line in message.splitlines() if line.count(":") > 1}
     assert sorted(map(int, lines)) == [16, 26, 29, 38, 43]
-    assert message.count("There is no judge 'nobody', neither here nor on the site") == 1
+    assert message.count("no judge 'nobody', neither here") == 1
     assert "spearman' is not a requirement" in message
     assert message.endswith("Nothing was changed.")
     assert not small_project.criteria.filter(name="faithful").exists()

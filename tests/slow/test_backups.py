@@ -165,7 +165,7 @@ def test_a_backup_of_an_earlier_version_is_migrated(
 
     said = site.manage("restore", str(target), "--replace", "--drop")
 
-    assert "of an older version: its tables are being migrated" in said
+    assert "its tables are being migrated" in said
     report = gzip.decompress((DATA / f"{EARLIER}.report.json.gz").read_bytes()).decode()
     assert site.manage("report", "demo", "--format", "json") == report
 

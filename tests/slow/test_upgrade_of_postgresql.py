@@ -235,7 +235,8 @@ def test_data_of_a_later_version_are_refused(folder: Path) -> None:
 
     _, said = run(folder, "-c", COUNT, status=1)
 
-    assert "were made by PostgreSQL 99, and this version of the site has 18" in said
+    assert "were made by PostgreSQL 99," in said
+    assert "of the site has 18" in said
 
 
 def test_what_cannot_be_moved_stays_as_it_is(earlier: EmbeddedServer, folder: Path) -> None:
