@@ -135,10 +135,7 @@ def test_a_zip_of_one_file_is_taken_and_one_of_two_is_not(project: Project, load
         load(project, {"two.zip": zipped(a=ROW, b=ROW)})
 
     assert only_output(project).text == "y"
-    assert (
-        refused.value.errors[0].message
-        == "a zip with 2 files (a, b); put one file into the zip, or upload the files separately"
-    )
+    assert refused.value.errors[0].message.startswith("a zip with 2 files (a, b);")
 
 
 @pytest.mark.parametrize(

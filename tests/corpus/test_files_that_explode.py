@@ -88,9 +88,9 @@ def test_what_takes_too_much_memory_is_refused_and_the_next_file_is_read(
 
     rows, errors = read(hostile)
 
-    assert "cannot be read within 64 MB of memory (GEVAL_READING_MEMORY_MB)" in str(
-        errors.listed[0]
-    )
+    message = str(errors.listed[0])
+    assert "cannot be read within 64 MB" in message
+    assert "GEVAL_READING_MEMORY_MB" in message
     assert not rows
     assert len(read(good)[0]) == 6
 
@@ -100,7 +100,7 @@ def test_what_takes_too_long_is_stopped(tmp_path: Path, monkeypatch: pytest.Monk
     path = tmp_path / "long.jsonl.gz"
     path.write_bytes(long_lines_in_gzip(rows=20))
 
-    assert "takes longer to read than 1 s" in preview_apart(path, "long.jsonl.gz").error
+    assert "longer to read than 1 s" in preview_apart(path, "long.jsonl.gz").error
 
 
 def test_a_reader_that_is_killed_is_an_error_of_the_file_and_the_next_one_is_read(

@@ -59,7 +59,8 @@ def test_unreadable_replies_are_left_out_of_the_score_and_reported(
     assert result.unreadable == 4
     assert score.value == 3.0
     assert score.coverage == 0.5
-    assert score.note.startswith("2 of 4 replies contain no rating: The model refused")
+    assert score.note.startswith("2 of 4 replies contain no rating:")
+    assert "The model refused" in score.note
     failed = EvaluationRun.objects.get(judge__kind="imported").items.get(state=ItemState.FAILED)
     assert (failed.output.document.doc_id, failed.reason) == ("d2", "no_rating")
 
@@ -89,11 +90,7 @@ def test_the_criterion_comes_from_the_item_the_load_or_the_only_score(
     assert found == {"named": "fluency", "told": "fluency", "only": "coherence"}
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release("4", scores=two)), judge="nothing")
-    assert (
-        refused.value.errors[0].message
-        == "the replies do not name the criterion they rate; give the criterion's name when you"
-        " load them"
-    )
+    assert "do not name the criterion" in refused.value.errors[0].message
 
 
 def test_a_release_with_texts_brings_outputs_ratings_and_replies(
@@ -121,9 +118,7 @@ def test_loading_again_changes_nothing_and_other_replies_are_an_error(
     assert (again.replies.created, again.replies.unchanged) == (0, 1)
     with pytest.raises(LoadError) as refused:
         load(small_project, as_file(release("4", "1")), judge="gpt")
-    assert (
-        "this output already has different replies on coherence" in refused.value.errors[0].message
-    )
+    assert "already has different replies on coherence" in refused.value.errors[0].message
 
 
 def test_replies_give_a_score_its_distribution_and_may_not_contradict_it(

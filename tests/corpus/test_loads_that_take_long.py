@@ -133,10 +133,10 @@ def test_a_statement_that_takes_too_long_ends_the_load_and_says_where(
     with pytest.raises(LoadError) as refused:
         load(project, {"outputs.jsonl": OUTPUTS})
 
-    assert str(refused.value.errors[0]) == (
-        f"outputs.jsonl: loading stopped at “{step}”: one statement took longer than 1 s, which is "
-        "the limit (GEVAL_LOAD_STATEMENT_SECONDS); split the files, or raise the limit"
-    )
+    message = str(refused.value.errors[0])
+    assert message.startswith(f"outputs.jsonl: loading stopped at “{step}”: ")
+    assert "longer than 1 s" in message
+    assert "GEVAL_LOAD_STATEMENT_SECONDS" in message
     assert not CandidateOutput.objects.exists()
 
 

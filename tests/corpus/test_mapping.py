@@ -92,9 +92,8 @@ def test_an_annotator_and_a_judge_are_one_too_many() -> None:
         name: name for name in ("doc_id", "system_id", "criterion", "annotator", "judge", "score")
     }
 
-    assert problems_of(columns) == [
-        "A row belongs to an annotator or to a judge: choose one of the two columns."
-    ]
+    (problem,) = problems_of(columns)
+    assert "to an annotator or to a" in problem
 
 
 def test_fields_of_objects_are_columns_one_level_deep() -> None:

@@ -34,7 +34,7 @@ def test_the_preview_of_a_parquet_file_says_what_to_install(parquet_file: Path) 
 
     assert preview.columns == ()
     assert "pip install 'geval-site[parquet]'" in preview.error
-    assert "write the file as CSV or JSON Lines" in preview.error
+    assert "as CSV or JSON Lines" in preview.error
 
 
 @pytest.fixture
@@ -55,11 +55,10 @@ def test_loading_a_parquet_file_says_what_to_install(parquet_file: Path) -> None
     )
 
     assert rows == []
-    assert [error.message for error in errors.listed] == [
-        "is a Parquet or Arrow file, and this site was installed without what reads them: pip"
-        " install 'geval-site[parquet]' where its web processes and workers run, or write the file"
-        " as CSV or JSON Lines"
-    ]
+    (error,) = errors.listed
+    assert error.message.startswith("is a Parquet or Arrow file")
+    assert "pip install 'geval-site[parquet]'" in error.message
+    assert error.message.endswith("as CSV or JSON Lines")
 
 
 def test_with_the_extra_it_is_read(parquet_file: Path) -> None:

@@ -139,7 +139,7 @@ def test_several_rows_of_an_output_are_asked_about() -> None:
     found = recognised(["coherence", "fluency"], repeated=3)
 
     (question,) = found.questions
-    assert question.text.startswith("Outputs have up to 3 rows, and no column names a rater.")
+    assert question.text.startswith("Outputs have up to 3 rows,")
     assert cells(question.choices[0].columns) == {
         "coherence": ("coherence", NUMBERED),
         "fluency": ("fluency", NUMBERED),

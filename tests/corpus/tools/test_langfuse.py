@@ -63,7 +63,7 @@ def test_scores_without_an_author_are_listed(tmp_path: Path) -> None:
     rows, errors = read_records(tmp_path, [trace])
 
     assert (len(outputs(rows)), scores(rows)) == (1, set())
-    assert "scores whose author the file does not name" in unused(errors)
+    assert any("author the file does not name" in part for part in unused(errors))
 
 
 BROKEN: dict[str, tuple[str, Any, str, str]] = {
