@@ -19,7 +19,7 @@ def test_a_decision_model_gives_the_probabilities_of_points(
     result = evaluate(table(), kind="decision", protocol=protocol)
 
     assert (result.kind, result.mode, result.steps) == ("decision", "", "")
-    assert "offline-stand-in scored 12 of 12 outputs on coherence (1-5, decision" in str(result)
+    assert "12 of 12 outputs on coherence (1-5, decision" in str(result)
     score = result.scores[0]
     assert set(score.distribution) == {1, 2, 3, 4, 5}
     weighted = sum(point * share for point, share in score.distribution.items())

@@ -103,9 +103,9 @@ def test_evaluators_without_such_a_definition_say_so() -> None:
     )
 
     assert defined == {"rouge", "bleu", "chrf", "meteor", "bertscore"}
-    assert outcome == Failure(
-        Reason.EMPTY_OUTPUT, "The output is empty; Embedding similarity is not defined for it."
-    )
+    assert isinstance(outcome, Failure)
+    assert outcome.reason == Reason.EMPTY_OUTPUT
+    assert "Embedding similarity is not defined" in outcome.detail
 
 
 def test_an_ensemble_blends_scores_of_empty_outputs_like_any_other() -> None:
@@ -149,4 +149,4 @@ def test_the_page_of_a_run_counts_empty_outputs_that_a_model_rated(
     page = as_role("owner").get(run.get_absolute_url()).content.decode()
 
     assert EvaluationRun.objects.get().scores.count() == 3
-    assert "<strong>2</strong>\n        scores of empty outputs: the model rated them" in page
+    assert "<strong>2</strong>\n        scores of empty outputs" in page

@@ -42,9 +42,10 @@ def test_a_judge_without_scores_or_without_differences_is_named() -> None:
     )[0]
 
     assert isinstance(missing, Failure)
-    assert missing.detail == "b has no scores on c; run it first."
+    assert missing.detail.startswith("b has no scores on c;")
     assert isinstance(constant, Failure)
-    assert constant.detail == "a gives all outputs the same score on c."
+    assert constant.detail.startswith("a gives all outputs the same")
+    assert constant.detail.endswith(" on c.")
 
 
 def test_a_panel_of_one_is_refused() -> None:

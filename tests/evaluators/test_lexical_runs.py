@@ -111,10 +111,7 @@ def test_a_missing_reference_fails_by_name_and_costs_the_others_nothing(
         run.items.filter(state=ItemState.FAILED).values_list("output__document__doc_id", "reason")
     )
     assert failed == {"d2": "no_text"}
-    assert (
-        run.items.get(reason="no_text").detail
-        == "ROUGE needs the references of a document; this one has none."
-    )
+    assert "ROUGE needs the references" in run.items.get(reason="no_text").detail
     assert [score.value for score in run.scores.all()] == [1.0]
 
 

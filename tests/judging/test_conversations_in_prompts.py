@@ -50,9 +50,9 @@ def test_a_long_session_is_cut_to_its_window_which_the_prompt_states() -> None:
     assert prompt.splitlines()[0] == "[Turns 1 to 1,997 of 2,000 are left out]"
     assert len(prompt.splitlines()) == 4
     assert prompt.count("more characters cut]") == 3
-    assert windows("{{Conversation last=3 longest=50}}", texts) == (
-        "the last 3 of 2,000 turns, 3 texts cut after 50 characters"
-    )
+    window = windows("{{Conversation last=3 longest=50}}", texts)
+    assert window.startswith("the last 3 of 2,000 turns")
+    assert window.endswith("3 texts cut after 50 characters")
     assert "[Turns 1 to 1,900 of 2,000 are left out]" in render("{{Conversation}}", texts)
 
 

@@ -40,7 +40,7 @@ MOVES: list[dict[str, Any]] = [
 def test_a_stored_key_is_asked_for_again_when_the_address_changes(
     project: Project, endpoint: Endpoint, moved: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValidationError, match="Enter the key for the new address"):
+    with pytest.raises(ValidationError, match="the key for the new address"):
         save_endpoint(project, EndpointDraft(**moved), endpoint=Endpoint.objects.get())
 
     endpoint.refresh_from_db()
@@ -58,7 +58,7 @@ def test_the_page_asks_again_and_the_key_can_be_forgotten(
 
     asked = browser.post(edit, {"base_url": THERE})
     endpoint.refresh_from_db()
-    assert "Enter the key for the new address" in asked.content.decode()
+    assert "the key for the new address" in asked.content.decode()
     assert endpoint.base_url == HERE
 
     browser.post(edit, {"base_url": THERE, "forget_key": "on"})
@@ -87,7 +87,7 @@ def test_a_variable_is_confirmed_for_the_new_address_on_the_page(
 
     asked = browser.post(edit, moved).content.decode()
     endpoint.refresh_from_db()
-    assert "Confirm that the key of this variable" in asked
+    assert "that the key of this variable" in asked
     assert endpoint.base_url == HERE
 
     browser.post(edit, moved | {"confirms_key_env": "on"})

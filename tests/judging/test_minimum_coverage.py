@@ -32,7 +32,7 @@ def test_a_distribution_counts_from_the_minimum_on(minimum: float, counts: bool)
         assert found.value == pytest.approx((4 * 0.5 + 2 * 0.25) / 0.75)
     else:
         assert found.reason == Reason.LOW_COVERAGE
-        assert "Only 75.00% of the probability is on the scale 1-5" in found.detail
+        assert "Only 75.00% of the probability is" in found.detail
 
 
 def test_a_reply_without_a_rating_has_no_score() -> None:

@@ -502,7 +502,7 @@ def test_an_endpoint_of_such_an_address_is_not_saved(project: Project) -> None:
 def test_a_server_without_a_route_is_told_which(route: str, name: str) -> None:
     error = status_error(404, "Not Found", base_url="http://x/v1", model="m", route=f"/v1/{route}")
 
-    assert f"does not know the model 'm' or has no {name} there: Not Found" in error.message
+    assert f"model 'm' or has no {name} there: Not Found" in error.message
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_a_score_on_less_than_the_minimum_coverage_is_a_failure_that_says_so() -
 
     assert isinstance(failure, Failure)
     assert failure.reason == Reason.LOW_COVERAGE
-    assert "Only 0.04% of the probability is on the scale 1-5" in failure.detail
+    assert "Only 0.04% of the probability is" in failure.detail
 
 
 def test_yes_and_no_are_points_of_a_scale_of_0_and_1() -> None:
@@ -159,7 +159,8 @@ def test_an_unasked_continuation_says_how_much_of_the_probability_is_on_it() -> 
     failure = score(place("9", {"9": 0.6, "1": 0.4}), scale=ONE_TO_TEN)
 
     assert isinstance(failure, Failure)
-    assert failure.detail.startswith("40% of the probability is on digits that may begin a longer")
+    assert failure.detail.startswith("40% of the")
+    assert "digits that may begin" in failure.detail
 
 
 def test_exactly_one_percent_on_beginnings_is_as_if_off_the_scale() -> None:

@@ -48,14 +48,13 @@ def test_nobody_listens() -> None:
     error = said(f"http://127.0.0.1:{free_port()}/v1")
 
     assert error.kind == ErrorKind.CONNECTION
-    assert error.message.endswith("Is the server running, and is the port right?")
+    assert error.message.startswith("Nothing answers at ")
     assert "Errno" not in error.message
 
 
 def test_a_host_that_does_not_exist() -> None:
-    assert said("http://no-such-host.invalid/v1").message == (
-        "No host is called no-such-host.invalid. Check the address."
-    )
+    message = said("http://no-such-host.invalid/v1").message
+    assert message.startswith("No host is called no-such-host.invalid.")
 
 
 def test_https_to_a_server_without_it(server: str) -> None:

@@ -54,8 +54,9 @@ def test_large_gaps_of_one_system_are_named() -> None:
 
     patterns = result.patterns("Coherence")
 
-    assert patterns.found[0].title == "15 of the 15 largest gaps are by s4"
-    assert "The judge gives s4 1.34 less than people" in patterns.found[0].text
+    assert patterns.found[0].title.startswith("15 of the 15 largest")
+    assert patterns.found[0].title.endswith(" by s4")
+    assert "gives s4 1.34 less than people" in patterns.found[0].text
 
 
 def test_patterns_of_a_criterion_that_is_not_there_are_refused() -> None:

