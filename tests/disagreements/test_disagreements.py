@@ -83,9 +83,7 @@ def test_the_largest_gap_comes_first_with_its_texts_and_every_rating(
     assert ">d2</a>" in text
     assert "people 4.00" in text
     assert "3.00 lower" in text
-    assert "The 2. ferry sails at 2 in the morning from the old harbour." in re.sub(
-        "<[^>]+>", "", text
-    )
+    assert "The 2. ferry sails at 2" in re.sub("<[^>]+>", "", text)
     assert re.search(r"ann <strong[^>]*>4</strong> ·\s+bob <strong[^>]*>4</strong>", text)
 
 
@@ -350,7 +348,7 @@ def test_a_project_without_scores_says_what_to_do(
 ) -> None:
     live.forget()
 
-    assert "No output has both a rating and a score here." in shown(as_role("owner"))
+    assert "No output has both a rating" in shown(as_role("owner"))
 
 
 def test_the_page_takes_as_many_queries_for_many_outputs_as_for_few(

@@ -37,13 +37,13 @@ def candidate(judge, criterion, locked):
 
 
 def test_a_project_without_scores_says_what_is_needed(project, researcher):
-    assert "Run a judge, or load its scores" in page(researcher)
+    assert "Run a judge, or load" in page(researcher)
 
 
 def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):
     assert "Set documents aside first" in page(researcher)
     said = post(researcher, "lock_create", percent=40, looks=5)
-    assert "About 40 % of the documents are locked" in said.replace("40%", "40 %")
+    assert "40 % of the documents are locked" in said.replace("40%", "40 %")
     LockedDocuments.objects.update(seed="fixed")
     said = post(
         researcher, "search_create", judge=judge.pk, criterion=criterion.pk, changes=["panel"]
@@ -57,7 +57,7 @@ def test_from_nothing_to_a_judge_that_is_proven(judge, criterion, researcher):
     candidate = Candidate.objects.get()
     said = post(researcher, "look_create", candidate.pk)
     assert "proven: gain +" in said
-    assert "is proven: on documents no attempt has seen" in said
+    assert "is proven: on documents no attempt" in said
     said = post(researcher, "candidate_adopt", candidate.pk)
     assert "is a judge now" in said
     made = Judge.objects.get(name=f"{judge.name} improved", kind="formula")
@@ -83,9 +83,7 @@ def test_while_a_worker_searches_the_page_asks_again_and_then_reloads(
     ids=["nothing", "no number", "others"],
 )
 def test_a_search_without_a_judge_or_a_change_is_refused(locked, researcher, data):
-    assert "Choose a judge, a criterion and at least one change." in post(
-        researcher, "search_create", **data
-    )
+    assert "at least one change" in post(researcher, "search_create", **data)
     assert not Search.objects.exists()
 
 
@@ -97,7 +95,7 @@ def test_a_lock_out_of_range_is_refused(rated_project, researcher, data):
 
 def test_a_refused_look_says_why(candidate, locked, researcher):
     unlock_documents(locked)
-    assert "nothing can be proven on them any more" in post(researcher, "look_create", candidate.pk)
+    assert "so nothing can be proven on" in post(researcher, "look_create", candidate.pk)
     assert not Look.objects.exists()
 
 

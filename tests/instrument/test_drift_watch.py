@@ -68,7 +68,7 @@ def test_a_drift_is_found_logged_and_announced_once(
     for _ in range(3):
         ask_now(watch)
 
-    assert "Scores of the sentinels have changed: their mean by -0." in watch.drift
+    assert "have changed: their mean by -0." in watch.drift
     (sent,) = WebhookDelivery.objects.all()
     assert '"judge":"Stand-in"' in sent.body
     assert list(Study.objects.drifted()) == [watch]
@@ -83,7 +83,7 @@ def test_another_model_that_answers_is_drift(watch: Study) -> None:
 
     ask_now(watch)
 
-    assert watch.drift == "The endpoint answers as offline-stand-in, no longer as older-model."
+    assert "answers as offline-stand-in, no longer as older-model" in watch.drift
 
 
 def test_a_watch_ends_where_the_prompt_changes(watch: Study, criterion: Criterion) -> None:

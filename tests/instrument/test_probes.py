@@ -41,8 +41,8 @@ def test_each_probe_changes_the_prompt_and_is_the_same_each_time() -> None:
 
 
 def test_what_each_probe_does() -> None:
-    assert "- The morning ferry sails.\n- It carries seventeen" in asked("bulleted")
-    assert asked("padded").count("That is the text as a whole.") == 1
+    assert "- The morning ferry sails.\n- It carries" in asked("bulleted")
+    assert asked("padded").count("the text as a whole.") == 1
     assert "(Written by gpt-x)" in asked("named")
     assert INSTRUCTION in asked("instructed")
     assert "Bewerten Sie" in asked("german")

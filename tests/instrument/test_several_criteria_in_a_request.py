@@ -97,4 +97,4 @@ def test_a_study_ends_where_the_prompt_of_a_criterion_beside_changes(
 
     study = Study.objects.get(pk=study.pk)
     assert not study.is_on
-    assert study.message.startswith("The criterion's prompt is no longer the one")
+    assert study.message.startswith("The criterion's prompt is no longer")
