@@ -42,18 +42,18 @@ def test_it_names_who_is_furthest_from_the_average_on_the_same_outputs() -> None
     mild = criterion("fluency", {"ada": (-0.2, (-0.3, -0.1)), "ben": (0.9, (-0.1, 1.9))})
     strict = criterion("coherence", {"dan": (0.5, (0.3, 0.7)), "eve": (0.0, (-0.1, 0.1))})
 
-    assert lead(mild, strict) == (
-        "dan is stricter than an average annotator on coherence, by 0.50 points on the same"
-        " outputs."
-    )
+    named = lead(mild, strict)
+    assert named.startswith("dan is stricter")
+    assert "on coherence, by 0.50 points" in named
+    assert "ben" not in named
 
 
 def test_nobody_is_named_where_intervals_hold_0_or_are_missing() -> None:
     even = criterion("fluency", {"ada": (-0.2, (-0.3, 0.1))})
     few = criterion("fluency", {"ada": (-0.2, None)})
 
-    assert lead(even) == "No annotator is shown to be stricter or milder than the others."
-    assert lead(few) == "There are too few ratings to say who is stricter or milder."
+    assert lead(even).startswith("No annotator is shown")
+    assert lead(few).startswith("There are too few ratings")
 
 
 def test_it_names_the_criterion_on_which_people_agree_least() -> None:

@@ -75,7 +75,7 @@ def test_a_negative_correlation_never_ranks_as_people_do(project: Project, load:
 
     sentence = in_a_sentence(build_report(project).criteria[0])
 
-    assert sentence.startswith("no judge ranks a document's outputs as people do")
+    assert sentence.startswith("no judge ranks")
     assert "inverse's (rho = −0." in sentence
 
 
@@ -151,4 +151,4 @@ def test_a_judge_that_always_says_the_same_passes_only_with_a_caution(
     (judge,) = build_report(project).criteria[0].judges
 
     assert judge.alt_test.passes
-    assert "although it gives every output the same score" in " ".join(cautions(judge))
+    assert "gives every output the same score" in " ".join(cautions(judge))

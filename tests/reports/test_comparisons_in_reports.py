@@ -152,9 +152,9 @@ def test_a_file_of_several_authors_is_not_one_judges(project: Project, load: Loa
             verdicts_by="gpt-4o",
         )
 
-    assert refused.value.errors[0].message.startswith(
-        "the preferences are by expert_0 and by expert_1, and cannot all be verdicts of the judge"
-    )
+    message = refused.value.errors[0].message
+    assert "by expert_0 and by expert_1" in message
+    assert "cannot all be verdicts" in message
     assert refused.value.total == 2
 
 

@@ -59,7 +59,7 @@ def test_it_is_found_by_how_its_hash_begins(client: Client, snapshot: ReportSnap
     everything = client.get(FROZEN).content.decode()
 
     assert found["Location"] == snapshot.get_absolute_url()
-    assert "No frozen report of this project has a hash that begins with" in other
+    assert "No frozen report of this project" in other
     assert "Table 1" in everything
     assert snapshot.sha256[:12] in everything
 

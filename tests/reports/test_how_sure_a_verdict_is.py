@@ -17,4 +17,4 @@ def test_it_names_the_error_of_each_check_and_makes_no_claim_of_the_bar_alone(
     text = " ".join(as_role("viewer").get("/p/small/report/").content.decode().split())
 
     assert f"by mistake at most once in {1 / VERDICT_ERROR:g} reports" in text
-    assert "in the shade ranks like a rater" not in text
+    assert "the shade ranks like a rater" not in text

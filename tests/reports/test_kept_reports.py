@@ -367,7 +367,9 @@ def test_a_report_that_loses_every_worker_fails_with_what_to_do(
 
     assert neglected_reports() == []
 
-    assert "3 workers started to compute this report and none finished" in text_of(client)
+    text = text_of(client)
+    assert "3 workers started" in text
+    assert "and none finished" in text
 
 
 def fail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,13 +447,9 @@ def test_programs_are_asked_to_wait_and_learn_how_old_numbers_are(
     stale = client.get(address)
 
     assert (waiting.status_code, waiting.headers["Retry-After"]) == (202, "5")
-    assert waiting.json() == {
-        "state": "waiting",
-        "progress": 0.0,
-        "step": "",
-        "message": "A worker will compute this report; it waits for its turn.",
-        "worker_alive": False,
-    }
+    state = waiting.json()
+    assert "it waits for its turn" in state.pop("message")
+    assert state == {"state": "waiting", "progress": 0.0, "step": "", "worker_alive": False}
     assert current.status_code == 200
     assert "stale" not in current.json()
     assert stale.status_code == 200
@@ -568,7 +566,7 @@ def test_what_is_no_page_says_in_words_how_far_its_numbers_are(
 
     assert (download.status_code, download.headers["Retry-After"]) == (202, "5")
     assert download.headers["Content-Type"] == "text/plain; charset=utf-8"
-    assert download.content.decode() == "A worker will compute this report; it waits for its turn."
+    assert "it waits for its turn" in download.content.decode()
 
 
 def test_the_last_view_of_a_project_is_found_whatever_order_its_options_have(

@@ -89,11 +89,8 @@ def test_a_better_judge_is_marked_and_an_equal_one_and_the_baseline_are_not(
 
     assert row(text, "good").count(r"\ddagger") == 2  # by both coefficients, not of the average
     assert "dagger" not in row(text, "plain") + row(text, "same")
-    assert (
-        r"$\dagger$ (p $\le$ 0.05) and $\ddagger$ (p $\le$ 0.01): agrees better with people than"
-        " plain does" in text
-    )
-    assert "paired bootstrap over documents with 1,000 resamples" in text
+    assert r"$\dagger$ (p $\le$ 0.05) and $\ddagger$ (p $\le$ 0.01): agrees better" in text
+    assert "over documents with 1,000 resamples" in text
     assert "dagger" not in latex(project)
 
 
@@ -134,9 +131,8 @@ def test_too_few_documents_give_no_marks_and_the_caption_says_so(
     text = latex(project, "--marks", "plain")
 
     assert "dagger" not in row(text, "good")
-    assert (
-        "Without marks: coherence: the bootstrap needs 50 documents with ratings and scores" in text
-    )
+    assert "Without marks: coherence: the bootstrap needs" in text
+    assert "needs 50 documents" in text
 
 
 @pytest.mark.parametrize(

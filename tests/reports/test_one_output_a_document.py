@@ -44,12 +44,12 @@ def test_the_report_says_why_and_which_level_ranks_all_outputs(single: Project) 
     report = build_report(single)
 
     assert report.criteria[0].verdict == Verdict.TOO_EARLY
-    why = "Verdict: too early to say. Each document has one output with ratings, so no judge can"
-    assert why in as_text(report)
+    why = "Each document has one output"
+    assert f"Verdict: too early to say. {why}" in as_text(report)
     assert "report small --level dataset`" in as_text(report)
-    assert "**Too early to say.** Each document has one output" in as_markdown(report)
+    assert f"**Too early to say.** {why}" in as_markdown(report)
     verdict = json.loads(as_json(report))["criteria"]["quality"]["verdict"]
-    assert verdict["missing"].startswith("Each document has one output with ratings")
+    assert verdict["missing"].startswith(why)
     assert verdict["level_to_try"] == "dataset"
 
 
@@ -69,7 +69,7 @@ def test_pages_link_to_the_dataset_level(
 
     content = client.get(f"/p/small/{page}").content.decode()
 
-    assert "Each document has one output with ratings" in content
+    assert "Each document has one output" in content
     assert 'href="/p/small/report/?level=dataset"' in content
     shown = client.get("/p/small/report/?level=dataset&coefficient=pearson").content.decode()
     assert "Show the dataset level" not in shown
@@ -82,7 +82,7 @@ def test_the_page_of_a_judge_says_why_it_has_no_verdict(
 
     content = client.get(f"/p/small/judges/{single.judges.get().pk}/standing/").content.decode()
 
-    assert "Each document has one output with ratings" in content
+    assert "Each document has one output" in content
 
 
 def test_two_raters_are_why_there_is_no_verdict_though_a_judge_comes_first(
@@ -104,7 +104,8 @@ def test_two_raters_are_why_there_is_no_verdict_though_a_judge_comes_first(
 
     text = as_text(build_report(small_project))
 
-    assert "but a verdict takes 3 people who rated, each by name; there are 2." in text
+    assert "a verdict takes 3 people" in text
+    assert "each by name; there are 2." in text
 
 
 def test_a_criterion_that_no_judge_scored_says_so(
@@ -115,6 +116,4 @@ def test_a_criterion_that_no_judge_scored_says_so(
         {"s.csv": "doc_id,system_id,criterion,judge,score\nd1,good,coherence,metric,4\n"},
     )
 
-    assert "Verdict: too early to say. No judge has scores on this criterion yet." in as_text(
-        build_report(small_project)
-    )
+    assert "to say. No judge has scores" in as_text(build_report(small_project))

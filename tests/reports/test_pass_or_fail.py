@@ -120,4 +120,4 @@ def test_the_page_shows_them_for_two_points_only(
     assert "Pass or fail: factual" in page
     assert "Pass or fail: fluency" not in page
     assert "Only the judge" in page
-    assert "What share of each system's outputs passes" in page
+    assert "share of each system's outputs passes" in page

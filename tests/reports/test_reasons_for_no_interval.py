@@ -3,6 +3,7 @@
 import numpy as np
 
 from geval.reports.verdicts.analysis import analyse_agreement
+from geval.statistics.jackknife import TOO_FEW
 from geval.statistics.layout import Outputs, Ratings
 from geval.statistics.scales import Scale
 
@@ -18,7 +19,7 @@ def reasons(documents: int, lowest: int = 1) -> dict[str, list[str]]:
 
 
 def test_a_reason_that_all_share_stands_once() -> None:
-    assert reasons(9) == {"fewer than 10 documents count, too few for an interval": ALL}
+    assert reasons(9) == {TOO_FEW.format(10, "documents"): ALL}
 
 
 def test_nothing_is_said_where_all_have_one() -> None:

@@ -37,9 +37,8 @@ def test_summeval_reads_as_a_paper_would_say_it(project: Project, benchmarks: Pa
     found = json.loads(as_json(report))["criteria"]["coherence"]["judges"]["gpt-4o"]
 
     sentence = in_a_sentence(report.criteria[0])
-    assert sentence.startswith(
-        "gpt-4o agrees with people on how to rank a document's outputs (rho = 0.54 [0.50, 0.58])"
-    )
+    assert sentence.startswith("gpt-4o agrees with people")
+    assert "(rho = 0.54 [0.50, 0.58])" in sentence
     assert "(0.68)" in sentence
     low, high = found["spearman"]["summary"]["ci"]
     assert low < found["spearman"]["summary"]["value"] < high
@@ -71,10 +70,8 @@ def test_few_outputs_give_no_verdict(project: Project, load: Callable[..., LoadR
 
     sentence = in_a_sentence(build_report(project).criteria[0])
 
-    assert (
-        sentence == "How well judges agree with people cannot be said yet: 3 documents have both"
-        " ratings and scores, and at least 10 are needed."
-    )
+    assert "cannot be said yet: 3 documents" in sentence
+    assert "at least 10 are needed" in sentence
 
 
 def test_a_metric_on_another_scale_gets_no_annotator_test(
@@ -87,7 +84,7 @@ def test_a_metric_on_another_scale_gets_no_annotator_test(
 
     test = build_report(project).criteria[0].judges[0].alt_test
 
-    assert test.winning_rate.reason == "the judge's scores are not on the criterion's scale"
+    assert test.winning_rate.reason.endswith("not on the criterion's scale")
 
 
 @pytest.mark.parametrize(

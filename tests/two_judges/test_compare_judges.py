@@ -59,7 +59,7 @@ def test_the_better_judge_comes_first_and_is_said_to_be_ahead(
     text = shown(as_role("viewer"))
 
     assert '<span class="llm">near</span> against <span class="llm">far</span>' in text
-    assert "near ranks outputs more like people on coherence." in text
+    assert "near ranks outputs more like people" in text
     assert "<strong>near ahead</strong>" in text
     assert "the same 100 outputs of 20 documents" in text
 
@@ -111,10 +111,10 @@ def test_a_judge_and_its_double_are_undecided(
 
     text = shown(as_role("owner"), f"?first={near.pk}&second={twin.pk}")
 
-    assert "No difference in agreement with people is shown on any criterion." in text
+    assert "No difference in agreement with people" in text
     assert "undecided" in text
     assert "same point on 100 %" in text
-    assert "There is no such output on this criterion." in text
+    assert "There is no such output" in text
 
 
 def test_the_grid_and_the_shares_count_every_output(pair: Project) -> None:
