@@ -66,6 +66,4 @@ def test_a_password_reset_says_that_no_mail_can_be_sent(client: Client) -> None:
     answer = client.post(reverse("password_reset"), {"email": "kim@example.org"})
 
     assert answer.status_code == 200
-    assert (
-        "No mail can be sent at the moment. Try again in some minutes." in answer.content.decode()
-    )
+    assert "No mail can be sent" in answer.content.decode()

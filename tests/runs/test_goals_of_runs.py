@@ -116,7 +116,8 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     end_runs_at_goals()
     run.refresh_from_db()
     assert run.state == RunState.DONE
-    assert run.message.startswith("Goal reached: rho is known within ±0.15: quality 0.")
+    assert run.message.startswith("Goal reached: ")
+    assert "known within ±0.15: quality 0." in run.message
     assert "with 90 documents" in run.message
     assert run.finished_at is not None
     assert run.items.open().count() == 30 * SYSTEMS
@@ -127,7 +128,7 @@ def test_a_run_ends_when_its_goal_is_reached_and_leaves_the_rest(
     assert "Goal reached" in page
     assert "judged so far" not in " ".join(page.split())
     assert "> left<" not in page
-    assert "The numbers below also count partly judged documents" in " ".join(page.split())
+    assert "also count partly judged documents" in " ".join(page.split())
     rest = re.search(r'href="([^"]+)#start"\s*>Start a run on the rest', page)
     assert rest
     form = client.get(unescape(rest[1])).context["form"]
@@ -144,7 +145,8 @@ def test_a_run_that_is_done_says_whether_its_goal_was_reached(
     def page() -> str:
         return " ".join(client.get(run.get_absolute_url()).content.decode().split())
 
-    assert "Ends by itself when rho is known within ±0.15" in page()
+    assert "Ends by itself when rho" in page()
+    assert "is known within ±0.15" in page()
 
     judged(15)
     run.items.filter(state=ItemState.PENDING).delete()
@@ -152,7 +154,8 @@ def test_a_run_that_is_done_says_whether_its_goal_was_reached(
     assert "The goal was not reached" in page()
 
     EvaluationRun.objects.update(goal_width=0.5)
-    assert "The goal is reached on each criterion: rho is known within ±0.5" in page()
+    assert "The goal is reached on each" in page()
+    assert "rho is known within ±0.5" in page()
 
 
 def test_documents_that_are_not_finished_do_not_count(run: EvaluationRun, judged: Judged) -> None:
@@ -233,7 +236,7 @@ def test_a_run_ends_when_it_is_known_which_of_two_judges_is_better(
     end_runs_at_goals()
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
-    assert "it is known which agrees better with people, j or rival on each criterion" in waiting
+    assert "people, j or rival on each" in waiting
 
     judged(78)
     end_runs_at_goals()

@@ -137,7 +137,7 @@ def test_the_form_takes_shows_and_keeps_them(
     client.post("/p/small/judges/new/", given | {"waited": waited})
 
     judge = Judge.objects.get()
-    assert "“n” is set by the judge itself; leave it out." in wrong.content.decode()
+    assert "“n” is set by the judge" in wrong.content.decode()
     assert (judge.request_options, judge.mode) == (NONE, "logprobs")
     for page in (judge.get_absolute_url(), f"{judge.get_absolute_url()}edit/"):
         assert "&quot;reasoning_effort&quot;: &quot;none&quot;" in client.get(page).content.decode()

@@ -219,10 +219,8 @@ def test_an_item_that_workers_are_lost_with_fails_at_last(
     worked_on(run)
 
     failed = run.items.get(state="failed")
-    assert (failed.reason, failed.detail) == (
-        "worker_lost",
-        "5 workers ended while they judged this item.",
-    )
+    assert failed.reason == "worker_lost"
+    assert failed.detail.startswith("5 workers ended")
     assert (run.state, run.scores.count()) == (RunState.DONE, 11)
     assert resume_run(run, retry_failed=True)
     worked_on(run)
@@ -258,7 +256,7 @@ def test_a_run_that_workers_are_lost_with_while_they_prepare_it_pauses(
     worked_on(run)
 
     assert run.state == RunState.PAUSED
-    assert "3 workers ended while they prepared this run" in run.message
+    assert "3 workers ended while they prepared" in run.message
 
 
 def test_a_clock_that_was_set_back_does_not_keep_an_item_for_hours(

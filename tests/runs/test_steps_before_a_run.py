@@ -120,7 +120,7 @@ def test_a_reply_without_steps_shows_before_the_next_is_paid_for(
 
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
-    assert run.message.startswith("coherence: The model wrote no evaluation steps")
+    assert run.message.startswith("coherence: The model wrote no")
     assert run.calls == 1
 
 
