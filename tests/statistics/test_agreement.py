@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from geval.statistics.agreement import MEASUREMENTS, Measurement
+from geval.statistics.jackknife import TOO_FEW
 from geval.statistics.types import FloatArray
 from tests.statistics.tables import alpha_interval, human_ceiling, krippendorff_alpha
 
@@ -69,7 +70,7 @@ def test_what_one_annotator_alone_rated_plays_no_part(measurement: Measurement) 
     of_nine = more.copy()
     of_nine[:2, :3] = NAN
     found = alpha_interval(of_nine, measurement)
-    assert found.reason == "fewer than 10 documents count, too few for an interval"
+    assert found.reason == TOO_FEW.format(10, "documents")
 
 
 @pytest.mark.parametrize("measurement", MEASUREMENTS)

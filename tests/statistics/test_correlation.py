@@ -247,9 +247,7 @@ def test_no_pairs_at_all_is_no_error() -> None:
     found = correlations(np.full((2, 2), NAN), np.ones((2, 2)))
 
     assert (found.documents, found.pairs) == (0, 0)
-    assert (
-        found.estimates["pearson"]["summary"].reason == "no document has both a rating and a score"
-    )
+    assert found.estimates["pearson"]["summary"].reason.startswith("no document has both")
 
 
 def test_one_pair_and_none_are_too_few() -> None:
@@ -268,7 +266,7 @@ def test_values_that_no_float_can_tell_apart_have_a_reason() -> None:
         found = coefficient_of(tiny, tiny, "pearson", weight=np.ones(3))
 
     assert found.value is None
-    assert found.reason == "the values are too close to each other to be distinguished"
+    assert "too close to each other" in found.reason
 
 
 @pytest.mark.parametrize("count", range(3, 13))

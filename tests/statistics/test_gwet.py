@@ -139,7 +139,8 @@ def test_ac2_has_an_interval_where_the_ends_of_the_scale_occur() -> None:
 
     assert without.ac1.interval.ends
     assert without.ac2.estimate.value is not None
-    assert without.ac2.interval.reason.startswith("nobody gave one of the scale's ends, 1 and 5")
+    assert without.ac2.interval.reason.startswith("nobody gave one of the")
+    assert "ends, 1 and 5" in without.ac2.interval.reason
     assert with_both.ac2.interval.ends
 
 
@@ -149,4 +150,4 @@ def test_without_the_only_document_where_annotators_differ_nothing_is_left(only:
     ratings[0, only] = 3 if ratings[0, only] != 3 else 4
 
     for found in (found_in(ratings).ac1, found_in(ratings).ac2):
-        assert found.interval.reason == "without some documents there is no value"
+        assert found.interval.reason.startswith("without some documents")

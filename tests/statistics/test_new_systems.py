@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.coverage import told_apart
+from geval.statistics.jackknife import TOO_FEW
 from geval.statistics.layout import Outputs
 from geval.statistics.resampling import Over
 from geval.statistics.significance import new_systems_test
@@ -66,7 +67,7 @@ def test_of_too_few_systems_nothing_is_said(over: Over) -> None:
     found = new_systems_test(Outputs.full(DOCUMENTS, few), human, good, bad, "spearman", over)
 
     assert found.p is None
-    assert found.reason == "fewer than 10 systems count, too few for an interval"
+    assert found.reason == TOO_FEW.format(10, "systems")
 
 
 @pytest.mark.parametrize("over", ["systems", "both"])

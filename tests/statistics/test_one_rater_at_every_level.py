@@ -89,4 +89,5 @@ def test_one_rater_alone_has_none() -> None:
     found = rater_at(OUTPUTS, Ratings.of_table(TABLES[:1].reshape(1, 60)), "kendall", "system")
 
     assert found.value is None
-    assert found.reason == "no annotator can be compared with the others at system level"
+    assert found.reason.startswith("no annotator can be compared")
+    assert found.reason.endswith("at system level")

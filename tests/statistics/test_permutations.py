@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from geval.statistics import significance
+from geval.statistics.jackknife import TOO_FEW
 from geval.statistics.layout import Outputs
 from geval.statistics.significance import (
     NOT_COMPARED,
@@ -260,15 +261,11 @@ def test_what_cannot_be_swapped_over_systems_says_why(monkeypatch: pytest.Monkey
     assert over_systems_test(outputs, human, first, flat) == untested
     assert over_systems_test(outputs, flat, first, second) == NOT_COMPARED
     turns = Outputs(outputs.document, outputs.system // 2, 5, 2)
-    assert over_systems_test(turns, human, first, second).reason == (
-        "over systems, a session needs one output of each system"
-    )
+    assert "a session needs one output" in over_systems_test(turns, human, first, second).reason
     monkeypatch.setattr(significance, "MOST_CELLS", 20)
     assert over_systems_test(outputs, human, first, second).p is not None
-    assert (
-        new_systems_test(outputs, human, first, second, "spearman", "systems").reason
-        == "fewer than 60 outputs count, too few for an interval"
-    )
+    few = new_systems_test(outputs, human, first, second, "spearman", "systems")
+    assert few.reason == TOO_FEW.format(60, "outputs")
     monkeypatch.setattr(significance, "MOST_CELLS", 19)
     many = "over systems, at most 19 cells are tested"
     assert over_systems_test(outputs, human, first, second).reason == many
@@ -294,7 +291,7 @@ def test_two_million_cells_are_tested(documents: int, systems: int, is_tested: b
 
     found = new_systems_test(outputs, human, first, second, "spearman", "systems")
 
-    assert (found.reason != "over systems, at most 2,000,000 cells are tested") is is_tested
+    assert ("at most 2,000,000 cells" not in found.reason) is is_tested
 
 
 # The paired bootstrap, Williams' test

@@ -98,7 +98,7 @@ def test_the_one_way_correlation_takes_any_number_of_ratings_an_output(
     found = one_way(Ratings.of_table(table))
 
     if len(twice) < 2:
-        assert found.reason == "fewer than two outputs were rated twice"
+        assert found.reason.startswith("fewer than two outputs")
         return
     count = np.array([len(own) for own in twice])
     every = np.concatenate(twice)
@@ -134,7 +134,7 @@ def test_cohens_kappa_compares_with_what_the_two_would_agree_on_by_chance(
     seen = np.mean([apart(x, y) for x, y in zip(a, b, strict=True)])
     chance = np.mean([apart(x, y) for x, y in itertools.product(a, b)])
     if not chance:
-        assert found.reason == "both gave every output the same rating"
+        assert found.reason.startswith("both gave every output")
     else:
         assert found.value == pytest.approx(1 - seen / chance, abs=1e-9)
 
@@ -174,8 +174,9 @@ def test_why_two_raters_have_no_kappa(weights: Weights) -> None:
     nothing = cohen_kappa(first, np.array([NAN, 2.0, NAN, NAN]), weights)
     same = cohen_kappa(first, np.array([NAN, 2.0, 3.0, 3.0]), weights)
 
-    assert (nothing.value, nothing.reason) == (None, "the two rated nothing in common")
-    assert (same.value, same.reason) == (None, "both gave every output the same rating")
+    assert nothing.value is same.value is None
+    assert nothing.reason.endswith("rated nothing in common")
+    assert same.reason.startswith("both gave every output")
 
 
 def test_fleiss_kappa_of_two_raters_by_hand() -> None:

@@ -124,14 +124,14 @@ def test_replies_that_differ_as_much_as_items_do_predict_nothing() -> None:
 
     found = of_table(replies, np.arange(30.0))
 
-    assert found.pearson.reason == "all scores, or all ratings, are the same"
+    assert found.pearson.reason.endswith("ratings, are the same")
     flat = replace(found, pearson=Estimate(0.5))
     assert (found.between, found.noise) == (0.0, 4.0)
     assert flat.pearson_with(2).value == pytest.approx(0.5)
     nothing = replace(flat, noise=0.0, within=0.0)
     for empty in (nothing, replace(flat, noise=0.0), replace(flat, within=0.0)):
         reason = empty.pearson_with(2).reason
-        assert reason == "replies differ as much within items as between them"
+        assert reason.startswith("replies differ as much within items")
 
 
 @pytest.mark.parametrize(("items", "is_known"), [(19, False), (20, True), (21, True)])
@@ -169,10 +169,10 @@ def test_an_order_of_two_outputs_takes_two_askings_of_both() -> None:
     table = RNG.normal(size=(40, 2))
 
     found = of_table(table, systems=1)
-    assert found.flips.reason == "no document has two outputs that were asked about twice"
+    assert found.flips.reason.startswith("no document has two outputs")
     table[::2, 1] = np.nan  # the first output of each document was asked about once
     few = of_table(table, systems=2)
-    assert few.flips.reason == "no document has two outputs that were asked about twice"
+    assert few.flips.reason == found.flips.reason
 
 
 def test_items_that_nobody_rated_have_no_correlation() -> None:

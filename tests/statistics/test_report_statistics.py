@@ -13,7 +13,7 @@ from scipy import stats
 from geval.statistics.bias import family_of
 from geval.statistics.calibration import equipercentile, reliability
 from geval.statistics.correlation import COEFFICIENTS, coefficients_of_rows
-from geval.statistics.jackknife import LeftOut
+from geval.statistics.jackknife import TOO_FEW, LeftOut
 from geval.statistics.mixing import drawn_coefficients, swapped_coefficients
 from geval.statistics.preferences import davidson, davidson_intervals
 from geval.statistics.projection import projections
@@ -357,9 +357,7 @@ def test_strengths_of_nine_documents_have_no_interval() -> None:
     fitted, intervals = davidson_intervals(*compared_by_three(9), LeftOut.each(9), 9)
 
     assert fitted.connected
-    assert {interval.reason for interval in intervals} == {
-        "fewer than 10 documents count, too few for an interval"
-    }
+    assert {interval.reason for interval in intervals} == {TOO_FEW.format(10, "documents")}
 
 
 # What to rate next

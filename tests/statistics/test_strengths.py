@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geval.statistics.jackknife import LeftOut
+from geval.statistics.jackknife import TOO_FEW, LeftOut
 from geval.statistics.preferences import (
     bradley_terry,
     davidson,
@@ -152,7 +152,7 @@ def test_strengths_have_the_jackknife_over_documents(documents: int, has_interva
     )
     if not has_intervals:
         reasons = {interval.reason for interval in intervals}
-        assert reasons == {"fewer than 10 documents count, too few for an interval"}
+        assert reasons == {TOO_FEW.format(10, "documents")}
         return
     sides = [
         [np.delete(side, d, axis=0).sum(axis=0) for side in (wins, ties)] for d in range(documents)
@@ -173,5 +173,6 @@ def test_where_there_are_no_strengths_there_are_no_intervals() -> None:
     fitted, intervals = davidson_intervals(wins, np.zeros((12, 2, 2)), LeftOut.each(12), 12)
 
     assert not fitted.connected
-    reasons = {(interval.low, interval.reason) for interval in intervals}
-    assert reasons == {(None, "without some documents there is no value")}
+    for interval in intervals:
+        assert interval.low is None
+        assert interval.reason.startswith("without some documents")
