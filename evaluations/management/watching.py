@@ -13,6 +13,7 @@ from django.core.management.base import OutputWrapper
 from django.db import close_old_connections
 from tqdm import tqdm
 
+from evaluations.judging.runs.counts import seconds_left
 from evaluations.judging.runs.lifecycle import steps_written
 from evaluations.models import EvaluationRun, ItemState
 from geval.texts.numbers import in_time, whole_percent
@@ -95,7 +96,7 @@ def snapshot(run: EvaluationRun, pace: Pace | None = None) -> tuple[RunSnapshot,
         rate=rate,
         readable=done / finished if finished else None,
         cost=run.cost,
-        seconds_left=60 * (items - finished) / rate if rate else None,
+        seconds_left=seconds_left(run, items - finished, rate),
         steps_written=written,
         steps_wanted=wanted,
     )

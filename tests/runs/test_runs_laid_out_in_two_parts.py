@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from evaluations.judging.runs import leases, results
+from evaluations.judging.runs.counts import seconds_left
 from evaluations.judging.runs.lifecycle import (
     cancel_run,
     close_if_finished,
@@ -352,6 +353,7 @@ def test_the_page_says_that_more_items_come(
     progress = run_progress(EvaluationRun.objects.get(pk=partly.pk))
 
     assert (progress.left, progress.total) == (None, FIRST_PART)
+    assert seconds_left(partly, remaining=1, rate=60.0) is None
     page = client.get(partly.get_absolute_url()).content.decode()
     assert "more items are being added" in " ".join(page.split())
 
@@ -361,5 +363,7 @@ def test_the_page_says_that_more_items_come(
     resume_run(partly)
 
     lay_out_rest(partly.pk)
-    assert run_progress(EvaluationRun.objects.get(pk=partly.pk)).left is not None
+    whole = EvaluationRun.objects.get(pk=partly.pk)
+    assert run_progress(whole).left is not None
+    assert [seconds_left(whole, 30, rate) for rate in (None, 0.0, 60.0)] == [None, None, 30.0]
     assert "more items" not in client.get(partly.get_absolute_url()).content.decode()

@@ -70,3 +70,13 @@ def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]
             counts = items_by_state(run.pk, run.item_count, run.stage)
             progress[run.pk] = (finished(counts), sum(counts.values()))
     return progress
+
+
+def seconds_left(run: EvaluationRun, remaining: int, rate: float | None) -> float | None:
+    """Until all items are judged; None where that cannot be said: none is judged yet, or more are
+    being laid out.
+
+    Args:
+        rate: in items per minute.
+    """
+    return 60 * remaining / rate if rate and run.is_laid_out else None

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, Q
 from django.utils import timezone
 
-from evaluations.judging.runs.counts import count_seldom, items_by_state
+from evaluations.judging.runs.counts import count_seldom, items_by_state, seconds_left
 from evaluations.models import CandidateOutput, EvaluationRun, ItemState
 from evaluations.models.runs import OPEN_STATES
 from geval.evaluators.base import SCORED_EMPTY
@@ -81,14 +81,14 @@ def run_progress(run: EvaluationRun) -> RunProgress:
         else 0.0
     )
     rate = 60 * finished / seconds if seconds > 0 else 0.0
-    can_tell = rate and remaining and run.is_laid_out
+    left = seconds_left(run, remaining, rate)
     return RunProgress(
         total=finished + remaining,
         done=items[ItemState.DONE],
         failed=items[ItemState.FAILED],
         open=remaining,
         rate=rate,
-        left=timedelta(seconds=round(60 * remaining / rate)) if can_tell else None,
+        left=timedelta(seconds=round(left)) if left else None,
         failures=counted.failures,
         calls=run.calls,
         cache_hits=run.cache_hits,
