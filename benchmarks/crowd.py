@@ -90,7 +90,7 @@ def begin_run(project: Any) -> Any:
     from django.db import connection
 
     from benchmarks.judge import _judge
-    from evaluations.judging.runs.lifecycle import lay_out_run
+    from evaluations.judging.runs.lifecycle import lay_out_rest, lay_out_run
     from evaluations.judging.runs.starting import start_run
 
     with connection.cursor() as cursor:
@@ -100,7 +100,7 @@ def begin_run(project: Any) -> Any:
     judge = _judge(project, "http://127.0.0.1:9/v1", "begun")
     run = start_run(judge, list(project.criteria.all()))
     began = time.perf_counter()
-    items = lay_out_run(run.pk)
+    items = lay_out_run(run.pk) + lay_out_rest(run.pk)
     print(f"a run of {items:,} items laid out in {time.perf_counter() - began:.1f} s", flush=True)
     of_run = {"run": run.pk, "done": DONE, "failed": FAILED, "leased": LEASED}
     with connection.cursor() as cursor:

@@ -13,7 +13,13 @@ from annotations.models import Annotator, Rating
 from evaluations.corpus.store import GROWING
 from evaluations.judging.runs import counts as run_counts
 from evaluations.judging.runs.counts import finished_items
-from evaluations.judging.runs.lifecycle import close_if_finished, lay_out_run, pause_run, resume_run
+from evaluations.judging.runs.lifecycle import (
+    close_if_finished,
+    lay_out_rest,
+    lay_out_run,
+    pause_run,
+    resume_run,
+)
 from evaluations.judging.runs.starting import start_run
 from evaluations.models import (
     CandidateOutput,
@@ -68,6 +74,7 @@ def begun(project: Project) -> EvaluationRun:
     )
     run = start_run(judge, criteria)
     lay_out_run(run.pk)
+    lay_out_rest(run.pk)
     first = list(run.items.order_by("pk")[:SCORED])
     person = Annotator.objects.create(project=project, name="Ada", kind="person")
     for number, item in enumerate(first):
