@@ -257,15 +257,15 @@ def _keep(wanted: Search, changes: list[FoundChange], basis: dict[str, Any]) -> 
     Candidate.objects.bulk_create(
         Candidate(
             search=wanted,
-            change=one.change,
-            measure=one.measure,
-            title=one.title[:200],
-            description=one.description[:1000],
-            formula=one.formula.model_dump(mode="json") if one.formula else {},
-            proposal_id=one.proposal,
-            training=one.training(),
+            change=change.change,
+            measure=change.measure,
+            title=change.title[:200],
+            description=change.description[:1000],
+            formula=change.formula.model_dump(mode="json") if change.formula else {},
+            proposal_id=change.proposal,
+            training=change.training(),
         )
-        for one in changes
+        for change in changes
     )
 
 

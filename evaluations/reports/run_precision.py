@@ -33,13 +33,14 @@ def precisions(run: EvaluationRun, criteria: list[CriterionSoFar], rate: float) 
     """
     open_items = _open_items(run) if criteria and run.is_active else {}
     shown = []
-    for one in criteria:
-        order = _order(run, one)
-        if steps := narrowing(*in_order(one, order), largest=one.largest):
-            left = open_items.get(one.pk) or open_items.get(None)
-            sentence = next_goal_in_words(steps[-1], len(order), one, left, rate)
-            drawn = as_page_part(narrowing_band(one.named, steps))
-            shown.append(Precision(one.named, mark_safe(drawn), sentence))  # noqa: S308 (escaped)
+    for criterion in criteria:
+        order = _order(run, criterion)
+        if steps := narrowing(*in_order(criterion, order), largest=criterion.largest):
+            left = open_items.get(criterion.pk) or open_items.get(None)
+            sentence = next_goal_in_words(steps[-1], len(order), criterion, left, rate)
+            drawn = as_page_part(narrowing_band(criterion.named, steps))
+            drawing = mark_safe(drawn)  # noqa: S308 (escaped)
+            shown.append(Precision(criterion.named, drawing, sentence))
     return shown
 
 
