@@ -13,6 +13,12 @@ from evaluations.models.project import Project
 PREFIX = "geval_"
 
 
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def valid(self, token: str) -> ApiTokenQuerySet:
+        """The record of a token whose user is active; none for any other text."""
+        return self.filter(digest=digest_of(token), user__is_active=True)
+
+
 class ApiToken(models.Model):
     """A user's token; only its digest is stored. Without a project it can access all their
     projects."""
@@ -28,6 +34,8 @@ class ApiToken(models.Model):
     may_change = models.BooleanField(default=True, help_text="Otherwise it can only read.")
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiTokenQuerySet.as_manager()
 
     class Meta:
         ordering = ("pk",)

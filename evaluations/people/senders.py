@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest
 
-from evaluations.models.tokens import PREFIX, ApiToken, digest_of
+from evaluations.models.tokens import PREFIX, ApiToken
 from geval_site.visitors import client_address, counted_address
 
 API_PREFIX = "/api/"
@@ -15,9 +15,9 @@ def is_for_api(request: HttpRequest) -> bool:
 
 def known_sender(request: HttpRequest) -> str:
     """The valid token or user of a request; empty for a visitor, whatever they claim to be."""
-    token_id = _token_id(request)
-    if token_id is not None:
-        return f"token {token_id}"
+    token = valid_token(request)
+    if token is not None:
+        return f"token {token.pk}"
     return f"user {request.user.pk}" if request.user.is_authenticated else ""
 
 
@@ -26,8 +26,8 @@ def sender_of(request: HttpRequest) -> str:
     return known_sender(request) or f"address {counted_address(client_address(request))}"
 
 
-def _token_id(request: HttpRequest) -> int | None:
-    """The id of the valid token of a request to the API, looked up once."""
+def valid_token(request: HttpRequest) -> ApiToken | None:
+    """The token of a request to the API, with its user, read once; None if it is not valid."""
     header = request.headers.get("Authorization", "")
     token = header[len(SCHEME) :]
     if (
@@ -36,8 +36,8 @@ def _token_id(request: HttpRequest) -> int | None:
         or not token.startswith(PREFIX)
     ):
         return None
-    if not hasattr(request, "_token_id"):
-        tokens = ApiToken.objects.filter(digest=digest_of(token), user__is_active=True)
-        request._token_id = tokens.values_list("pk", flat=True).first()  # type: ignore[attr-defined]
-    token_id: int | None = request._token_id  # type: ignore[attr-defined]
-    return token_id
+    if not hasattr(request, "_valid_token"):
+        tokens = ApiToken.objects.valid(token).select_related("user")
+        request._valid_token = tokens.first()  # type: ignore[attr-defined]
+    stored_token: ApiToken | None = request._valid_token  # type: ignore[attr-defined]
+    return stored_token

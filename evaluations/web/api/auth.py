@@ -9,7 +9,6 @@ from django.utils import timezone
 from ninja.security import HttpBearer, SessionAuth
 
 from evaluations.models import ApiToken, Project
-from evaluations.models.tokens import digest_of
 from evaluations.people.access import (
     ARCHIVED,
     EDITORS,
@@ -19,6 +18,7 @@ from evaluations.people.access import (
     member_of,
     why_not_call_out,
 )
+from evaluations.people.senders import valid_token
 from evaluations.web.api.schemas import storable
 
 
@@ -52,12 +52,8 @@ class TokenAuth(HttpBearer):
         super().__init__()
         self.needed = needed
 
-    def authenticate(self, request: HttpRequest, token: str) -> Any:
-        stored_token = (
-            ApiToken.objects.select_related("user")
-            .filter(digest=digest_of(token), user__is_active=True)
-            .first()
-        )
+    def authenticate(self, request: HttpRequest, _token: str) -> Any:
+        stored_token = valid_token(request)
         if stored_token is None:
             return None
         ApiToken.objects.filter(pk=stored_token.pk).update(last_used_at=timezone.now())

@@ -11,9 +11,8 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from evaluations.models import ApiToken
-from evaluations.models.tokens import digest_of
 from evaluations.people.access import EDITORS, member_of
+from evaluations.people.senders import valid_token
 from evaluations.web.gate.refusals import refused
 
 # The addresses of uploads, archives and the API's bulk loads; a test compares them with the URLs.
@@ -72,19 +71,12 @@ def _upload_bytes() -> int:
 
 def _may_upload(request: HttpRequest, slug: str | None) -> bool:
     """Whether the sender may change the project (for an archive: whether they are signed in)."""
-    user_id = request.user.pk if request.user.is_authenticated else _user_of_token(request)
+    token = valid_token(request)
+    user_id = token.user_id if token is not None else request.user.pk
     if slug is None or user_id is None:
         return user_id is not None
     member = member_of(slug, user_id)
     return member is not None and member.role in EDITORS
-
-
-def _user_of_token(request: HttpRequest) -> int | None:
-    kind, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-    if kind.lower() != "bearer":
-        return None
-    tokens = ApiToken.objects.filter(digest=digest_of(token.strip()), user__is_active=True)
-    return tokens.values_list("user_id", flat=True).first()
 
 
 def _too_large(request: HttpRequest, most: int, more: str = "") -> HttpResponse:
