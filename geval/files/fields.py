@@ -17,8 +17,8 @@ SESSION = "session_id"
 NOT_A_NUMBER = "nan"
 # Not three digits after it, unless a zero is before: 1,234 may be a thousand.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,(\d{1,2}|\d{4,})|0,\d+)")
-
-
+# Words such as "yes" or "very good": no digit, and more than how a program writes no number.
+LABEL = re.compile(r"(?!(nan|[+-]?inf(inity)?)$)[^\W\d_][^\d]*", re.IGNORECASE)
 # What people and spreadsheets write into a cell for a rating that there is not.
 MISSING = frozenset({"", "n/a", "na", "#n/a", "-", "–", "—", "."})
 
@@ -129,7 +129,7 @@ class Fields:
                 continue
             number = number_of(given)
             if number is None:
-                self.place.error(f"{column}.{name}", f"expected a number, found {shown(given)}")
+                self.place.error(f"{column}.{name}", not_a_number(given))
             else:
                 yield self.place.limited(str(name).strip(), CRITERION_LIMIT, column), number
 
@@ -180,6 +180,13 @@ def written_number(text: str) -> float | None:
     except ValueError:
         return None
     return value if is_number(value) and "_" not in text else None
+
+
+def not_a_number(value: Any) -> str:
+    """The error of a cell for a number that has something else."""
+    is_label = isinstance(value, bool) or (isinstance(value, str) and LABEL.fullmatch(value))
+    hint = "; write labels as numbers, such as 1 for yes and 0 for no" if is_label else ""
+    return f"expected a number, found {shown(value)}{hint}"
 
 
 def shown(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from geval.files.conventions import conventional, expert_ratings, is_ours
 from geval.files.conversation_records import conversation_rows
-from geval.files.fields import CRITERION_LIMIT, Fields, Place, kind, number_of, shown
+from geval.files.fields import CRITERION_LIMIT, Fields, Place, kind, not_a_number, number_of
 from geval.files.messages import turns_column
 from geval.files.rows import FileDefaults, JudgeScoreRow, OutputRow, RatingRow, RepliesRow, Row
 from geval.files.score_records import wide_scores
@@ -76,7 +76,7 @@ def _ratings_beside(
     for annotator, criterion, score in expert_ratings(given):
         value = number_of(score)
         if value is None:
-            place.error(f"{annotator}.{criterion}", f"expected a number, found {shown(score)}")
+            place.error(f"{annotator}.{criterion}", not_a_number(score))
         else:
             yield RatingRow(
                 place.line,

@@ -5,6 +5,7 @@ Arrow, a sheet of a workbook. All are streamed but a JSON list or object: it is 
 be as large as GEVAL_JSON_LIMIT_MB.
 """
 
+import codecs
 import csv
 import io
 import itertools
@@ -29,6 +30,8 @@ from geval.files.tools.spans import is_flat
 from geval.files.tools.system_columns import has_system_columns
 
 FAST_CHARACTERS = 2**22
+# How text in UTF-16 begins, which spreadsheets call Unicode text.
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 DELIMITERS = (",", "\t", ";")
 # A cell between tabs: wholly in quotation marks, or as it is.
 _CELL = re.compile(r'(?:^|(?<=\t))(?:(?P<whole>"(?:[^"]|"")*")(?=[\t\r\n]|$)|[^\t\r\n]+)')
@@ -98,6 +101,9 @@ def _records_of(
         return Objects(Format.ARROW, columnar_records(stream, name, errors))
     if may_be_workbook(stream):
         return _sheet_table(read_sheet(stream, sheet), name, errors)
+    if stream.peek(2)[:2] in UTF_16:
+        errors.add(name, 0, "", "the text is in UTF-16; save it as UTF-8 (Excel: CSV UTF-8)")
+        return None
     # Broken UTF-8 survives as lone surrogates, so that the error can name the line and column it is
     # in.
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")

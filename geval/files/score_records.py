@@ -13,6 +13,7 @@ from geval.files.fields import (
     Fields,
     Place,
     is_missing,
+    not_a_number,
     number_of,
     shown,
     written_number,
@@ -108,7 +109,7 @@ def wide_scores(
         if not name:
             place.error(column, "expected the criterion's name, found nothing")
         elif score is None:
-            place.error(column, f"expected a number, found {shown(value)}")
+            place.error(column, not_a_number(value))
         elif place.sound:
             names = (place.line, doc_id, system, name, rater, score, column, source)
             yield (
@@ -236,7 +237,7 @@ def score_reader(header: Sequence[str], rater: str, name: str, errors: FileError
         elif len(criterion) > CRITERION_LIMIT or "\0" in criterion or not is_text(criterion):
             place.limited(criterion, CRITERION_LIMIT, "criterion")
         if score is None:
-            place.error("score", f"expected a number, found {shown(written)}")
+            place.error("score", not_a_number(written))
         elif place.sound:
             yield make(line, doc_id, system, criterion, who, score)
 

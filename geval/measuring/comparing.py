@@ -66,7 +66,7 @@ def compare(
     for name in (first, second):
         measured.judge_named(name)
     if first == second:
-        raise InputError("Name two judges.")
+        raise InputError("Name two different judges.")
     results = {result.criterion: result for result in measured.report.criteria}
     return [
         _compared(results[each.criterion], first, second)

@@ -85,7 +85,10 @@ def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _whole(value: Any) -> Any:
     """A number without a fraction as it is written: in a column of whole numbers pandas has 3.0 for
-    3 where another cell is missing, and names may be numbers."""
+    3 where another cell is missing, and names may be numbers. JSON cannot write an infinite one,
+    whose error names its row and column as a text's does."""
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE
     return int(value) if is_whole else value
 

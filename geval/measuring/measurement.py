@@ -17,7 +17,7 @@ from geval.reports.gaps import Gaps, gaps_of
 from geval.reports.report import CriterionResult, Report
 from geval.reports.verdicts.verdict import Verdict, exit_code_of
 from geval.reports.words import headline, sessions_note
-from geval.texts.numbers import signed
+from geval.texts.numbers import counted, signed
 
 WORST = 3
 EXCERPT = 72
@@ -59,14 +59,15 @@ class Caution:
 
 @dataclass(frozen=True)
 class CriterionMeasure:
-    """A criterion: what the best judge may do, and the numbers beside it. Undefined ones are None,
-    and `reason` says why there is no judge."""
+    """A criterion: what the best judge may do, and the numbers beside it. Undefined ones are None:
+    `reason` says why there is no judge, `no_interval` why rho has no interval."""
 
     criterion: str
     verdict: Verdict
     judge: str | None
     rho: float | None
     interval: tuple[float, float] | None
+    no_interval: str
     one_rater: float | None
     share_of_one_rater: float | None
     best_null: str
@@ -124,6 +125,10 @@ class Measurement:
             )
         return tuple(chosen)
 
+    def _row_of(self, criterion: str | None) -> VerdictRow:
+        name = self.criteria_named(criterion or "")[0].criterion
+        return next(row for row in self._glance.rows if row.criterion == name)
+
     def judge_named(self, name: str) -> ImportedJudge:
         """The judge of a name.
 
@@ -156,8 +161,7 @@ class Measurement:
         Raises:
             InputError: there is no such criterion or judge.
         """
-        name = self.criteria_named(criterion or "")[0].criterion
-        row = next(row for row in self._glance.rows if row.criterion == name)
+        row = self._row_of(criterion)
         return patterns_of(self.gathered.data, self._gaps(row, judge), row.pk)
 
     def disagreements(
@@ -235,24 +239,14 @@ class Measurement:
 
     def plot(self, criterion: str | None = None) -> "Picture":
         """The forest of a criterion: one rater, the judges and what reads nothing on one axis. By
-        default of the criterion with the strongest verdict."""
+        default of the criterion with the strongest verdict.
+
+        Raises:
+            InputError: there is no such criterion.
+        """
         from geval.measuring.pictures import forest_of  # noqa: PLC0415
 
-        rows = self._glance.rows
-        chosen = next(
-            (
-                row
-                for row in rows
-                if criterion is None or row.criterion.lower() == criterion.lower()
-            ),
-            None,
-        )
-        if chosen is None:
-            names = ", ".join(row.criterion for row in rows) or "none"
-            raise ValueError(
-                f"There is no criterion {criterion!r} with a judge (there are: {names})."
-            )
-        return Picture(forest_of(self._glance.axis, chosen))
+        return Picture(forest_of(self._glance.axis, self._row_of(criterion)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -354,6 +348,7 @@ def _measure_of(row: VerdictRow, result: CriterionResult) -> CriterionMeasure:
         judge=best.judge if best else None,
         rho=best.shown(result.options).value if best else None,
         interval=(float(ends[0]), float(ends[1])) if ends else None,
+        no_interval=best.analysis.shown.reason if best and not ends else "",
         one_rater=result.ceiling.value,
         share_of_one_rater=result.share_of_ceiling(best) if best else None,
         best_null=null.title if null else "",
@@ -370,13 +365,15 @@ def _lines_of(row: VerdictRow, measure: CriterionMeasure) -> list[str]:
     head = f"{row.criterion}: {row.verdict.label}" + (f" ({judge.name})" if judge else "")
     numbers = []
     if judge:
-        numbers.append(f"rho {judge.value} {judge.interval}".rstrip())
+        ends = judge.interval or (measure.no_interval and f"(no interval: {measure.no_interval})")
+        numbers.append(f"rho {judge.value} {ends}".rstrip())
     if row.rater:
         numbers.append(f"one rater {row.rater.value} {row.rater.interval}".rstrip())
     if measure.best_null_rho is not None:
         numbers.append(f"best that reads nothing {measure.best_null_rho:.2f} ({measure.best_null})")
     agreement = "" if measure.alpha is None else f"; raters agree with alpha {measure.alpha:.2f}"
-    counts = f"{row.outputs} outputs rated by {measure.raters} people{agreement}"
+    raters = counted(measure.raters, "person", "people")
+    counts = f"{counted(row.outputs, 'output')} rated by {raters}{agreement}"
     lines = [head, f"  {'; '.join(numbers)}", f"  {counts}"]
     return [*lines, *([f"  {row.caution or row.reading}"] if row.caution or row.reading else [])]
 

@@ -88,6 +88,8 @@ def rows_and_scales(
     with input_files(source, sheet=sheet) as files:
         rows = [*rows_of(files, naming, ask, scale_of=scale_of)]
     rows += getattr(source, "choices", ())
+    if not rows:
+        raise InputError("There are no rows in this, at most a header.")
     if isinstance(scale, Mapping):
         _check_names(scale, _criteria_of(rows))
     if scale is None:

@@ -280,6 +280,10 @@ def _cells(names: frozenset[str], naming: Naming) -> dict[str, str]:
     """The columns of ratings and scores that were named; empty where names are those of people and
     judges in a file with a row for each rating."""
     criterion = "" if naming.criterion in names else naming.criterion or UNNAMED_CRITERION
+    if twice := names.intersection(naming.human, naming.judge):
+        raise InputError(
+            f"Column {min(twice)!r} is named as a person's and as a judge's; name it once."
+        )
     columns = {
         **dict.fromkeys(naming.human, False),
         **dict.fromkeys(naming.judge, True),
@@ -311,7 +315,8 @@ def _how_to_say(preview: Preview) -> str:
     names = frozenset(column.name for column in preview.columns)
     return (
         "Name the columns: human=[…] and judge=[…] with numbers, output=, text= (what outputs were"
-        f" written about), criterion=, document= and system= where there are such."
+        " written about), criterion=, document= and system= where there are such; in a terminal"
+        " --human COLUMN, --judge COLUMN and so on."
         f" {_columns_are(names)}"
     )
 

@@ -28,10 +28,12 @@ def cautions(result: JudgeResult) -> list[str]:
             "good from bad outputs."
         )
     used, documents = result.correlations.documents_used, result.correlations.documents
-    if documents and used < USED_DOCUMENTS * documents:
+    # Documents with one output each rank nothing; which level to look at is said elsewhere.
+    has_several = result.correlations.pairs > documents
+    if has_several and used < USED_DOCUMENTS * documents:
         cautions.append(
-            f"Only {used} of {documents} documents count: in the rest, people or the judge gave "
-            "every output the same score."
+            f"Only {used} of {documents} documents count: in the rest there is one output, or "
+            "people or the judge gave every output the same score."
         )
     if not result.analysis.ppi.is_random:
         cautions.append(

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from evaluations.models import CandidateOutput, Project, Upload, UploadPart
+from geval.files.fields import not_a_number
 from tests.conftest import OUTPUTS, RATINGS
 from tests.processes import WorkerProcess
 
@@ -101,10 +102,7 @@ def test_errors_are_downloaded_as_they_are_listed(
     with page.expect_download() as download:
         page.get_by_role("link", name="Download all errors as CSV").click()
 
-    assert (
-        "ratings.csv,26,score,\"expected a number, found 'seven'\""
-        in download.value.path().read_text()
-    )
+    assert f'ratings.csv,26,score,"{not_a_number("seven")}"' in download.value.path().read_text()
     assert not CandidateOutput.objects.exists()
 
 

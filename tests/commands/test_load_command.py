@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from evaluations.models import CandidateOutput, Membership, Project
+from geval.files.fields import not_a_number
 from tests.conftest import OUTPUTS, RATINGS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.processes]
@@ -69,7 +70,7 @@ def test_errors_end_with_code_1_and_leave_no_project(
             "file": str(bad),
             "line": 2,
             "column": "score",
-            "message": "expected a number, found 'four'",
+            "message": not_a_number("four"),
         }
     else:
         assert f"{bad}:2: score: expected a number, found 'four'" in done.stderr

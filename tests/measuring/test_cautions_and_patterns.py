@@ -46,6 +46,16 @@ def test_a_judge_that_orders_outputs_like_people_needs_no_caution() -> None:
     assert "Caution" not in str(result)
 
 
+def test_documents_with_one_output_each_are_no_reason_for_a_caution() -> None:
+    alone = [
+        row for row in outputs(lambda truth, _system: float(truth)) if row["system_id"] == "s0"
+    ]
+
+    result = geval.measure(alone, human=[*PEOPLE], judge=["judge"], criterion="coherence")
+
+    assert not any("documents count" in caution.text for caution in result.cautions)
+
+
 def test_large_gaps_of_one_system_are_named() -> None:
     rng = np.random.default_rng(1)
     result = measured(

@@ -108,7 +108,7 @@ def test_what_is_met_by_what_reads_nothing_is_not_met(tmp_path: Path) -> None:
         (lambda m: geval.certify(m, ["instruction.most<=0.1"]), "needs probes of a judge"),
         (lambda m: geval.certify(m, ["raters>=3"], criterion="style"), "no criterion 'style'"),
         (lambda m: geval.compare(m, "near", "gpt"), "There is no judge 'gpt'"),
-        (lambda m: geval.compare(m, "near", "near"), "Name two judges"),
+        (lambda m: geval.compare(m, "near", "near"), "Name two different judges"),
         (lambda m: geval.plan(m, judge="gpt"), "There is no judge 'gpt'"),
     ],
 )

@@ -23,6 +23,7 @@ from evaluations.models import (
     UploadPart,
     UploadState,
 )
+from geval.files.fields import not_a_number
 from geval.files.limits import FileLimits
 from tests.conftest import OUTPUTS, RATINGS
 
@@ -119,7 +120,7 @@ def test_errors_are_listed_by_row_and_can_be_downloaded(client: Client, project:
         )
     )
     assert rows[0] == ["file", "line", "column", "message"]
-    assert rows[1] == ["ratings.csv", "26", "score", "expected a number, found 'five'"]
+    assert rows[1] == ["ratings.csv", "26", "score", not_a_number("five")]
     assert len(rows) == 151
     assert not CandidateOutput.objects.exists()
 

@@ -11,6 +11,7 @@ from django.test import Client
 
 from annotations.models import Rating
 from evaluations.models import Criterion, Project, SavedColumns, Score, Upload, UploadState
+from geval.files.fields import not_a_number
 
 pytestmark = pytest.mark.django_db
 HEADER = "Nr;Vorlage;Ergebnis;Modell;"
@@ -189,7 +190,7 @@ def test_a_wrong_rating_is_left_out_without_its_row_which_is_kept_as_a_file(
     content = client.get(f"{page.upload.get_absolute_url()}left-out.csv").content.decode()
     (row,) = csv.DictReader(io.StringIO(content))
     assert (row["Kohaerenz_Bert"], row["line"]) == ("vier", "9")
-    assert row["error"] == "Kohaerenz_Bert: expected a number, found 'vier'"
+    assert row["error"] == f"Kohaerenz_Bert: {not_a_number('vier')}"
 
 
 def test_several_rows_of_an_output_become_numbered_raters(client: Client, project: Project) -> None:

@@ -18,7 +18,9 @@ def result(
     """What the report knows of a judge on a criterion."""
     estimates = {"spearman": {"summary": SimpleNamespace(value=rho)}}
     return SimpleNamespace(
-        correlations=SimpleNamespace(estimates=estimates, documents_used=used, documents=100),
+        correlations=SimpleNamespace(
+            estimates=estimates, documents_used=used, documents=100, pairs=400
+        ),
         alt_test=SimpleNamespace(passes=passes),
         analysis=SimpleNamespace(
             spread=Concentration(1.0, 2.0, modal, 0.1), ppi=SimpleNamespace(is_random=True)

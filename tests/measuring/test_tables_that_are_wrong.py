@@ -1,0 +1,94 @@
+"""What `geval.measure` says of a table that it cannot read: what, where and what to do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geval
+from geval.measuring.inputs import InputError
+
+NAMES = {"human": ["ann", "bob"], "judge": "gpt", "document": "doc", "system": "system"}
+
+
+def table(documents: int = 15, **odd_cells: Any) -> list[dict[str, Any]]:
+    """Outputs of four systems with two people's ratings and a judge's scores; the first row has
+    these cells instead."""
+    rows = [
+        {"doc": f"d{d}", "system": s, "ann": 1 + (d + s) % 5, "bob": 1 + s, "gpt": 1 + s}
+        for d in range(documents)
+        for s in range(4)
+    ]
+    return [rows[0] | odd_cells, *rows[1:]]
+
+
+def error_of(source: Any, **names: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        geval.measure(source, **(NAMES | names))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("label", ["yes", "very good", True, "Änderung nötig"])
+def test_a_label_in_place_of_a_number_is_told_to_be_written_as_one(label: object) -> None:
+    message = error_of(table(ann=label))
+
+    assert message.startswith('table:1: ratings["quality","ann"]: expected a number, found')
+    assert "write labels as numbers" in message
+
+
+@pytest.mark.parametrize("cell", ["3 / 5", "1_0", float("inf"), "-inf", "nan"])
+def test_a_number_that_cannot_be_read_is_no_label(cell: object) -> None:
+    message = error_of(table(gpt=cell))
+
+    assert message.startswith('table:1: scores["quality","gpt"]: expected a number, found')
+    assert "label" not in message
+
+
+def test_a_column_cannot_be_a_persons_and_a_judges() -> None:
+    assert error_of(table(), human=["ann", "gpt"]).startswith("Column 'gpt' is named")
+
+
+def test_a_file_with_nothing_but_a_header_has_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("doc,system,ann,bob,gpt\n")
+
+    assert "no rows" in error_of(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_told_how_to_be_saved(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes("\ufeffdoc,system,ann,bob,gpt\n1,1,1,1,1\n".encode(encoding))
+
+    message = error_of(path)
+
+    assert message.startswith("ratings.csv:")
+    assert "UTF-16; save it as UTF-8" in message
+
+
+def test_a_figure_of_a_criterion_that_is_not_there_names_those_that_are() -> None:
+    with pytest.raises(InputError, match=r"there are: quality"):
+        geval.measure(table(), **NAMES).plot("fluency")
+
+
+@pytest.mark.parametrize(
+    ("human", "documents", "line"),
+    [
+        ("ann", 1, "4 outputs rated by 1 person"),
+        (["ann", "bob"], 1, "4 outputs rated by 2 people"),
+    ],
+)
+def test_counts_are_said_in_the_singular_too(
+    human: str | list[str], documents: int, line: str
+) -> None:
+    assert line in str(geval.measure(table(documents), **(NAMES | {"human": human})))
+
+
+@pytest.mark.parametrize(("documents", "has_interval"), [(14, False), (15, True)])
+def test_the_screen_says_why_there_is_no_interval(documents: int, has_interval: bool) -> None:
+    result = geval.measure(table(documents), **NAMES)
+
+    criterion = result.criteria[0]
+    assert (criterion.interval is not None) is has_interval
+    assert bool(criterion.no_interval) is not has_interval
+    assert (f"(no interval: {criterion.no_interval})" in str(result)) is not has_interval
