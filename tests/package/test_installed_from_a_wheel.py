@@ -119,7 +119,8 @@ def test_the_demo_runs_and_its_pages_open(
         for path in ("p/demo/data/", "admin/", "api/v1/docs"):
             page.goto(address + path)
         page.goto(address + "p/demo/report/numbers/")
-        page.locator(".chart").first.scroll_into_view_if_needed()
+        page.get_by_text("Charts to explore").click()
+        page.locator("[data-figure]").first.scroll_into_view_if_needed()
         page.locator(".chart .plot-container").first.wait_for()
 
 
