@@ -9,6 +9,7 @@ from typing import Any
 
 from geval.measuring.gathering import Gathered, ImportedJudge
 from geval.measuring.inputs import InputError
+from geval.measuring.matching import unmatched
 from geval.reports.at_a_glance import AtAGlance, VerdictRow, at_a_glance
 from geval.reports.cautions import all_cautions
 from geval.reports.downloads.report_json import as_json
@@ -250,10 +251,11 @@ class Measurement:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was not tried, what could not be read, and what is taken together."""
+        """What was not tried, what does not meet, what could not be read, and what is taken
+        together."""
         texts = () if any(self.gathered.texts) else (NO_TEXTS,)
         sessions = (sessions_note(self.report),) if self.report.sessions else ()
-        return (*texts, *self.gathered.notes, *sessions)
+        return (*texts, *unmatched(self.gathered), *self.gathered.notes, *sessions)
 
     @property
     def headline(self) -> str:
@@ -266,7 +268,7 @@ class Measurement:
                 "No criterion has both ratings and scores, so nothing can be measured. Pass both:"
                 " human=[…] and judge=[…]."
             )
-            return "\n\n".join([nothing, *self.gathered.notes])
+            return "\n\n".join([nothing, *unmatched(self.gathered), *self.gathered.notes])
         parts = [self.headline, ""]
         for row, measure in zip(self._glance.rows, self.criteria, strict=True):
             parts += _lines_of(row, measure)
@@ -278,11 +280,12 @@ class Measurement:
             ]
         for note in self.notes:
             parts += ["", note]
-        parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"]
+        gaps = self.disagreements(criterion=self._glance.rows[0].criterion)
+        parts += ["", f"Largest disagreements, {self._glance.rows[0].criterion}:"] if gaps else []
         parts += [
             f"  {signed(gap.gap):>6}  people {gap.people:.2f}, {gap.judge} {gap.score:.2f}:"
             f" {gap.output}" + (f"\n          {_excerpt(gap.text)}" if gap.text else "")
-            for gap in self.disagreements(criterion=self._glance.rows[0].criterion)
+            for gap in gaps
         ]
         return "\n".join([*parts, "", f"Next: {next_step(self._glance.rows)}"])
 
