@@ -1,5 +1,5 @@
-"""Create a client from an endpoint's record: checks the address and decrypts the key each time; ask
-a model once."""
+"""Create a client from an endpoint's record, and ask a model once. Each new client checks the
+address and decrypts the key."""
 
 from django.conf import settings
 
@@ -16,14 +16,15 @@ from geval.llm.time_limit import TimeLimit
 
 
 def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:
-    """A client of an endpoint; to be used in an `async with`.
+    """Return a client of an endpoint, to be used in an `async with`.
 
     Raises:
         EndpointError: it is retired, its address must not be called, or its key cannot be
             decrypted.
     """
     if endpoint.retired_at:
-        # Also for resumed and imported runs: a retired endpoint waits for somebody's approval.
+        # Resumed and imported runs come here too: a retired endpoint is not called until it is
+        # restored.
         text = (
             f"The endpoint {endpoint} is retired and is not called. Restore it on its page first."
         )
@@ -47,7 +48,7 @@ def client_for(endpoint: Endpoint, *, timeout: float | TimeLimit) -> Client:
 
 
 def ask_model(endpoint: Endpoint, request: ChatRequest, *, timeout: float) -> Answer:
-    """A model's answer to one request outside runs, after a few attempts, as its server takes it.
+    """Return a model's answer to one request outside runs, after a few attempts.
 
     Raises:
         EndpointError: it does not answer, or must not be called.

@@ -21,7 +21,7 @@ STEPS_SECONDS = 90.0
 
 @transaction.atomic
 def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
-    """Add criteria to a project; those whose names already exist are left out."""
+    """Add criteria to a project, skipping those whose names already exist."""
     there = {name.lower() for name in project.criteria.values_list("name", flat=True)}
     made: list[Criterion] = []
     for preset in chosen:
@@ -41,7 +41,7 @@ def add_presets(project: Project, chosen: Sequence[Preset]) -> list[Criterion]:
 
 
 def problems_of_change(criterion: Criterion, values: Mapping[str, Any]) -> dict[str, str]:
-    """The errors of a criterion's new name and templates, by field; its scale is checked by
+    """Return the errors of a criterion's new name and templates, by field. The scale validates
     itself."""
     problems = {}
     name, others = values.get("name"), criterion.project.criteria.exclude(pk=criterion.pk)
@@ -57,10 +57,10 @@ def problems_of_change(criterion: Criterion, values: Mapping[str, Any]) -> dict[
 
 
 def change_criterion(criterion: Criterion, values: Mapping[str, Any]) -> Criterion:
-    """Give a criterion, which may be new, these values, and save it.
+    """Save new values of a criterion, which may itself be new.
 
     Raises:
-        ValidationError: a value is wrong, or another criterion has the name.
+        ValidationError: a value is wrong, or another criterion has this name.
     """
     if problems := problems_of_change(criterion, values):
         raise ValidationError(problems)
@@ -73,8 +73,8 @@ def change_criterion(criterion: Criterion, values: Mapping[str, Any]) -> Criteri
 
 @dataclass(frozen=True)
 class Preview:
-    """A criterion's prompt as it will be sent about a real output; `problem` says why it cannot
-    be."""
+    """A criterion's prompt as it will be sent for a real output; `problem` says why it cannot be
+    sent."""
 
     prompt: str
     tokens: int
@@ -83,7 +83,7 @@ class Preview:
 
 
 def preview(criterion: Criterion, *, steps: str | None = None) -> Preview:
-    """The whole prompt about the project's first output, with its token estimate."""
+    """Compose the whole prompt for the project's first output, with its token estimate."""
     output = (
         CandidateOutput.objects.of_project(criterion.project)
         .select_related("document", "system")
@@ -116,7 +116,7 @@ def generate_steps(criterion: Criterion, judge: Judge) -> EvaluationSteps:
     """Have a judge's model write a new version of a criterion's steps.
 
     Raises:
-        EndpointError, StepsError: it does not answer, or not with steps.
+        EndpointError, StepsError: the endpoint does not answer, or its answer has no steps.
     """
     assert judge.endpoint is not None
     request = steps_request(prompt_parts(criterion), judge.request_settings)

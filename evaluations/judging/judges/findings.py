@@ -1,4 +1,4 @@
-"""What probes found out about the models of endpoints, and what calls have learned since."""
+"""What probes found out about an endpoint's models, and what later calls learned."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +13,8 @@ Options = Mapping[str, Any]
 def known_findings(
     endpoint: Endpoint | None, model: str, options: Options | None = None
 ) -> Findings | None:
-    """The findings of the last finished probe of a model, asked with a judge's request options, if
-    there is one."""
+    """Return the findings of a model's last finished probe with a judge's request options, if
+    any."""
     probe = _probe(endpoint, model, options)
     return findings_of(probe) if probe else None
 
@@ -24,14 +24,14 @@ def findings_of(probe: ModelProbe) -> Findings:
 
 
 def known_fit(endpoint: Endpoint | None, model: str, options: Options | None = None) -> LearnedFit:
-    """What the endpoint is known to take of a request, for calls that learn more."""
+    """Return what the endpoint is known to accept in a request, for calls that learn more."""
     findings = known_findings(endpoint, model, options)
     return LearnedFit(findings.fit) if findings else LearnedFit()
 
 
 def keep_learned(endpoint: Endpoint, model: str, options: Options, learned: LearnedFit) -> None:
-    """Add what calls have learned from refusals to the findings of the model's probe, where the
-    endpoint's page shows it."""
+    """Add what refusals have taught to the findings of the model's probe, which the endpoint's page
+    shows."""
     probe = _probe(endpoint, model, options)
     if probe is None or not learned.refusals:
         return

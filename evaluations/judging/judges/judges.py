@@ -27,10 +27,10 @@ from geval_site.key_names import why_not_allowed
 
 @dataclass(frozen=True)
 class EndpointDraft:
-    """The values of an endpoint. `key` None keeps a stored key, an empty text removes it.
+    """The values of an endpoint. `key=None` keeps the stored key; an empty text removes it.
 
-    A key goes to another address only if somebody says so: a stored one is given again, and
-    `confirms_key_env` says that the variable was named for the address at hand.
+    A key is sent to another address only with the user's consent: a stored key is entered again,
+    and `confirms_key_env` confirms that the variable is meant for the new address.
     """
 
     base_url: str
@@ -46,10 +46,10 @@ class EndpointDraft:
 
 @dataclass(frozen=True)
 class JudgeDraft:
-    """The values of a judge. `temperature` None is the mode's default: 1 for samples, 0 otherwise.
+    """The values of a judge. `temperature=None` is the mode's default: 1 for samples, 0 otherwise.
 
-    An empty `mode` means the best one that the endpoint supports. All but `name`, `kind` and
-    `settings` is for evaluators that ask an LLM.
+    An empty `mode` means the best mode that the endpoint supports. All fields except `name`, `kind`
+    and `settings` are for evaluators that ask an LLM.
     """
 
     name: str
@@ -71,7 +71,8 @@ class JudgeDraft:
     price_cached: Decimal | None = None
 
     def changed(self, **values: Any) -> "JudgeDraft":
-        """With other values; another mode has its own temperature, unless one is given."""
+        """Return a copy with other values; a new mode resets the temperature unless one is
+        given."""
         return replace(self, **({"temperature": None} if "mode" in values else {}) | values)
 
 
@@ -82,8 +83,7 @@ class JudgeDraft:
 def save_endpoint(
     project: Project, draft: EndpointDraft, *, endpoint: Endpoint | None = None
 ) -> Endpoint:
-    """Make an endpoint, or change one; a judge keeps the endpoint it has, so its address stays once
-    judges used it.
+    """Create or change an endpoint. Its address cannot change once judges have used it.
 
     Raises:
         ValidationError: a field is wrong, the address must not be called, or another name or
@@ -106,9 +106,9 @@ def save_endpoint(
     if moves:
         _check_keys_may_move(endpoint, draft)
     if moves or draft.key is not None or draft.key_env.strip() != endpoint.key_env:
-        endpoint.account = ""  # until a worker has read its key
+        endpoint.account = ""  # filled in when a worker has read its key
     if moves:
-        endpoint.listed_models = None  # they are another server's
+        endpoint.listed_models = None  # they belong to the previous address
     endpoint.base_url = base_url
     endpoint.api_version = draft.api_version.strip()
     endpoint.key_env = draft.key_env.strip()
@@ -133,12 +133,12 @@ def save_endpoint(
         raise ValidationError({"key_env": "Enter the key or the name of its variable, not both."})
     endpoint.save()
     if moves:
-        endpoint.probes.all().delete()  # they are about the server at the address before
+        endpoint.probes.all().delete()  # they describe the server at the previous address
     return endpoint
 
 
 def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoint:
-    """The endpoint with an address and key variable, created if there is none.
+    """Return the endpoint with this address and key variable, creating it if there is none.
 
     Raises:
         ValidationError: the address is invalid, or must not be called.
@@ -149,7 +149,7 @@ def endpoint_at(project: Project, base_url: str, *, key_env: str = "") -> Endpoi
 
 
 def _check_keys_may_move(endpoint: Endpoint, draft: EndpointDraft) -> None:
-    """Refuse to send a key to an address it was not entered for."""
+    """Refuse to send a key to an address that it was not entered for."""
     if endpoint.sealed_key and draft.key is None:
         raise ValidationError(
             {"key": "The address has changed, and the stored key was entered for the previous one. "
@@ -198,7 +198,7 @@ def _free_name(project: Project, wanted: str) -> str:
 
 
 class ProbeNeededError(Exception):
-    """A judge cannot be created yet: its endpoint has to be probed for the model first."""
+    """A judge cannot be created yet: its endpoint must first be probed for the model."""
 
     def __init__(self, endpoint: Endpoint, model: str, options: Mapping[str, Any]) -> None:
         super().__init__(f"{endpoint} has not been probed for {model} yet.")
@@ -210,16 +210,17 @@ class ProbeNeededError(Exception):
 def create_judge(
     project: Project, draft: JudgeDraft, *, probe: bool = True, here: bool = True
 ) -> tuple[Judge, bool]:
-    """Create a judge; for an existing identical judge, return that one and False.
+    """Create a judge; if an identical judge exists, return that judge and False.
 
     Args:
-        probe: an endpoint that was not probed for this model yet has to be, so that a mode it
-            cannot do is refused now.
-        here: probe in this process. Web processes do not: a worker probes, and the judge is created
-            after that.
+        probe: require a probe of the endpoint for this model, so that an unsupported mode is
+            refused now.
+        here: probe in this process. Web processes leave that to a worker, and create the judge
+            afterwards.
 
     Raises:
-        ProbeNeededError: the endpoint was not probed for this model, and is not to be asked here.
+        ProbeNeededError: the endpoint was not probed for this model, and must not be called in this
+            process.
         ValidationError: a setting is wrong, the name is taken by another judge, the mode does not
             fit a criterion or the endpoint, or the endpoint does not answer.
     """
@@ -244,7 +245,7 @@ def create_judge(
 
 
 def draft_of(judge: Judge) -> JudgeDraft:
-    """The values of a judge, to change some of them."""
+    """Return a judge's values as a draft, to change some of them."""
     declared = {name: getattr(judge, name) for name in JudgeSettings.model_fields}
     return JudgeDraft(
         name=judge.name,
@@ -262,11 +263,11 @@ def change_judge(
     """Change a judge; once a run has used it, this creates a new version and retires the old one.
 
     Raises:
-        ProbeNeededError, ValidationError: as for `create_judge`, or the new name is another
-            judge's.
+        ProbeNeededError, ValidationError: as for `create_judge`, or the new name belongs to another
+            judge.
     """
     draft = _with_new_settings(draft, judge)
-    # Probed first, so that no transaction is open while a slow endpoint answers.
+    # Probe first, so that no transaction is open while a slow endpoint answers.
     findings = _findings_for(judge.project, draft, probe=probe, here=here)
     return _change_judge(judge, _drafted(judge.project, draft, findings))
 
@@ -314,19 +315,20 @@ def _change_judge(judge: Judge, changed: Judge) -> Judge:
 
 
 def _with_new_settings(draft: JudgeDraft, there: Judge | None) -> JudgeDraft:
-    """A draft with the settings that new judges have, or that the judge there has."""
+    """Return the draft with its evaluator's settings completed from the existing judge, or from the
+    defaults of new judges."""
     kind = evaluators().get(draft.kind)
     before = there.settings if there and there.kind == draft.kind else None
     return replace(draft, settings=new_settings(kind, draft.settings, before)) if kind else draft
 
 
 def newest_version(project: Project, name: str) -> Judge | None:
-    """The newest version of the judge with this name."""
+    """Return the newest version of the judge with this name."""
     return project.judges.filter(name=name.strip()).order_by("-version").first()
 
 
 def same_but_for_settings(one: Judge, other: Judge) -> bool:
-    """Whether two judges give the same scores, were it not for their evaluator's own settings."""
+    """Whether two judges differ in nothing but their evaluator's own settings."""
     names = [name for name in _FROZEN if name != "settings"]
     return all(getattr(one, name) == getattr(other, name) for name in names)
 
@@ -349,8 +351,8 @@ def _findings_for(
     findings = known_findings(endpoint, model, draft.request_options)
     if findings or not probe:
         return findings
-    # What is wrong whatever the endpoint can do is said before it is asked; any mode stands for the
-    # one to be found.
+    # Report errors that no probe can change before the endpoint is called; any mode serves as a
+    # placeholder for the mode to be chosen.
     _drafted(project, replace(draft, mode=draft.mode or ScoringMode.DIRECT), None)
     if not here:
         raise ProbeNeededError(endpoint, model, draft.request_options)
@@ -367,7 +369,7 @@ def _findings_for(
 
 
 def _evaluator(draft: JudgeDraft) -> Evaluator:
-    """The evaluator of a draft, which checks its settings."""
+    """Return a draft's evaluator, which validates the settings."""
     try:
         evaluator = make_evaluator(draft.kind, draft.settings)
     except EvaluatorError as error:
@@ -385,7 +387,7 @@ def _evaluator(draft: JudgeDraft) -> Evaluator:
 
 
 def _drafted(project: Project, draft: JudgeDraft, findings: Findings | None) -> Judge:
-    """The judge a draft describes, checked but not saved."""
+    """Return the judge that a draft describes, validated but not saved."""
     evaluator = _evaluator(draft)
     common = {
         "project": project,
@@ -471,7 +473,7 @@ def _check_mode(judge: Judge, evaluator: LlmEvaluator, findings: Findings | None
             raise ValidationError({"mode": f"{criterion.name}: {reason}"})
 
 
-# What decides a score; a change of it makes a new version. The rest is how fast and at what price.
+# What decides a score: a change makes a new version. The other fields are about speed and price.
 _FROZEN = (
     "kind",
     "settings",

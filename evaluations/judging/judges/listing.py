@@ -1,5 +1,4 @@
-"""Which models an endpoint lists, and which address somebody may have meant by one that does not
-answer."""
+"""The models that an endpoint lists, and suggestions for an address that does not answer."""
 
 import copy
 
@@ -13,7 +12,7 @@ from geval.llm.patience import ask_within_patience
 LIST_SECONDS = 5.0
 MOST_MODELS = 500
 SHOWN_MODELS = 5
-# What a server says that has nothing, or something else, at the address.
+# Errors that a server gives when there is no API, or a different one, at the address.
 ABOUT_THE_ADDRESS = frozenset(
     {
         ErrorKind.MODEL_NOT_FOUND,
@@ -25,7 +24,7 @@ ABOUT_THE_ADDRESS = frozenset(
 
 
 def find_models(endpoint: Endpoint) -> None:
-    """Keep the models that an endpoint lists as suggestions.
+    """Store the models that an endpoint lists as suggestions.
 
     Raises:
         EndpointError: it lists none; the message says why, and what to do.
@@ -41,7 +40,7 @@ def find_models(endpoint: Endpoint) -> None:
 
 
 def models_listed_by(endpoint: Endpoint) -> list[str]:
-    """The names of the models that an endpoint lists; none if it lists none."""
+    """Return the names of the models that an endpoint lists, or none."""
     try:
         return _listed(endpoint)
     except EndpointError:
@@ -49,17 +48,17 @@ def models_listed_by(endpoint: Endpoint) -> list[str]:
 
 
 def keep_listed_models(endpoint: Endpoint, names: list[str]) -> None:
-    """Remember the models of an endpoint as suggestions, unless its address has changed since."""
+    """Store the models of an endpoint as suggestions, unless its address has changed since."""
     if names:
         same = Endpoint.objects.filter(pk=endpoint.pk, base_url=endpoint.base_url)
         same.update(listed_models=names)
 
 
 def with_a_suggestion(endpoint: Endpoint, model: str, error: EndpointError) -> EndpointError:
-    """An error of an endpoint, with what to do where that can be found out: another address of the
-    same server under which models are listed, or the models that it has.
+    """Add a suggestion to an endpoint's error if there is one: another address of the same server
+    that lists models, or the models that this address lists.
 
-    Every address is checked as any other is (llm/addresses.py).
+    Every address is checked like any other (llm/addresses.py).
     """
     if error.kind not in ABOUT_THE_ADDRESS or endpoint.api_version:
         return error
@@ -85,7 +84,7 @@ def _listed(endpoint: Endpoint) -> list[str]:
 
 
 def _without_list(endpoint: Endpoint, error: EndpointError) -> EndpointError:
-    """The error of a list, with what to do; servers without a list may have models all the same."""
+    """Add advice to the error of listing models; a server without a list may still have models."""
     url = endpoint.base_url
     if error.kind == ErrorKind.AUTHENTICATION:
         if endpoint.sealed_key:

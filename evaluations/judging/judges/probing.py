@@ -1,4 +1,4 @@
-"""Probe an endpoint for a model, with a real prompt of the project."""
+"""Probe an endpoint for a model with a real prompt of the project."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ from geval.llm.probe import Findings, probe_model
 from geval.llm.prompts import PromptError, PromptParts, compose_template
 from geval.llm.time_limit import TimeLimit
 
-# Longer than other questions: a probe makes several calls, some with room for a thought.
+# Longer than for other errands: a probe makes several calls, some with a reasoning budget.
 PROBE_PATIENCE_SECONDS = 600.0
 _EXAMPLE = Texts(
     source=(
@@ -53,10 +53,10 @@ def probe_endpoint(
     """Probe an endpoint for a model, and store the findings.
 
     Args:
-        time_limit: of the judge that the probe is for; by default it follows the server's speed.
-        is_delimited: whether that judge puts texts between tags (`puts_tags`); by default as the
-            judges of this model do, and as new judges where there are none.
-        options: that judge's request options; what a model can do may depend on them.
+        time_limit: the judge's; by default it adapts to the server's speed.
+        is_delimited: whether the judge puts texts between tags (`puts_tags`); by default as this
+            model's judges do, or as new judges do if it has none.
+        options: the judge's request options, which may affect what the model can do.
 
     Raises:
         EndpointError: it does not answer at all.
@@ -87,7 +87,7 @@ def probe_endpoint(
         now = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
         if (
             now and (now.base_url, now.api_version) == asked_at
-        ):  # otherwise they are about another server
+        ):  # otherwise the findings are about another server
             defaults = {"findings": findings.as_json(), "probed_at": timezone.now()}
             ModelProbe.objects.update_or_create(
                 endpoint=endpoint,
@@ -99,8 +99,8 @@ def probe_endpoint(
 
 
 def puts_tags(kind: str, settings: Mapping[str, Any]) -> bool | None:
-    """Whether an evaluator with these settings puts texts between tags; None for one to which that
-    means nothing."""
+    """Whether an evaluator with these settings puts texts between tags; None if that does not
+    apply."""
     evaluator = evaluators().get(kind)
     if evaluator is None or not issubclass(evaluator.Settings, PromptSettings):
         return None
@@ -114,8 +114,8 @@ def _judges_put_tags(endpoint: Endpoint, model: str) -> bool:
 
 
 def sample_question(project: Project, *, is_delimited: bool) -> JudgeQuestion:
-    """The question of one item: about the project's first output on its first criterion, with its
-    evaluation steps if it has some; about an example where the project has neither yet."""
+    """Return a question about the project's first output on its first criterion, with evaluation
+    steps if there are any; an example question if the project has no outputs or criteria."""
     return _first_question(project, is_delimited) or example_question(is_delimited=is_delimited)
 
 
@@ -138,7 +138,7 @@ def _first_question(project: Project, is_delimited: bool) -> JudgeQuestion | Non
 
 
 def example_question(*, is_delimited: bool = True) -> JudgeQuestion:
-    """A realistic question about texts of our own."""
+    """Return a realistic question about built-in texts."""
     preset = presets()[0]
     parts = PromptParts(
         criterion=preset.name,

@@ -1,4 +1,4 @@
-"""Versions of a criterion's evaluation steps, by people and models."""
+"""Versions of a criterion's evaluation steps, written by people and models."""
 
 from django.db import transaction
 
@@ -7,7 +7,7 @@ from geval.llm.prompts import PromptParts
 
 
 def prompt_parts(criterion: Criterion) -> PromptParts:
-    """The parts of a prompt from a criterion's record."""
+    """Return the parts of a prompt from a criterion's record."""
     return PromptParts(
         criterion=criterion.name,
         scale=criterion.scale,
@@ -20,8 +20,7 @@ def prompt_parts(criterion: Criterion) -> PromptParts:
 
 @transaction.atomic
 def store_steps(criterion: Criterion, text: str, *, written_by: str) -> EvaluationSteps:
-    """Keep a new version of a criterion's steps; the same text as the newest version is not stored
-    twice."""
+    """Store a new version of a criterion's steps, unless the newest version has the same text."""
     Criterion.objects.select_for_update().get(pk=criterion.pk)
     newest = criterion.newest_steps
     if newest and newest.text == text:

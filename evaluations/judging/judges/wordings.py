@@ -1,4 +1,4 @@
-"""What a judge says in its own words, beside the criteria's."""
+"""The parts of a prompt that a judge words differently from its criteria."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from geval.evaluators.wording import Wording, as_setting, shown_part, wordings_i
 from geval.llm.reflection import PARTS
 from geval.texts.word_differences import MarkedLine, line_differences
 
-# What a part is called, and its lines.
+# A part's title and its lines.
 ChangedPart = tuple[str, tuple[MarkedLine, ...]]
 
 
 def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[ChangedPart]:
-    """The parts of a wording that say something else than before, line by line."""
+    """Return the parts that differ between two wordings, line by line."""
     return [
         (
             PARTS[part],
@@ -27,7 +27,7 @@ def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> list[C
 
 
 def own_wordings(judge: Judge) -> list[tuple[str, list[ChangedPart]]]:
-    """By criterion, the parts of the prompt that a judge says otherwise."""
+    """Return the parts of the prompt that a judge rewords, by criterion."""
     criteria = {criterion.name: criterion for criterion in judge.project.criteria.all()}
     wordings = wordings_in(judge.settings.get("wording", ""))
     return [
@@ -37,7 +37,7 @@ def own_wordings(judge: Judge) -> list[tuple[str, list[ChangedPart]]]:
 
 
 def editable_parts(judge: Judge, criterion: Criterion) -> tuple[str, ...]:
-    """The parts of the prompt that a judge can say in words of its own; none where it cannot."""
+    """Return the parts of the prompt that a judge can reword; none if it cannot."""
     if judge.evaluator is None or not issubclass(judge.evaluator.Settings, GEvalSettings):
         return ()
     own = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
@@ -47,14 +47,14 @@ def editable_parts(judge: Judge, criterion: Criterion) -> tuple[str, ...]:
 
 
 def wording_texts(settings: Mapping[str, Any], criterion: Criterion) -> dict[str, str]:
-    """The parts of a criterion's prompt as a judge with these settings says them."""
+    """Return the parts of a criterion's prompt as a judge with these settings words them."""
     own = wordings_in(settings.get("wording", "")).get(criterion.name, Wording())
     return _texts_of(criterion) | own.texts()
 
 
 def reworded(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> dict[str, Any]:
-    """A judge's settings with these parts of the prompt; what is empty, or as the criterion has it,
-    stays the criterion's."""
+    """Return a judge's settings with these parts of the prompt. Parts that are empty or equal to
+    the criterion's are not stored."""
     if not texts:
         return dict(judge.settings)
     before, criterions = judge.settings.get("wording", ""), _texts_of(criterion)
@@ -71,13 +71,13 @@ def reworded(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> di
 
 
 def keep_wording(judge: Judge, criterion: Criterion, texts: Mapping[str, str]) -> Judge:
-    """Have a judge ask in these words: its next version, once runs have used it.
+    """Reword a judge's prompt, which creates its next version once runs have used it.
 
     Raises:
         ValidationError: as `change_judge`.
     """
     draft = draft_of(judge).changed(settings=reworded(judge, criterion, texts))
-    # It is asked as before, so nothing new has to be found out about its endpoint.
+    # The requests have the same form, so the endpoint need not be probed again.
     return change_judge(judge, draft, probe=False)
 
 

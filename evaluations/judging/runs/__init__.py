@@ -1,1 +1,1 @@
-"""Runs: started, worked on, paused, resumed and finished, by any number of workers."""
+"""Runs: start, work on, pause, resume and finish, by any number of workers."""

@@ -1,7 +1,8 @@
-"""Accounts: the endpoints that reach one server with one key, of whichever projects.
+"""Accounts: the endpoints that reach one server with one key, in any project.
 
-What a server allows it allows to a key, and to all who come without one. So what is learned of its
-limits belongs to the account. Two keys at one host are two accounts, as are two names of one host.
+A server grants its limits per key, or to all callers without a key together. What is learned of
+these limits therefore belongs to the account. Two keys at one host are two accounts, as are two
+names of one host.
 """
 
 import os
@@ -15,10 +16,10 @@ _USUAL_PORTS = {"http": 80, "https": 443}
 
 
 def read_account(endpoint: Endpoint) -> str:
-    """The account of an endpoint, read anew and kept in its row for processes that do not have its
-    key, such as those that show pages.
+    """Compute the account of an endpoint and store it in its row, for processes without its key,
+    such as those that show pages.
 
-    Called where the endpoint is called, as only workers may have the variable with its key.
+    Call this where the endpoint is called, because only workers may have the variable with its key.
 
     Raises:
         SealError: its key cannot be read.
@@ -26,7 +27,7 @@ def read_account(endpoint: Endpoint) -> str:
     account = account_of(endpoint.base_url, endpoint.api_version, endpoint.api_key)
     if endpoint.account != account:
         endpoint.account = account
-        # Not over an edit of this moment, whose account is another one.
+        # Do not overwrite a concurrent edit, which has a different account.
         as_read = Endpoint.objects.filter(
             pk=endpoint.pk,
             base_url=endpoint.base_url,
@@ -39,10 +40,11 @@ def read_account(endpoint: Endpoint) -> str:
 
 
 def warn_of_key(endpoint: Endpoint | None) -> str:
-    """That the variable with an endpoint's key is not set, and where to set it; empty if it is.
+    """Return a warning that the variable with an endpoint's key is not set, and where to set it;
+    empty if it is set.
 
-    Workers call, so what one of them last read is believed before this process's environment,
-    which need not have any keys.
+    Workers make the calls, so what a worker last read takes precedence over this process's
+    environment, which may have no keys.
     """
     if endpoint is None or not endpoint.key_env or os.environ.get(endpoint.key_env):
         return ""
@@ -60,13 +62,13 @@ def warn_of_key(endpoint: Endpoint | None) -> str:
 
 
 def account_of(base_url: str, api_version: str, key: str) -> str:
-    """A digest of an address and a key, of 64 hexadecimal digits. It gives away neither."""
+    """Return a digest of an address and a key: 64 hexadecimal digits that reveal neither."""
     return keyed_digest("accounts", "\n".join((normalised(base_url), api_version, key)))
 
 
 def normalised(base_url: str) -> str:
-    """An address as all ways to write it have in common: capitals of the host, the usual port, a
-    slash at the end and the route of the Responses API mean nothing."""
+    """Normalise an address: ignore the case of the host, the default port, a trailing slash and the
+    route of the Responses API."""
     parts = urlsplit(without_route(base_url.strip()))
     host = (parts.hostname or "").rstrip(".")
     user = parts.netloc.rpartition("@")[0]

@@ -1,5 +1,5 @@
-"""A run's questions, put to an endpoint: each once, and again where the endpoint was lost for a
-moment."""
+"""Put a run's questions to an endpoint: each once, and again after the endpoint was briefly
+unreachable."""
 
 import asyncio
 import functools
@@ -23,16 +23,16 @@ from geval.llm.parsing import Failure
 from geval.llm.requests import Request
 from geval.llm.server_fit import LearnedFit
 
-# Answers that are kept for items with the same prompt, besides those that are being asked for.
+# Judgements that are kept for items with the same prompt, besides those in progress.
 REMEMBERED_QUESTIONS = 1000
 log = structlog.stdlib.get_logger(__name__)
 
 
 class Asking:
-    """`wait` is the longest wait for the endpoint so far.
+    """Asks a run's questions. `wait` is the longest current wait for the endpoint.
 
     Args:
-        rest: waits for the endpoint before a question is tried again.
+        rest: waits before a question is tried again.
     """
 
     def __init__(
@@ -55,19 +55,21 @@ class Asking:
         self._answered_earlier = False
 
     async def begin(self) -> None:
-        """Look whether the endpoint answered this run before."""
+        """Check whether the endpoint has answered this run before."""
         replied = self._share.run.items.filter(reply__isnull=False)
         self._answered_earlier = await self._share.database.call(replied.exists)
 
     async def ask(self, key: str, question: Any) -> tuple[Judgement, bool]:
-        """Ask, and ask again where the endpoint was lost for a moment while others were answered.
+        """Ask a question, and repeat it if the endpoint was briefly unreachable while other calls
+        got answers.
 
         Returns:
-            What came of it, and whether the call was this question's own: of several with the same
-            key one is asked.
+            The judgement, and whether this call paid for it: of several questions with the same
+            key, one is asked.
 
         Raises:
-            EndpointError: an outage, where it answers nobody any more; else what the question met.
+            EndpointError: an outage if the endpoint answers no call any more; otherwise the
+                question's own error.
         """
         rounds = 0
         while True:
@@ -78,7 +80,8 @@ class Asking:
                 if error.kind not in LOST or not self._has_answered:
                     raise
                 if error.kind == ErrorKind.CONNECTION and rounds == ROUNDS:
-                    raise outage(error) from error  # no question keeps a server from listening
+                    # no question stops a server from accepting connections
+                    raise outage(error) from error
                 if self._calls.answers == answers and not await self._takes_others(error):
                     raise outage(error) from error
                 if rounds == ROUNDS:
@@ -89,8 +92,8 @@ class Asking:
         return self._answered_earlier or self._calls.answered is not None
 
     async def _takes_others(self, error: EndpointError) -> bool:
-        """Whether the endpoint answers a question that it has answered before, so that another is
-        what it cannot take. Where nobody listens, it takes none."""
+        """Whether the endpoint still answers a request that it has answered before, so that this
+        question is what it cannot handle. False if the connection fails."""
         if error.kind == ErrorKind.CONNECTION:
             return False
         answered = self._calls.answered or await self._share.database.call(self._answered_before)
@@ -103,7 +106,8 @@ class Asking:
         return True
 
     def _answered_before(self) -> Request | None:
-        """What another worker, or this one at another time, asked and got an answer to."""
+        """Return a request of this run that was answered before, by this worker or another; None if
+        there is none."""
         item = leases.answered_item(self._share.run.pk)
         question = self._questions.question_of(item) if item else None
         if question is None or isinstance(question, Failure):
@@ -111,8 +115,8 @@ class Asking:
         return next(iter(self._questions.requests_of(question)), None)
 
     async def _ask_once(self, key: str, question: Any) -> tuple[Judgement, bool]:
-        """Ask, or share the same question that was asked a moment ago; True if the call was this
-        item's own."""
+        """Ask, or share the judgement of a recent question with the same key. The flag is True if
+        this item made the call."""
         if key in self._judgements:
             return await asyncio.shield(self._judgements[key]), False
         future = self._judgements[key] = asyncio.get_running_loop().create_future()
@@ -123,21 +127,22 @@ class Asking:
         except BaseException as error:
             del self._judgements[key]
             future.set_exception(error)
-            future.exception()  # waiting items, if any, get it; nobody waiting is fine
+            # waiting items get the exception; mark it as retrieved in case none waits
+            future.exception()
             del (
                 future
-            )  # it and the error's traceback would keep each other, and the reply, for long
+            )  # the future and the error's traceback would keep each other and the reply alive
             raise
         future.set_result(judgement)
         if not judgement.is_kept:
             del self._judgements[key]
         while len(self._judgements) > self._questions.frozen.concurrency + REMEMBERED_QUESTIONS:
-            self._judgements.pop(next(iter(self._judgements)))  # older ones are in the store by now
+            self._judgements.pop(next(iter(self._judgements)))  # older ones are stored by now
         return judgement, True
 
     async def _ask(self, request: Request) -> Answer:
         fit = self._learned.fit
-        # After an outage each call is a trial.
+        # During an outage each call is a single attempt.
         is_trial = self._share.run.outage_since is not None and not self._calls.answers
         answer = await ask_until_answered(
             self._calls.call,

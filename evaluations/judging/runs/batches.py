@@ -1,9 +1,9 @@
-"""Runs that go through an endpoint's batch API (half the price, within a day): send, look, read,
-send what is left.
+"""Runs that use an endpoint's batch API (half the price, within a day): send, poll, read, and send
+what remains.
 
-The rows know everything, so a run survives days and restarts: a batch's items are marked before it
-is sent, and a batch that was sent by a worker that died before it could write the id down is found
-again by a token in its metadata.
+All state is in rows, so a run survives days and restarts. A batch's items are marked before it is
+sent; if a worker dies before it can store the batch's id, the batch is identified by a token in its
+metadata.
 """
 
 import asyncio
@@ -39,25 +39,25 @@ from geval.llm.requests import ChatRequest
 from geval.llm.responses import RESPONSES, FailedError, body_by, route_at
 from geval.texts.plain import storable
 
-# OpenAI takes 50,000 requests and 200 MB in a batch; smaller ones come back sooner and are read in
-# less memory.
+# OpenAI accepts 50,000 requests and 200 MB per batch; smaller ones return sooner and need less
+# memory to read.
 BATCH_ITEMS = 5_000
 LOOK_FIRST_SECONDS = 5
 LOOK_LATER_SECONDS = 120
 TENDING_SECONDS = 300
 LOOK_SECONDS = 1.0
-# Looks in a row that may fail before a person should know.
+# Failed polls in a row before the run pauses for a person.
 MOST_FAILED_LOOKS = 5
-# Endpoints promise a day; one that needs twice that has lost the batch.
+# Endpoints promise a day; a batch that takes twice that is lost.
 LONGEST_BATCH = datetime.timedelta(hours=48)
 # More results for one question than any request asks for.
 MOST_RESULTS = 128
 
 
 class BatchShare(Share):
-    """The share of the worker that looks after a run's batches."""
+    """One worker's share of a run that uses batches."""
 
-    # Until when the run is this worker's alone, and when that was last put off.
+    # When this worker's claim on the run ends, and when it was last renewed.
     _until: datetime.datetime | None = None
     _tended = 0.0
 
@@ -75,8 +75,8 @@ class BatchShare(Share):
         self.client = client
 
     async def advance(self) -> None:
-        """Do what can be done for the run now, one worker at a time: finish sendings that were
-        begun, read what came back, send what waits; stop at the first step that fails."""
+        """Advance the run's batches, one worker at a time: finish interrupted sends, read results,
+        send waiting items. Stop at the first step that fails."""
         self._until = await self.database.call(lambda: _tend(self.run.pk))
         if self._until is None:
             return
@@ -100,7 +100,7 @@ class BatchShare(Share):
         await self.leave()
 
     async def renew(self) -> None:
-        """Keep the run to this worker as well: files of a batch may take many minutes."""
+        """Renew the claim on the run as well: a batch's files may take many minutes."""
         if time.monotonic() - self._tended > TENDING_SECONDS / 4:
             self._tended = time.monotonic()
             self._until = await self.database.call(lambda: _keep_tending(self.run.pk, self._until))
@@ -113,14 +113,14 @@ class BatchShare(Share):
         return list(self.run.batches.due().filter(state=Batch.State.SENT))
 
     def _gather(self) -> Batch | None:
-        """Items for another batch; none while a failed one waits for its next try."""
+        """Collect items for another batch; None while a failed batch waits for its next attempt."""
         return None if self.run.batches.waiting_to_try_again().exists() else _gather(self.run)
 
     async def _try(self, batch: Batch, step: Coroutine[Any, Any, None]) -> None:
-        """Do a step with a batch, unless an earlier one failed.
+        """Run one step of a batch, unless an earlier step failed.
 
-        An error that may pass leaves the batch for a later look, by any worker; if it does not
-        pass, the run pauses.
+        After a transient error, any worker tries the batch again later; after any other error the
+        run pauses.
         """
         if self.stopped.is_set():
             step.close()
@@ -143,8 +143,7 @@ class BatchShare(Share):
         await self.end_outage()
 
     async def _send(self, batch: Batch, *, maybe_sent: bool = False) -> None:
-        """Send a batch, unless it was sent already by a worker that did not live to write that
-        down."""
+        """Send a batch, unless a worker already sent it but died before it could record that."""
         remote = await self.client.find_batch(str(batch.token)) if maybe_sent else None
         if remote is None:
             lines = await self.database.call(lambda: self._lines(batch))
@@ -153,8 +152,8 @@ class BatchShare(Share):
         await self.database.call(lambda: _note_sent(batch, remote))
 
     def _lines(self, batch: Batch) -> list[bytes]:
-        """The requests of a batch as JSON lines, each question once, without those that the store
-        can answer."""
+        """Return the requests of a batch as JSON lines, each question once, without those whose
+        replies are stored."""
         requests: dict[str, ChatRequest] = {}
         for item in leases.batch_items(batch.pk):
             question = self.questions.question_of(item)
@@ -173,13 +172,14 @@ class BatchShare(Share):
         ]
 
     def _request(self, question: Any) -> ChatRequest:
-        """The one request of a question, as evaluators that take batches have it."""
+        """Return the single request of a question; evaluators that support batches make exactly
+        one."""
         (request,) = self.questions.requests_of(question)
         assert isinstance(request, ChatRequest)
         return request
 
     async def _look(self, batch: Batch) -> None:
-        """Ask about a batch, and read it if it has ended."""
+        """Poll a batch, and read its results if it has ended."""
         remote = await self.client.get_batch(batch.remote_id) if batch.remote_id else None
         if remote and not remote.has_ended:
             if timezone.now() - batch.created_at > LONGEST_BATCH:
@@ -195,7 +195,7 @@ class BatchShare(Share):
         most_tokens = TOKENS_TOO_MANY * (self.questions.frozen.max_tokens + 100)
         replies, errors = read_results(contents, most_tokens=most_tokens)
         spent = _spent(replies, estimated_tokens(self.questions.frozen.characters_each))
-        # Counted before anything is made of them, so that it counts whatever comes of them.
+        # Count usage first, so that it is recorded even if the results cannot be stored.
         await self.database.call(lambda: results.count_up(self.run.pk, spent))
         await self.database.call(lambda: self._store(batch, replies, errors, remote))
         await self.database.call(lambda: results.note_result(self.run.pk))
@@ -208,7 +208,7 @@ class BatchShare(Share):
         errors: dict[str, str],
         remote: RemoteBatch | None,
     ) -> None:
-        """Store what came of a batch's items; unreadable replies are asked for again a few
+        """Store the results of a batch's items; unreadable replies are requested again a few
         times."""
         attempts = dict(RunItem.objects.filter(batch=batch).values_list("pk", "attempts"))
         finished: list[results.FinishedItem] = []
@@ -243,7 +243,7 @@ class BatchShare(Share):
             judgement = paid[key]
             outcome = judgement.outcome
             if not is_first and judgement.answers:
-                # Criteria that are rated together each read their own score.
+                # Criteria that are rated together share a reply; each reads its own score.
                 outcome = self.questions.score_again(judgement.answers, question)
             if (
                 is_worth_asking_again(outcome, self.questions.settings)
@@ -266,7 +266,7 @@ class BatchShare(Share):
         )
 
     def _judgement(self, replies: Sequence[Reply], error: str, question: Any) -> Judgement:
-        """What the replies to one question come to."""
+        """Return the judgement of the replies to one question."""
         if not replies:
             message = error or "The batch ended without an answer to this item."
             return Judgement(Failure(Reason.ENDPOINT, message), ())
@@ -295,7 +295,7 @@ def _note_failure(batch: Batch, text: str) -> None:
 
 
 def _tend(run_id: int) -> datetime.datetime | None:
-    """Until when a run is this worker's alone; None if it is another's."""
+    """Claim a run for this worker. Return when the claim ends; None if another worker has it."""
     until = timezone.now() + datetime.timedelta(seconds=TENDING_SECONDS)
     free = EvaluationRun.objects.active().unattended().filter(pk=run_id)
     return until if free.update(preparer_until=until) else None
@@ -345,8 +345,8 @@ def _note_sent(batch: Batch, remote: RemoteBatch | None) -> None:
 
 
 def _request_lines(key: str, request: ChatRequest, *, most: int, route: str) -> Iterable[bytes]:
-    """A question as lines that ask for no more than `most` replies each; one by the Responses
-    API."""
+    """Yield a question's lines, each asking for at most `most` replies; for one reply with the
+    Responses API."""
     most = 1 if route == RESPONSES else most
     for number, begins in enumerate(range(0, request.n, most)):
         body = body_by(route, replace(request, n=min(most, request.n - begins)))
@@ -355,12 +355,12 @@ def _request_lines(key: str, request: ChatRequest, *, most: int, route: str) -> 
 
 
 def _short(key: str) -> str:
-    """A key within the 64 characters that a custom id may have."""
+    """Shorten a key to fit the 64 characters of a custom id."""
     return key[:48]
 
 
 def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
-    """What the replies of a batch took; tokens are estimated where the endpoint does not say."""
+    """Return the usage of a batch's replies; estimate tokens if the endpoint does not report them."""
     spent = Spent()
     for reply in (reply for answers in replies.values() for reply in answers):
         written = sum(len(choice.text) for choice in reply.choices)
@@ -388,8 +388,7 @@ def _look_later(batch: Batch, remote_state: str) -> None:
 def read_results(
     contents: Sequence[bytes], *, most_tokens: int = 32_000
 ) -> tuple[dict[str, list[Reply]], dict[str, str]]:
-    """The lines of a batch's output and error files: replies and error messages, by the shortened
-    request key."""
+    """Read a batch's output and error files: replies and error messages, by shortened request key."""
     replies: dict[str, list[Reply]] = defaultdict(list)
     errors: dict[str, str] = {}
     for line in (line for content in contents for line in content.splitlines() if line.strip()):
@@ -399,7 +398,7 @@ def read_results(
             response = result.get("response") or {}
             failed = bool(result.get("error")) or response.get("status_code") != 200
         except (wire.MalformedError, LookupError, TypeError, AttributeError):
-            continue  # its item stays without a reply, and is asked again
+            continue  # its item has no reply, and is asked again
         if failed:
             errors[key] = _error_words(result)
         elif len(replies[key]) < MOST_RESULTS:

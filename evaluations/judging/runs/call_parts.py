@@ -1,12 +1,12 @@
-"""How many calls a slot may have open: its part of what its judge may, and of what its endpoint
-may, which projects with the same account share.
+"""How many calls a slot may have open: its part of its judge's limit, and of its endpoint's limit,
+which the projects with the same account share.
 
-A limit of an endpoint is kept over all slots that serve a run of its account, whichever their
-projects. Projects get parts as equal as they can use, and the slots of each project share its part
-in the same way. Where there are more slots than calls they take turns.
+An endpoint's limit holds over all slots that serve a run of its account, in any project. Projects
+get parts as equal as they can use, and the slots of each project divide its part in the same way.
+If there are more slots than calls, they take turns.
 
-A slot never gets more calls than the others leave: what another one was granted counts until the
-last of these calls has ended.
+A slot never gets more calls than the others leave: calls granted to another slot count until the
+last of them has ended.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from django.db.models.fields.json import KT
 from evaluations.models import Endpoint, EvaluationRun, WorkerSlot
 from geval.llm.run_parameters import RunParameters
 
-# Of more slots than calls each has its turn for so long. While a call goes from one to the other
-# about a second is lost.
+# Where there are more slots than calls, each turn lasts this long. Passing a call from one slot to
+# another wastes about a second.
 TURN_SECONDS = 15.0
-# Any constant: slots of one account count one after the other.
+# Any constant: slots of one account count one at a time.
 _LOCK = 0x63616C6C
 
 
@@ -35,7 +35,7 @@ class Caller:
     Args:
         slot: its id.
         concurrency: how many calls its judge may have open, over all slots.
-        limit: how many its endpoint may, over all slots; None for any number.
+        limit: how many calls its endpoint may have open, over all slots; None for no limit.
     """
 
     slot: int
@@ -46,11 +46,11 @@ class Caller:
 
 
 def shared(calls: int, wanted: Sequence[int], *, turn: int = 0) -> list[int]:
-    """How many of so many calls each gets of those that want some: as equal as they can use.
+    """Divide `calls` among parties that want some, as equally as they can use them.
 
     Args:
-        turn: which of them comes first where there are fewer calls than who want some; otherwise
-            the first does.
+        turn: which party comes first if there are fewer calls than parties; otherwise the first one
+            does.
     """
     parts = [0] * len(wanted)
     first = turn % len(wanted) if calls < len(wanted) else 0
@@ -65,8 +65,8 @@ def shared(calls: int, wanted: Sequence[int], *, turn: int = 0) -> list[int]:
 
 
 def parts_of_judges(callers: Sequence[Caller]) -> dict[int, int]:
-    """How many calls each slot may have open by its judge: all slots that serve a judge have as
-    many, but for one."""
+    """Return how many calls each slot may have open under its judge's limit: equal parts for all
+    slots that serve the judge, up to rounding."""
     of_judge: dict[int, list[Caller]] = {}
     for caller in callers:
         of_judge.setdefault(caller.judge, []).append(caller)
@@ -80,13 +80,13 @@ def parts_of_judges(callers: Sequence[Caller]) -> dict[int, int]:
 def part_of_limit(
     caller: Caller, callers: Sequence[Caller], *, granted: int = 0, turn: int = 0
 ) -> int:
-    """How many calls a slot may have open by its endpoint's limit.
+    """Return how many calls a slot may have open under its endpoint's limit.
 
-    Each slot's own limit counts, so that no project slows another one down by a lower one; all
-    together never exceed the highest.
+    Each slot's own limit counts, so that a project with a lower limit does not slow down another;
+    all together never exceed the highest limit.
 
     Args:
-        granted: how many calls the other slots may have open until now.
+        granted: how many calls the other slots are currently granted.
         turn: as for `shared`.
     """
     assert caller.limit is not None
@@ -97,8 +97,8 @@ def part_of_limit(
     wanted_by_projects = [sum(wanted[slot] for slot in slots) for slots in of_project.values()]
     parts = dict(zip(of_project, shared(caller.limit, wanted_by_projects, turn=turn), strict=True))
     ours = of_project[caller.project]
-    # Within a project turns go on when all projects have had one: both in step would leave some
-    # slots without any.
+    # Within a project the turn advances once all projects have had theirs: if both advanced in
+    # step, some slots would never get a call.
     of_slot = shared(
         parts[caller.project], [wanted[slot] for slot in ours], turn=turn // len(of_project)
     )
@@ -107,18 +107,18 @@ def part_of_limit(
 
 
 def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
-    """How many calls a slot may have open from now on. Calls that are open beyond that end.
+    """Return how many calls a slot may have open from now on. Open calls beyond that are completed.
 
     Args:
-        calls: how many the judge of its run may have open.
-        are_open: how many the slot has open, or may open before it hears of its new part.
+        calls: how many calls the judge of its run may have open.
+        are_open: how many the slot has open, or may open before it learns of its new part.
     """
     if slot.run_id is None:
         return calls
     endpoint = Endpoint.objects.filter(judges__runs=slot.run_id).first()
     if endpoint is None or endpoint.parallel_calls is None:
         return parts_of_judges(_callers(endpoint)).get(slot.pk, calls)
-    # Endpoints whose account no worker has read yet have nothing in common.
+    # Until a worker has read an endpoint's account, the endpoint counts alone.
     account = endpoint.account or f"endpoint {endpoint.pk}"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
@@ -129,10 +129,11 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
         _, now = cursor.fetchone()
         callers = _callers(endpoint)
         mine = next((caller for caller in callers if caller.slot == slot.pk), None)
-        # Others do not see a slot whose worker shows no life, so it has no part.
+        # Other slots ignore a slot without a recent heartbeat, so it gets no part.
         granted = 0
         if mine is not None:
-            # Also of slots that end their calls for this account, and serve another run by then.
+            # Includes slots that are still ending calls for this account while they serve another
+            # run.
             others = WorkerSlot.objects.serving().exclude(pk=slot.pk)
             counted = others.filter(account=account).aggregate(calls=Sum("calls"))
             turn = int(now / TURN_SECONDS)
@@ -144,7 +145,7 @@ def grant_calls(calls: int, slot: WorkerSlot, *, are_open: int) -> int:
 
 
 def _callers(endpoint: Endpoint | None) -> list[Caller]:
-    """The slots that serve a run of an endpoint's account now; of the endpoint alone, where no
+    """Return the slots that now serve a run of an endpoint's account; of the endpoint alone if no
     worker has read its account yet."""
     runs = EvaluationRun.objects.active().order_by()
     if endpoint is not None and endpoint.account:
@@ -168,5 +169,5 @@ def _callers(endpoint: Endpoint | None) -> list[Caller]:
 
 
 def end_calls(slot: WorkerSlot) -> None:
-    """A slot has no call open any more."""
+    """Record that a slot has no open calls any more."""
     WorkerSlot.objects.as_taken(slot).filter(calls__gt=0).update(calls=None)

@@ -1,10 +1,10 @@
-"""A worker's work on a run by calls to an endpoint: claim ahead, keep many calls in flight, write
-results in bulk, stop in order.
+"""A worker's calls to an endpoint for a run: claim ahead, keep many calls in flight, write results
+in bulk, stop in order.
 
-Three kinds of coroutines share one event loop: a feeder that claims items before they are needed, a
-slot for each call in flight, and a writer that stores what is finished every moment. Database work
-happens in one thread of its own, so that calls never wait for it, and is repeated when the database
-goes away for a while.
+Three kinds of coroutine share one event loop: a feeder that claims items before they are needed,
+one slot per call in flight, and a writer that regularly stores what is finished. Database work
+happens in a separate thread, so that it never delays calls, and is repeated if the database is
+briefly unavailable.
 """
 
 import asyncio
@@ -30,11 +30,12 @@ from geval.llm.parsing import Failure, Reason
 from geval.llm.scoring import Scored
 from geval.llm.stopping import FailuresInARow, FirstItems
 
-# Items that wait for an endpoint make room for others, up to so many times the calls in flight.
+# Items that wait for an endpoint make room for others, up to this multiple of the calls in flight.
 MOST_OPEN = 3
-# Calls that are already paid for get a moment when the worker is asked to stop, but not long.
+# Calls in flight are already paid for, so they get a short grace period when the worker is asked to
+# stop.
 GRACE_SECONDS = 10.0
-# What to do where most of the first items fail alike, and where many in a row do.
+# Advice if most of the first items fail alike, and if many in a row do.
 AFTER_THE_FIRST = "Change the judge, retry, or resume the run to judge the others all the same."
 AFTER_A_ROW = "Fix the cause, then resume the run and retry the failed items."
 log = structlog.stdlib.get_logger(__name__)
@@ -58,7 +59,7 @@ class Calling:
         self.failures = FailuresInARow()
 
     async def judge_all(self) -> None:
-        """Judge until no item is free; release items that are not finished if the run stops."""
+        """Judge until no item is free; release unfinished items if the run stops."""
         database = self.share.database
         await database.call(self.questions.read_criteria)
         self.first_items = await database.call(
@@ -89,10 +90,10 @@ class Calling:
         task.add_done_callback(self.judging.discard)
 
     async def _end_calls(self, feeding: asyncio.Task[None], writing: asyncio.Task[None]) -> None:
-        """Give up calls that are still in flight some moments after the worker was asked to stop.
+        """Cancel calls that are still in flight after the grace period of a worker that was asked
+        to stop.
 
-        A writer that failed ends everything at once: nothing that is asked from then on would be
-        kept.
+        If the writer failed, cancel at once: no further result could be stored.
         """
         told = asyncio.create_task(self.share.told_to_stop.wait())
         await asyncio.wait({told, writing}, return_when=asyncio.FIRST_COMPLETED)
@@ -103,7 +104,7 @@ class Calling:
             task.cancel()
 
     async def _rest_apart(self, seconds: float) -> None:
-        """Wait for an endpoint, while another item takes the place of the one that waits."""
+        """Wait for an endpoint while another item is judged in place of this one."""
         if len(self.judging) < MOST_OPEN * self.slots and not self.share.stopped.is_set():
             self._judge_apart(self._judge_next())
         await self.share.rest(seconds)
@@ -113,7 +114,7 @@ class Calling:
             pass
 
     async def _judge_next(self) -> bool:
-        """Judge one item; False if there is none any more."""
+        """Judge one item; return False if none is left."""
         waiting = await self.feeder.next()
         if waiting is None:
             return False
@@ -127,7 +128,7 @@ class Calling:
             done = await self._judge(waiting)
         except StoppedError:
             return
-        except Exception as error:  # whatever one item does, the others continue
+        except Exception as error:  # whatever happens to one item, the others continue
             log.exception("item failed unexpectedly", item=waiting.item.id, run=self.share.run.pk)
             done = results.FinishedItem(
                 waiting.item, "", Failure(Reason.UNFORESEEN, results.reason_of(error))
@@ -140,13 +141,13 @@ class Calling:
                 self.share.stop(f"{why} {AFTER_THE_FIRST}", fails=True)
 
     def _is_of_this_try(self, reply: ModelReply) -> bool:
-        """Whether a reply that has no score for an item was asked for since the run was last
-        started or resumed: whoever starts it or retries wants another."""
+        """Whether an unscored stored reply is from the current attempt, that is, since the run was
+        started or last resumed. An older one is asked for again."""
         run = self.share.run
         return reply.created_at >= (run.resumed_at or run.created_at)
 
     async def _judge(self, waiting: Waiting) -> results.FinishedItem | None:
-        """One item's result; None if the run stops here."""
+        """Return one item's result; None if the run stops here."""
         item, question, key = waiting.item, waiting.question, waiting.key
         if isinstance(question, Failure):
             return results.FinishedItem(item, "", question)
@@ -165,7 +166,7 @@ class Calling:
             return results.FinishedItem(item, "", Failure(reason, f"{error.kind}: {error.message}"))
         if is_ours:
             return results.FinishedItem(item, key, judgement.outcome, judgement)
-        # Of items with the same prompt (the same text, criteria that are rated together) one call
-        # is made and stored; each reads its own score in the answer.
+        # Items with the same prompt (the same text, or criteria that are rated together) share one
+        # stored call; each reads its own score in the answer.
         outcome = self.questions.score_again(judgement.answers, question)
         return results.FinishedItem(item, key, outcome)

@@ -1,5 +1,4 @@
-"""What an evaluator may look at before it scores: a project's texts, and the scores and ratings
-that are there."""
+"""What an evaluator may read before it scores: a project's texts, scores and ratings."""
 
 from collections import defaultdict
 
@@ -12,7 +11,8 @@ from geval.evaluators.base import Corpus
 
 
 def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
-    """The parts of a corpus that an evaluator asks for: of outputs, sources, references, scores."""
+    """Return the parts of a corpus that an evaluator asks for: outputs, sources, references,
+    scores."""
     project = run.project
     outputs = CandidateOutput.objects.of_project(project)
     references = (
@@ -31,8 +31,8 @@ def corpus_for(run: EvaluationRun, wanted: frozenset[str]) -> Corpus:
 
 
 def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
-    """The newest score of each judge, of its latest version that gave one; a score that counts for
-    every criterion has an empty criterion."""
+    """Return the newest score of each judge, from its latest version that gave one; a score that
+    holds for every criterion has an empty criterion."""
     scores: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -49,7 +49,8 @@ def _scores(project_id: int) -> dict[tuple[str, str], dict[int, float]]:
 
 
 def _ratings(project_id: int) -> dict[str, dict[int, float]]:
-    """The human mean by criterion and output; a score must not tell what is withheld."""
+    """Return the human mean by criterion and output, without withheld ratings, which a score must
+    not reveal."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT c.name, h.output_id, h.mean

@@ -1,5 +1,5 @@
-"""Counts of a run's rows, for pages that ask for them every second: those of a small run are
-counted each time, those of a large one seldom."""
+"""Counts of a run's rows, for pages that poll every second. Small runs are counted each time, large
+ones every few seconds."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import TypeVar
@@ -10,10 +10,10 @@ from evaluations.models import EvaluationRun, ItemState, RunItem
 from evaluations.models.seldom import read_seldom
 
 Counts = TypeVar("Counts")
-# Fewer items are counted in a few milliseconds.
+# Counting fewer items takes a few milliseconds.
 LARGE_RUN = 10_000
 KEPT_SECONDS = 5.0
-# What stays as it was laid out may be kept for longer.
+# Counts that do not change after the layout may be cached for longer.
 LAID_OUT_SECONDS = 600.0
 
 
@@ -25,12 +25,12 @@ def count_seldom(
     *,
     seconds: float | None = None,
 ) -> Counts:
-    """`count()`, or what it gave some seconds ago if the run is large.
+    """Return `count()`, or for a large run its cached value of some seconds ago.
 
     Args:
-        items: how many the run was laid out with.
-        what: what is counted, with all that it depends on but for the rows themselves.
-        seconds: how long it is kept at least; KEPT_SECONDS if not given.
+        items: how many items the run was laid out with.
+        what: what is counted, with everything that the count depends on except the rows.
+        seconds: how long the value is cached at least; KEPT_SECONDS if not given.
     """
     if items < LARGE_RUN:
         return count()
@@ -39,24 +39,24 @@ def count_seldom(
 
 
 def items_by_state(run_id: int, items: int, stage: Hashable) -> Mapping[str, int]:
-    """How many items of a run are in each state; of a large run as they were some seconds ago, but
-    never from before its own state changed.
+    """Return how many items of a run are in each state. For a large run the counts may be some
+    seconds old, but never older than its last change of state.
 
     Args:
-        items: how many it was laid out with.
+        items: how many items the run was laid out with.
         stage: `EvaluationRun.stage`.
     """
     return count_seldom(run_id, items, (stage, "states"), RunItem.objects.filter(run=run_id).counts)
 
 
 def finished(by_state: Mapping[str, int]) -> int:
-    """How many items are done or failed."""
+    """Return how many items are done or failed."""
     return by_state[ItemState.DONE] + by_state[ItemState.FAILED]
 
 
 def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]]:
-    """How many items of each run are done or failed, and how many there are, by its id; of large
-    runs as they were some seconds ago."""
+    """Return how many items of each run are done or failed, and how many there are, by run id. For
+    large runs the counts may be some seconds old."""
     small = [run.pk for run in runs if run.item_count < LARGE_RUN]
     is_finished = Q(items__state__in=(ItemState.DONE, ItemState.FAILED))
     rows = EvaluationRun.objects.filter(pk__in=small).order_by().annotate(
@@ -73,8 +73,8 @@ def finished_items(runs: Collection[EvaluationRun]) -> dict[int, tuple[int, int]
 
 
 def seconds_left(run: EvaluationRun, remaining: int, rate: float | None) -> float | None:
-    """Until all items are judged; None where that cannot be said: none is judged yet, or more are
-    being laid out.
+    """Estimate the seconds until all items are judged; None if that is unknown: none is judged yet,
+    or more are being laid out.
 
     Args:
         rate: in items per minute.

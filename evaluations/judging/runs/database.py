@@ -1,4 +1,5 @@
-"""Use the ORM from coroutines: one thread and connection per worker, which wait for restarts."""
+"""Use the ORM from coroutines: one thread and connection per worker, which wait while the server
+restarts."""
 
 import asyncio
 import contextlib
@@ -24,7 +25,7 @@ class DatabaseAwayError(Exception):
 
 
 class DiskFullError(DatabaseAwayError):
-    """The database had no room left for all of that time."""
+    """The database had no disk space left for all of that time."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -34,19 +35,19 @@ class DiskFullError(DatabaseAwayError):
 
 
 class Database:
-    """The ORM from a coroutine: one thread, one connection, patience when the server restarts."""
+    """The ORM for coroutines: one thread, one connection, and retries while the server restarts."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database")
 
     async def call(self, function: Callable[[], Result]) -> Result:
-        """Run a function in the database thread; it must be one that may be repeated.
+        """Run a repeatable function in the database thread.
 
         Raises:
             DatabaseAwayError, DiskFullError: the server did not come back in time, or has no room
                 left.
         """
-        # With the ids that the coroutine has bound for the log.
+        # With the context variables that the coroutine has bound for the log.
         context = contextvars.copy_context()
         return await asyncio.get_running_loop().run_in_executor(
             self._thread, functools.partial(context.run, patiently, function)
@@ -58,13 +59,13 @@ class Database:
 
 
 def _close_connection() -> None:
-    """Close the calling thread's connection: `connection` stands for another one in each thread."""
+    """Close the calling thread's connection: `connection` is a different one in each thread."""
     connection.close()
 
 
 def patiently(function: Callable[[], Result]) -> Result:
-    """Run a function that may be repeated, again while the database is away or its disk is full:
-    what was paid for waits to be stored.
+    """Run a repeatable function, retrying while the database is unavailable or its disk is full, so
+    that paid results are not lost.
 
     Raises:
         DatabaseAwayError, DiskFullError: as for `Database.call`.

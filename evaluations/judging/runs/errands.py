@@ -1,8 +1,8 @@
-"""Questions to endpoints, done by workers: probes, evaluation steps, explanations. Rows say how far
-each has come.
+"""Errands: single questions to endpoints that workers ask: probes, evaluation steps, explanations.
+Rows hold their progress.
 
-A project has a few of them in hand at a time, so that its silent endpoints take no worker away from
-others.
+A project has only a few of them in progress at a time, so that its unresponsive endpoints do not
+occupy all workers.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,19 +40,20 @@ from geval.llm.patience import PATIENCE_SECONDS
 from geval.llm.prompts import PromptError
 from geval.llm.written_steps import StepsError
 
-# A worker that is later than an errand may take has died.
+# A worker that exceeds an errand's time limit has died.
 LATE = timedelta(seconds=30)
 MOST_IN_HAND = 4
 _LOCK = (
-    0x65727264  # any constant: with a project's id it is the lock under which its errands are taken
+    # any constant: with a project's id it forms the lock under which errands are claimed
+    0x65727264
 )
 log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What kind of errand: its rows, and what is done about one, which writes the answer down
-    within so many seconds."""
+    """A kind of errand: its rows, the function that does it and stores the answer, and its time
+    limit in seconds."""
 
     model: type[Errand]
     do: Callable[[Any], None]
@@ -66,7 +67,7 @@ def _probe(probe: ModelProbe) -> None:
         else:
             find_models(probe.endpoint)
     finally:
-        # Only here is it known whether the variable with the key is set.
+        # Only a worker knows whether the variable with the key is set.
         with suppress(SealError):
             read_account(probe.endpoint)
 
@@ -83,14 +84,14 @@ KINDS = {
 }
 
 
-# Asking for something
+# Requesting
 
 
 def request_probe(
     endpoint: Endpoint, model: str, options: Mapping[str, Any] | None = None
 ) -> ModelProbe:
-    """Have a worker find out what an endpoint can do with a model, asked with a judge's request
-    options; who asks meanwhile shares the probe."""
+    """Have a worker probe an endpoint for a model with a judge's request options; concurrent
+    requests share one probe."""
     asked = {"endpoint": endpoint, "model": model, "request_options": dict(options or {})}
     probe: ModelProbe = _request("probe", **asked)
     return probe
@@ -108,7 +109,7 @@ def request_steps(criterion: Criterion, judge: Judge) -> StepsRequest:
 
 
 def request_explanation(score: Score) -> Explanation:
-    """Have the model of a score asked for its reasons, unless it was."""
+    """Have a worker ask the model of a score for its reasons, unless that was requested before."""
     there = Explanation.objects.filter(score=score, state=ErrandState.DONE).first()
     return there or _request("explanation", score=score)
 
@@ -119,7 +120,7 @@ def _request(kind: str, **which: Any) -> Any:
             **which, defaults={"state": ErrandState.WAITING}
         )
         if not made and not errand.is_open:
-            # Of two who ask at once one changes the row; both see the same errand.
+            # Of two concurrent requests one changes the row; both see the same errand.
             errand.state, errand.message, errand.attempts = ErrandState.WAITING, "", 0
             errand.wanted_at = timezone.now()
             errand.save(update_fields=["state", "message", "attempts", "wanted_at"])
@@ -128,11 +129,11 @@ def _request(kind: str, **which: Any) -> Any:
     return errand
 
 
-# Doing it
+# Working
 
 
 def work_on_errand(kind: str, pk: int) -> None:
-    """Do an errand, if nobody else does; then those of its project that waited for it."""
+    """Do an errand, unless another worker does, then the waiting errands of its project."""
     claimed = _claim(kind, pk)
     if claimed is None:
         return
@@ -153,13 +154,13 @@ def work_on_errand(kind: str, pk: int) -> None:
 
 
 def neglected_errands() -> list[tuple[str, int]]:
-    """Errands that nobody does; those that were begun too often are ended."""
+    """Return the errands that no worker does; end those that were started too often."""
     return [(name, pk) for name, kind in KINDS.items() for pk in kind.model.objects.neglected()]
 
 
 def _claim(kind: str, pk: int) -> tuple[Any, int] | None:
-    """An errand under a lease, and its project; None if it is not free, or the project has enough
-    in hand."""
+    """Lease an errand; return it and its project, or None if it is not free or the project has
+    enough in progress."""
     model = KINDS[kind].model
     project = model.objects.filter(pk=pk).values_list(model.PROJECT, flat=True).first()
     if project is None:
@@ -188,8 +189,7 @@ def _in_hand(project: int) -> int:
 
 
 def _finish(errand: Errand, state: ErrandState, message: str) -> None:
-    """End an errand, unless another worker, who took this one for dead, has it now, or it was
-    removed."""
+    """End an errand, unless another worker has taken it over or it was removed."""
     mine = type(errand).objects.filter(
         pk=errand.pk, state=ErrandState.ASKING, attempts=errand.attempts
     )

@@ -1,7 +1,7 @@
-"""What a run would take, before it is started: items, calls, tokens, money.
+"""Estimate what a run would take before it is started: items, calls, tokens, money.
 
-The evaluator itself says what it would ask about some of the items, so that every kind is priced by
-its own requests, those of other packages included.
+The evaluator itself composes its requests for a sample of the items, so that every kind is priced
+by its own requests, including kinds from other packages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,19 +28,18 @@ from geval.llm.prompts import needs_steps
 from geval.llm.run_parameters import RunParameters
 from geval.llm.wanted_steps import STEPS_MAX_TOKENS, steps_request
 
-# A rating with the form's words around it; a reply is mostly this short.
+# A rating in the form's wording; a reply is usually this short.
 REPLY_TOKENS = 4
-# So many items, evenly spaced, stand for all of them.
+# Sample size: evenly spaced items that represent all of them.
 LOOKED_AT = 400
 
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """At most so much: outputs with the same text share a call, and what the store knows costs
-    nothing.
+    """An upper bound: outputs with the same text share a call, and stored replies cost nothing.
 
-    `cost` is in the currency of the judge's prices, None without prices. `is_free` says that the
-    evaluator asks nobody. `seconds` is about how long it takes, None where that cannot be said.
+    `cost` is in the currency of the judge's prices, None without prices. `is_free` means that the
+    evaluator calls no endpoint. `seconds` is the approximate duration, None if unknown.
     """
 
     items: int
@@ -68,11 +67,11 @@ def estimate_run(
     pilot: int = 0,
     outputs: Sequence[int] = (),
 ) -> RunEstimate:
-    """Estimate a run of a judge on criteria, its evaluation steps included.
+    """Estimate a run of a judge on criteria, including its evaluation steps.
 
     Args:
         pilot: on how many documents only; 0 for all.
-        outputs: the ids of the only ones; none for all.
+        outputs: ids of the outputs to judge; empty for all.
 
     Raises:
         PromptError: a criterion's prompt cannot be sent.
@@ -127,10 +126,10 @@ def _add_item(
     *,
     criteria: int,
 ) -> None:
-    """What the calls about one item take.
+    """Add the calls for one item to the tally.
 
     Args:
-        criteria: how many of them lack scores; a call about several is shared by their items.
+        criteria: how many criteria lack scores; a call about several is shared by their items.
     """
     seen, about = item_of(item, prompts)
     question = evaluator.question(seen, about.scale, parameters.request_settings)
@@ -139,7 +138,7 @@ def _add_item(
     for request in evaluator.requests(question, parameters.request_settings):
         together = len(request.questions) if isinstance(request, DecisionRequest) else 1
         share = 1 / min(together, criteria) if evaluator.asks_together else 1.0
-        # The prompt is paid for with each call that its replies are split into.
+        # The prompt is charged for each call that its replies are split into.
         calls = share * parameters.fit.calls_for(request.n)
         tally.calls += calls
         tally.prompt_tokens += calls * estimated_tokens(len(request.shown))
@@ -153,7 +152,7 @@ def _add_steps(
     criteria: Sequence[Criterion],
     parameters: RunParameters,
 ) -> None:
-    """The calls by which steps are written for criteria that have none."""
+    """Add the calls that write steps for criteria without steps."""
     if not (evaluator.writes_steps and judge.use_steps):
         return
     for criterion in criteria:
@@ -176,7 +175,8 @@ def _missing(
     fresh: bool,
     outputs: Sequence[int],
 ) -> tuple[int, list[ClaimedItem]]:
-    """How many items the run would have, and some of them, evenly spaced, with their texts."""
+    """Return how many items the run would have, and a sample of them, evenly spaced, with their
+    texts."""
     query, given = missing_items(
         evaluator,
         project=judge.project_id,

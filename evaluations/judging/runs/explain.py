@@ -19,10 +19,10 @@ EXPLAIN_SECONDS = 60.0
 
 
 def explain(wanted: Explanation) -> None:
-    """Ask the model for its reasons for a score, and write them down.
+    """Ask the model for its reasons for a score, and store them.
 
     Raises:
-        EndpointError: the endpoint does not answer, or the run's endpoint is gone.
+        EndpointError: the endpoint does not answer, or the run's endpoint was deleted.
     """
     score = wanted.score
     endpoint = score.run.judge.endpoint
@@ -42,7 +42,7 @@ def explain(wanted: Explanation) -> None:
 
 
 def _asked_for(score: Score) -> float:
-    """A score on the scale that the model was asked for."""
+    """Return a score on the scale that the model was asked for."""
     evaluator = make_evaluator(*evaluator_of(score.run))
     if score.criterion is None or not isinstance(evaluator, GEval):
         return score.value

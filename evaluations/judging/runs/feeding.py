@@ -1,4 +1,4 @@
-"""Items of a run, claimed before they are needed, each with its question."""
+"""Claim a run's items before they are needed, each with its question."""
 
 import asyncio
 import functools
@@ -20,8 +20,8 @@ MONEY_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class Waiting:
-    """A claimed item with its question (or why there is none) and the stored answer, if it was
-    asked before."""
+    """A claimed item with its question (or why there is none) and its stored reply, if it was asked
+    before."""
 
     item: leases.ClaimedItem
     question: Any | Failure
@@ -30,10 +30,11 @@ class Waiting:
 
 
 class Feeder:
-    """`too_dear` says that the budget, or the month's money, allows no further item for now.
+    """Claims items ahead of the slots. `too_dear` means that the budget, or the month's money,
+    currently allows no further item.
 
     Args:
-        slots: how many items are judged at once; more than that are kept ready.
+        slots: how many items are judged at once; more than that are claimed ahead.
     """
 
     def __init__(self, share: Share, questions: RunQuestions, slots: int) -> None:
@@ -47,7 +48,7 @@ class Feeder:
         share.when_stopped(self._wants_more.set)
 
     async def next(self) -> Waiting | None:
-        """The next item; None if there is none any more."""
+        """Return the next item; None if none is left."""
         waiting = await self._ready.get()
         if waiting is None:
             self._ready.put_nowait(None)
@@ -56,7 +57,7 @@ class Feeder:
         return waiting
 
     async def feed(self) -> None:
-        """Claim before slots run dry; end when nothing is free, or when the budget allows no
+        """Claim items before slots run dry; end when nothing is free, or when the budget allows no
         more."""
         share = self._share
         self._month_is_limited = await share.database.call(
@@ -73,7 +74,7 @@ class Feeder:
                 self._ready.put_nowait(waiting)
             claims += 1
             if not is_laid_out and (not claimed or claims == leases.FIRST_CLAIMS):
-                # With the calls of one claim in flight, and the other to follow.
+                # One claim's calls are in flight, and another claim is ready.
                 await self._lay_out_rest()
                 is_laid_out = True
             elif not claimed:
@@ -81,10 +82,11 @@ class Feeder:
             while self._ready.qsize() > self._slots and not share.stopped.is_set():
                 self._wants_more.clear()
                 await self._wants_more.wait()
-        self._ready.put_nowait(None)  # the end, which everybody who reads it leaves for the next
+        self._ready.put_nowait(None)  # the end mark: each reader puts it back for the next
 
     async def _lay_out_rest(self) -> None:
-        """In a thread of its own: results are stored and leases renewed meanwhile."""
+        """Lay out the remaining items in a separate thread, while results are stored and leases
+        renewed."""
         share = self._share
         partly = EvaluationRun.objects.filter(PARTLY_LAID_OUT, pk=share.run.pk)
         if not await share.database.call(partly.exists):
@@ -96,8 +98,8 @@ class Feeder:
             await database.close()
 
     async def _wait_for_money(self) -> bool:
-        """Wait while items in hand may cost less than was set aside for them; False if there are
-        none any more."""
+        """Wait while items in progress may cost less than was reserved for them; return False if
+        none is in progress."""
         share = self._share
         if await share.database.call(functools.partial(leases.is_being_worked_on, share.run.pk)):
             await asyncio.sleep(MONEY_SECONDS)
@@ -112,7 +114,8 @@ class Feeder:
         return False
 
     def _month_is_spent(self) -> str:
-        """Why the month's money allows no further item; empty if the budget is what does not."""
+        """Return why the month's money allows no further item; empty if the run's budget is the
+        limit."""
         run = EvaluationRun.objects.get(pk=self._share.run.pk)
         each, spent = run.frozen.most_each or 0, run.cost or 0
         if run.budget is not None and run.budget - spent < each:
@@ -125,7 +128,8 @@ class Feeder:
         return [replace(entry, stored=replies.get(entry.key)) for entry in waiting]
 
     def _claim_behind(self, last_id: int) -> list[leases.ClaimedItem]:
-        """Items behind the last one; `too_dear` if there are some, but the budget allows none."""
+        """Claim items after the last one; set `too_dear` if there are some but the budget allows
+        none."""
         run, worker = self._share.run, self._share.worker
         most = leases.claimed_at_once(self._slots)
         if run.budget is None and not self._month_is_limited:

@@ -1,4 +1,4 @@
-"""Whether what becomes of a run's first items is watched (geval.llm.stopping.py)."""
+"""Watch the results of a run's first items (geval.llm.stopping.py)."""
 
 from evaluations.models import EvaluationRun, ItemState
 from geval.llm.request_settings import RequestSettings
@@ -7,10 +7,10 @@ from geval.statistics.thresholds import FIRST_ITEMS
 
 
 def first_items_of(run: EvaluationRun, settings: RequestSettings) -> FirstItems | None:
-    """What watches the first items of a run.
+    """Return the watch over a run's first items.
 
-    None for a run that has no others, for one whose first items are judged, so that it goes on when
-    somebody resumes it, and for those of searches and studies, which report failures themselves.
+    None if the run has only a few items; if its first items are judged, so that a resumed run
+    continues; and for runs of searches and studies, which report failures themselves.
     """
     if not run.counts or run.items.all()[: FIRST_ITEMS + 1].count() <= FIRST_ITEMS:
         return None

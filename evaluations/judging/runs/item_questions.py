@@ -9,21 +9,21 @@ from geval.llm.judgement import JudgeQuestion, question_on
 from geval.llm.parsing import Failure
 from geval.statistics.scales import Scale
 
-# What is asked by evaluators whose score counts for every criterion.
+# The criterion of evaluators whose score counts for every criterion.
 NO_PROMPT = CriterionPrompt("", "", Scale(0.0, 1.0))
 
 
 def item_of(
     item: leases.ClaimedItem, prompts: Mapping[int, CriterionPrompt]
 ) -> tuple[Item, CriterionPrompt]:
-    """A claimed item as an evaluator sees it, and what is asked about it."""
+    """Return a claimed item as an evaluator sees it, and its prompt."""
     about = prompts[item.criterion_id] if item.criterion_id is not None else NO_PROMPT
     together = tuple(prompts.values())
     return Item(item.texts, about.criterion, about.template, item.output_id, together), about
 
 
 def criterion_prompts(run: EvaluationRun) -> dict[int, CriterionPrompt]:
-    """The run's criteria by id, with their frozen templates."""
+    """Return the run's criteria by id, with their frozen templates."""
     entries = run.run_criteria.select_related("criterion")
     return {
         entry.criterion_id: CriterionPrompt(
@@ -36,7 +36,7 @@ def criterion_prompts(run: EvaluationRun) -> dict[int, CriterionPrompt]:
 def question_about(
     item: leases.ClaimedItem, prompts: Mapping[int, CriterionPrompt]
 ) -> JudgeQuestion | Failure:
-    """The question of an item, or why there is none: the prompt shows what this document does not
-    have."""
+    """Return the question about an item, or a failure if the document lacks a text that the prompt
+    shows."""
     about = prompts[item.criterion_id or 0]
     return question_on(about.template, item.texts, about.criterion, about.scale)

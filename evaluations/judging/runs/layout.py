@@ -1,8 +1,7 @@
-"""Which items a run consists of: outputs, or pairs of them, that its judge has no score of yet.
+"""Which items a run consists of: outputs, or pairs of them, without a score from its judge.
 
-A run that calls an endpoint is laid out in two parts, so that its first calls need not wait for the
-rows of all others: so many items as are claimed before calls end, and while these are judged the
-rest (lifecycle.py).
+A run that calls an endpoint is laid out in two parts, so that its first calls need not wait for all
+rows: first the items of the first claims, and, while these are judged, the rest (lifecycle.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +14,12 @@ from evaluations.judging.runs.pilot import pilot_outputs
 from evaluations.models import EvaluationRun, Transport
 from geval.evaluators.base import Evaluator, LocalEvaluator
 
-# The criteria that are asked about, with their prompts.
+# The criteria that are judged, with their prompts.
 _ASKED = "unnest(%(criteria)s::bigint[], %(templates)s::text[]) AS rc (criterion_id, template)"
 
 
 def _chosen(criterion: str, rival: str = "NULL") -> str:
-    """The condition for an item that a run may have; its criterion and rival as SQL."""
+    """Return the condition for a run's items, with their criterion and rival as SQL."""
     return f"""(%(all)s OR o.id = ANY(%(outputs)s::bigint[]))
       AND NOT EXISTS (SELECT FROM evaluations_runitem before
                       WHERE before.run_id = ANY(%(laid_out)s) AND before.output_id = o.id
@@ -28,12 +27,12 @@ def _chosen(criterion: str, rival: str = "NULL") -> str:
                         AND before.rival_id IS NOT DISTINCT FROM {rival})"""
 
 
-# The results of the first documents are those of a random sample, whatever order they were uploaded
-# in. Turns of a session follow each other: it counts when all are judged. A run keeps its order,
-# so that it can be laid out again.
+# Documents are in random order, so that the first results are those of a random sample, however
+# they were uploaded. Turns of a session stay together, because a session counts when all are
+# judged. A run keeps its order, so that it can be laid out again.
 _AT_RANDOM = "md5(%(seed)s || ' ' || coalesce(nullif(d.session, ''), d.id::text)), d.id"
-# A run of the same judge that asked about the criterion in these very words; what a search tried
-# counts for the search alone, and what a study asked for nothing.
+# A run of the same judge with exactly this prompt for the criterion. What a search tried counts for
+# that search alone; what a study asked never counts.
 _ASKED_BEFORE = """JOIN evaluations_evaluationrun r ON r.id = s.run_id AND r.judge_id = %(judge)s
                     AND r.purpose = '' AND (r.search_id IS NULL OR %(search)s)
                    JOIN evaluations_runcriterion earlier
@@ -57,21 +56,22 @@ def missing_items(
     first: str = "",
     rest: str = "",
 ) -> tuple[str, dict[str, Any]]:
-    """The query for the items that lack a score, as (output, criterion, rival), and its parameters.
+    """Return the query for the items that lack a score, as (output, criterion, rival), and its
+    parameters.
 
-    In the order criterion, document, system, the documents at random: calls that share the longest
-    beginning of a prompt follow each other, which is what the prefix caches of providers reward,
-    and numbers after some of the documents are unbiased.
+    Items are in the order criterion, random document, system. Calls that share the longest
+    beginning of a prompt follow each other, which providers' prefix caches reward, and numbers are
+    unbiased after any number of documents.
 
     Args:
-        templates: what is asked about each criterion, by its id; for evaluators per criterion.
-        fresh: also those that have a score.
-        outputs: the ids of the only ones to judge; none for all.
-        laid_out: the ids of runs whose items are left out.
-        seed: of the order of documents, which is the same for every criterion.
-        search: for a run of a search, which may use what searches tried.
+        templates: each criterion's template, by id; for evaluators that judge per criterion.
+        fresh: include items that have a score.
+        outputs: ids of the outputs to judge; empty for all.
+        laid_out: ids of runs whose items are excluded.
+        seed: seed of the order of documents, which is the same for every criterion.
+        search: true for a run of a search, which may reuse scores of searches.
         trial: how many items to draw for a trial; 0 for all.
-        limit: of all others only so many, the first ones.
+        limit: maximum number of items, for runs that are not trials.
         first, rest: SQL expressions to select before and after.
     """
     if evaluator.compares_pairs:
@@ -99,7 +99,7 @@ def missing_items(
 
 
 def first_part_of(run: EvaluationRun, evaluator: Evaluator) -> int | None:
-    """How many items of a run are laid out before its first calls; None for all."""
+    """Return how many items of a run are laid out before its first calls; None for all."""
     frozen = run.frozen
     is_whole = isinstance(evaluator, LocalEvaluator) or run.transport == Transport.BATCH
     if is_whole or frozen.is_part:
@@ -108,10 +108,10 @@ def first_part_of(run: EvaluationRun, evaluator: Evaluator) -> int | None:
 
 
 def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None = None) -> int:
-    """Add the items that lack a score to a run, behind those that it has; returns how many.
+    """Add the items that lack a score to a run, after those it has; return how many.
 
     Args:
-        limit: only so many, the first ones.
+        limit: maximum number of items.
     """
     frozen, templates = run.frozen, dict(run.run_criteria.values_list("criterion_id", "template"))
     outputs: Sequence[int] = frozen.outputs
@@ -126,7 +126,7 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None
         templates=templates,
         fresh=frozen.fresh,
         outputs=outputs,
-        # Otherwise what has a score in these very words is left out anyway.
+        # Only needed for fresh runs; others skip every output that was scored with the same prompt.
         laid_out=[run.pk, frozen.rest_of] if frozen.fresh else [run.pk],
         seed=run.pk,
         search=run.search_id is not None,
@@ -145,7 +145,7 @@ def lay_out_items(run: EvaluationRun, evaluator: Evaluator, *, limit: int | None
         return int(cursor.rowcount)
 
 
-# A few items of every criterion, each time of other documents.
+# A few items of each criterion, from different documents.
 _DRAWN = """
     SELECT FIRST output_id, criterion_id, rival_id REST
     FROM (SELECT m.*, row_number() OVER (
@@ -165,7 +165,7 @@ _OUTPUTS_BY_CRITERION = f"""
         WHERE s.output_id = o.id AND s.criterion_id = rc.criterion_id))
     ORDER BY c.position, c.id, {_AT_RANDOM}, o.system_id"""
 
-# The settings of a judge that has run are frozen, so any earlier score of it is the same.
+# The settings of a judge that has run are frozen, so any earlier score of it is equivalent.
 _OUTPUTS = f"""
     SELECT FIRST o.id AS output_id, NULL::bigint AS criterion_id, NULL::bigint AS rival_id REST
     FROM evaluations_document d JOIN evaluations_candidateoutput o ON o.document_id = d.id
@@ -178,7 +178,7 @@ _OUTPUTS = f"""
 
 
 def _pairs(*, all_pairs: bool) -> str:
-    """Two outputs of a document, the one with the lower id first."""
+    """Match two outputs of a document, the one with the lower id first."""
     compared = """AND EXISTS (
         SELECT FROM annotations_preference p
         WHERE p.output_a_id = o.id AND p.output_b_id = v.id

@@ -1,8 +1,8 @@
-"""Leases on a run's items: claimed a few at a time, renewed while their worker lives, given back
-when it leaves.
+"""Leases on a run's items: claimed a few at a time, renewed while the worker lives, released when
+it leaves.
 
 Workers share a run through `FOR UPDATE SKIP LOCKED`. The items of a lost worker become claimable
-when their lease runs out. Results (results.py) are stored only under a lease that still holds.
+when their lease expires. Results (results.py) are stored only under a valid lease.
 """
 
 from collections.abc import Sequence
@@ -25,22 +25,22 @@ from geval.texts.turns import turns_from
 
 log = structlog.stdlib.get_logger(__name__)
 LEASE_SECONDS = 60
-# So many claims' items a run has before the rest is laid out: while that happens the calls of one
-# are in flight, and the other waits.
+# The first part of a run has the items of this many claims; while the rest is laid out, one claim's
+# calls are in flight and the other waits.
 FIRST_CLAIMS = 2
-# How many workers may be lost while judging an item before it counts as the cause.
+# How many workers may be lost while judging an item before the item is taken to be the cause.
 MOST_LOST_WORKERS = 5
 
 
 def claimed_at_once(slots: int) -> int:
-    """How many items a worker claims at a time that judges so many: its slots never wait for the
-    next claim."""
+    """Return how many items a worker with this many slots claims at a time, so that its slots never
+    wait for the next claim."""
     return max(2 * slots, 20)
 
 
 @dataclass(frozen=True)
 class ClaimedItem:
-    """An item this worker may judge, with the texts its prompt needs."""
+    """An item that this worker may judge, with the texts that its prompt needs."""
 
     id: int
     output_id: int
@@ -60,10 +60,10 @@ _TEXTS = """JOIN evaluations_candidateoutput o ON o.id = i.output_id
 
 
 def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[ClaimedItem]:
-    """Lease up to `most` items with an id above `after_id`, in the order laid out; none if the run
-    is not running.
+    """Lease up to `most` items with an id above `after_id`, in layout order; none if the run is not
+    running.
 
-    An item that workers were lost with time and again fails instead of taking the next one along.
+    An item whose workers were lost repeatedly fails, instead of costing another worker.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -110,7 +110,7 @@ def claim(run_id: int, worker: str, *, most: int, after_id: int = 0) -> list[Cla
 
 
 def answered_item(run_id: int) -> ClaimedItem | None:
-    """An item of a run that the endpoint has answered; None if there is none."""
+    """Return an item of a run that the endpoint has answered; None if there is none."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
@@ -123,7 +123,8 @@ def answered_item(run_id: int) -> ClaimedItem | None:
 
 
 def _log_lost(run_id: int, leases: int, workers: list[str] | None, failed: int) -> None:
-    """One line for a claim that took items of lost workers, and one for items that fail by them."""
+    """Log one line for items taken over from lost workers, and one for items that failed because of
+    them."""
     count_lost(run_id, leases=leases, failed=failed, reason=str(Reason.WORKER_LOST))
     if leases:
         transaction.on_commit(
@@ -173,7 +174,7 @@ def renew_leases(item_ids: Sequence[int], worker: str) -> None:
 
 
 def items_with_texts(which: Sequence[tuple[int, int | None, int | None]]) -> list[ClaimedItem]:
-    """Items that are no rows yet, from (output, criterion, rival), in their order."""
+    """Return items that have no rows yet, from (output, criterion, rival), in the given order."""
     columns = [list(column) for column in zip(*which, strict=True)] or [[], [], []]
     with connection.cursor() as cursor:
         cursor.execute(
@@ -186,7 +187,7 @@ def items_with_texts(which: Sequence[tuple[int, int | None, int | None]]) -> lis
 
 
 def batch_items(batch_id: int) -> list[ClaimedItem]:
-    """The items of a batch that is at the endpoint."""
+    """Return the items of a batch that is at the endpoint."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""{_COLUMNS} FROM evaluations_runitem i {_TEXTS}
@@ -197,7 +198,7 @@ def batch_items(batch_id: int) -> list[ClaimedItem]:
 
 
 def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
-    """Take the items of a batch that has come back, to store what came of them."""
+    """Lease the items of a batch whose results have arrived, to store them."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""WITH leased AS (
@@ -212,7 +213,7 @@ def lease_batch(batch_id: int, worker: str) -> list[ClaimedItem]:
 
 
 def give_back(run_id: int, worker: str) -> None:
-    """Free the items this worker holds and will not judge; that was no attempt."""
+    """Release the items that this worker holds and will not judge, without counting an attempt."""
     held = RunItem.objects.filter(run_id=run_id, state=ItemState.LEASED, leased_by=worker)
     held.update(
         state=ItemState.PENDING,
@@ -226,13 +227,13 @@ def give_back(run_id: int, worker: str) -> None:
 def claim_within_budget(
     run_id: int, worker: str, *, most: int, after_id: int = 0
 ) -> tuple[list[ClaimedItem], bool]:
-    """Claim what the run's budget and the month's money allow, with the items in work set aside at
-    the most they can cost.
+    """Claim what the run's budget and the month's money allow, reserving the highest possible cost
+    of the items in progress.
 
     Returns:
-        The items, and whether there would be more but for the budget.
+        The items, and whether the budget withholds items.
     """
-    # One worker at a time counts the money.
+    # The row lock makes workers count the money one at a time.
     run = EvaluationRun.objects.select_for_update().get(pk=run_id)
     each, spent = run.frozen.most_each, run.cost
     if run.budget is not None and spent is not None and each:

@@ -1,5 +1,5 @@
-"""A run from start to end: made with its criteria, prepared (steps written, prompts frozen, items
-laid out), closed."""
+"""A run from start to end: created with its criteria, prepared (steps written, prompts frozen,
+items laid out), closed."""
 
 import datetime
 import re
@@ -47,7 +47,7 @@ TOO_LONG = (
 QUOTES = re.compile(r": | \(|[“\"]|, such as| redirects to | does not know ")
 log = structlog.stdlib.get_logger(__name__)
 PREPARE_LEASE = datetime.timedelta(minutes=5)
-# Workers that were lost while they prepared a run, before it counts as the cause.
+# Workers that may be lost while preparing a run before the run is taken to be the cause.
 MOST_PREPARATIONS = 3
 PREPARATION_LOST = (
     f"{MOST_PREPARATIONS} workers ended while they prepared this run. Look at their logs, then"
@@ -55,9 +55,9 @@ PREPARATION_LOST = (
 )
 
 
-# Any constant: with a run's id the lock of the one that lays out the rest of it.
+# Any constant: with a run's id it forms the lock of the worker that lays out the rest.
 _LOCK = 0x7265737
-# How the message of a run begins that was paused by its budget.
+# How the message of a run that was paused by its budget begins.
 BUDGET_REACHED = "The budget of"
 
 
@@ -66,10 +66,10 @@ class RunError(ValueError):
 
 
 def check_limits(project: Project) -> None:
-    """Refuse a run that the project or its owner has no room for.
+    """Check that limits of the project and its owner allow another run.
 
     Raises:
-        RunError: it has none; the message says of what, and what to do.
+        RunError: a limit is reached; the message names it and says what to do.
     """
     try:
         check_start(project)
@@ -78,33 +78,35 @@ def check_limits(project: Project) -> None:
 
 
 def ids_of(run_id: int) -> dict[str, Any]:
-    """The ids of a run for the log."""
+    """Return the ids of a run for the log."""
     found = EvaluationRun.objects.filter(pk=run_id).values_list("project__slug", "judge_id").first()
     project, judge = found or (None, None)
     return {"run": run_id, "project": project, "judge": judge}
 
 
 def log_on_commit(event: str, ids: dict[str, Any], **more: Any) -> None:
-    """Log what happened once it cannot be undone."""
+    """Log an event once its transaction is committed."""
     transaction.on_commit(lambda: log.info(event, **ids, **more))
 
 
 def _opening(message: str) -> str:
-    """The first words of a message, which are ours: behind them it may quote a server or a text."""
+    """Return the first words of a message, which are our own; what follows may quote a server or a
+    text."""
     return QUOTES.split(message, maxsplit=1)[0].rstrip(".")
 
 
 def evaluator_of(run: EvaluationRun) -> tuple[str, dict[str, Any]]:
-    """The kind and settings that a run was started with, whatever became of its judge."""
+    """Return the kind and settings that a run was started with, even if its judge has changed
+    since."""
     frozen = run.frozen
     return frozen.kind or run.judge.kind, dict(frozen.settings)
 
 
 def evaluator_for(judge: Judge, settings: Mapping[str, Any] | None = None) -> Evaluator:
-    """A judge's evaluator, with its own settings unless others are given.
+    """Return a judge's evaluator, with the judge's settings unless others are given.
 
     Raises:
-        RunError: its package is gone, or does not take the judge's settings any more.
+        RunError: its package is not installed, or no longer accepts the judge's settings.
     """
     try:
         return make_evaluator(judge.kind, judge.settings if settings is None else settings)
@@ -121,16 +123,17 @@ def resume_run(
     budget: Decimal | None = None,
     only_due: bool = False,
 ) -> bool:
-    """Resume a paused or failed run, or retry a finished run's failed items; False if there is
-    nothing to resume.
+    """Resume a paused or failed run, or retry a finished run's failed items; return False if there
+    is nothing to resume.
 
     Args:
-        reason: try only the items again that failed for this reason.
-        budget: a new one, for a run that was paused by its budget.
-        only_due: only a run that resumes by itself, and is due; somebody may just have paused it.
+        reason: retry only the items that failed for this reason.
+        budget: a new budget, for a run that was paused by its budget.
+        only_due: only resume a run that is due to resume by itself; a person may have just paused
+            it.
 
     Raises:
-        RunError: the project or its owner has no room for it.
+        RunError: a limit of the project or its owner is reached.
     """
     run = EvaluationRun.objects.select_for_update().get(pk=run.pk)
     if only_due and not EvaluationRun.objects.due().filter(pk=run.pk).exists():
@@ -162,7 +165,7 @@ def resume_run(
     run.message, run.finished_at, run.preparer_until, run.preparations = "", None, None, 0
     run.resumes_at, run.resumed_at = None, timezone.now()
     if not only_due:
-        run.outage_since = None  # somebody may have fixed the endpoint
+        run.outage_since = None  # a person may have fixed the endpoint
     run.batches.update(failures=0, look_at=timezone.now())
     if budget is not None:
         run.budget = budget
@@ -185,17 +188,17 @@ def resume_run(
 
 
 def pause_run(run_id: int, message: str, *, resumes_at: datetime.datetime | None = None) -> bool:
-    """Pause a run with the reason; True if it was running.
+    """Pause a run with the reason; return True if it was running.
 
     Args:
-        resumes_at: when it resumes by itself (resuming.py); None for a run that waits for somebody.
+        resumes_at: when it resumes by itself (resuming.py); None if a person has to resume it.
     """
     return _pause(EvaluationRun.objects.active(), run_id, message, resumes_at=resumes_at)
 
 
 def fail_run(run_id: int, message: str) -> bool:
-    """End an active run whose items failed alike, without a score: it waits for somebody who
-    retries it. True for the one call that did it; a run with scores is left as it is."""
+    """Fail an active run without scores whose items failed alike; a person can retry it. Return
+    True for the single call that did it; a run with scores is unchanged."""
     with transaction.atomic():
         scored = RunItem.objects.filter(run=OuterRef("pk"), state=ItemState.DONE)
         without_scores = EvaluationRun.objects.active().counting().exclude(Exists(scored))
@@ -212,7 +215,7 @@ def fail_run(run_id: int, message: str) -> bool:
 
 
 def pause_by_person(run_id: int, person: object) -> bool:
-    """Pause a run until somebody resumes it, also one that would resume by itself."""
+    """Pause a run until a person resumes it, even if it would have resumed by itself."""
     pausable = EvaluationRun.objects.active() | EvaluationRun.objects.resuming()
     return _pause(pausable, run_id, f"Paused by {person}.")
 
@@ -234,7 +237,7 @@ def _pause(
 
 
 def cancel_run(run_id: int, message: str) -> bool:
-    """Cancel a run for good; its scores are kept. True if it was running or paused."""
+    """Cancel a run for good, keeping its scores. Return True if it was running or paused."""
     waiting = EvaluationRun.objects.unfinished().filter(pk=run_id)
     ids, now = ids_of(run_id), timezone.now()
     cancelled = (
@@ -247,8 +250,8 @@ def cancel_run(run_id: int, message: str) -> bool:
 
 
 def end_at_goal(run_id: int, message: str) -> bool:
-    """End a running run that has found out what it was to find out; what is left is not judged.
-    True for the one call that did it."""
+    """Stop a run that has reached its goal, leaving the remaining items unjudged. Return True for
+    the single call that did it."""
     with transaction.atomic():
         ended = EvaluationRun.objects.filter(pk=run_id, state=RunState.RUNNING).update(
             state=RunState.DONE, message=message, finished_at=timezone.now(), resumes_at=None
@@ -261,13 +264,13 @@ def end_at_goal(run_id: int, message: str) -> bool:
 
 @transaction.atomic
 def claim_preparation(run_id: int) -> int | None:
-    """Take the preparing of a run; of several workers one gets it, and another may if that one is
+    """Claim the preparation of a run for one worker; another worker may claim it if that one is
     lost.
 
-    A run that several workers were lost with is paused.
+    A run whose preparation lost several workers is paused.
 
     Returns:
-        The claim, with which it is renewed; None if another worker has it.
+        The claim's number, with which it is renewed; None if another worker has it.
     """
     waiting = EvaluationRun.objects.unattended().filter(pk=run_id, state=RunState.PREPARING)
     lost = waiting.filter(preparations__gte=MOST_PREPARATIONS)
@@ -277,30 +280,30 @@ def claim_preparation(run_id: int) -> int | None:
     claimed = waiting.update(
         preparer_until=timezone.now() + PREPARE_LEASE, preparations=F("preparations") + 1
     )
-    # The row is ours until the transaction ends.
+    # The update has locked the row until the transaction ends.
     return EvaluationRun.objects.get(pk=run_id).preparations if claimed else None
 
 
 def _preparing(run_id: int, claim: int) -> QuerySet[EvaluationRun]:
-    """The run, if it is prepared under this claim."""
+    """Return the run if it is being prepared under this claim."""
     return EvaluationRun.objects.filter(
         pk=run_id, state=RunState.PREPARING, preparations=claim, preparer_until__isnull=False
     )
 
 
 def renew_preparation(run_id: int, claim: int) -> bool:
-    """Keep preparing a run; False if it is not this worker's any more."""
+    """Renew the claim on a run's preparation; return False if this worker has lost it."""
     renewed = _preparing(run_id, claim).update(preparer_until=timezone.now() + PREPARE_LEASE)
     return renewed == 1
 
 
 def leave_preparation(run_id: int, claim: int) -> None:
-    """Leave preparing a run to the next worker; this does not count as a lost worker."""
+    """Release the preparation of a run to the next worker, without counting a lost worker."""
     _preparing(run_id, claim).update(preparer_until=None, preparations=claim - 1)
 
 
 def missing_steps(run: EvaluationRun) -> dict[Criterion, ChatRequest]:
-    """The requests for evaluation steps that criteria of the run need and do not have."""
+    """Return the requests for the evaluation steps that the run's criteria need and lack."""
     frozen = run.frozen
     evaluator = make_evaluator(*evaluator_of(run))
     if not frozen.use_steps or not evaluator.writes_steps:
@@ -316,7 +319,7 @@ def missing_steps(run: EvaluationRun) -> dict[Criterion, ChatRequest]:
 
 
 def note_steps(run_id: int, missing: int) -> None:
-    """Keep with a run how many steps it has to have written, for `steps_written`."""
+    """Store how many steps the run needs to have written, for `steps_written`."""
     run = EvaluationRun.objects.get(pk=run_id)
     wanted = max(missing, run.parameters.get("steps_wanted", 0))
     EvaluationRun.objects.filter(pk=run_id).update(
@@ -325,8 +328,8 @@ def note_steps(run_id: int, missing: int) -> None:
 
 
 def steps_written(run: EvaluationRun) -> tuple[int, int] | None:
-    """How many of the steps that a run lacked are written, and how many it lacked; None for a run
-    that is not being prepared, or lacked none."""
+    """Return how many of the steps that a run lacked are written, and how many it lacked; None for
+    a run that is not being prepared, or lacked none."""
     wanted = run.parameters.get("steps_wanted", 0)
     if run.state != RunState.PREPARING or not wanted:
         return None
@@ -336,7 +339,7 @@ def steps_written(run: EvaluationRun) -> tuple[int, int] | None:
 def prompt_today(
     evaluator: Evaluator, criterion: Criterion, *, use_steps: bool
 ) -> tuple[EvaluationSteps | None, str]:
-    """The prompt that a run would freeze now, with the steps in it."""
+    """Return the prompt that a run would freeze now, and the steps in it."""
     parts = prompt_parts(criterion)
     steps = criterion.newest_steps if use_steps and needs_steps(parts) else None
     return steps, evaluator.template(parts, steps.text if steps else None)
@@ -344,10 +347,10 @@ def prompt_today(
 
 @transaction.atomic
 def lay_out_run(run_id: int) -> int:
-    """Freeze the prompts, lay out the items, or those that come first, and set the run going;
-    returns the number of items.
+    """Freeze the prompts, lay out the items (or a first part), and set the run to running. Return
+    the number of items.
 
-    A run that another worker laid out in the meantime is left as it is.
+    A run that another worker has laid out is unchanged.
     """
     run = EvaluationRun.objects.select_for_update().select_related("project").get(pk=run_id)
     if run.state != RunState.PREPARING:
@@ -367,7 +370,7 @@ def lay_out_run(run_id: int) -> int:
     run.preparer_until = None
     run.save(update_fields=["state", "started_at", "parameters", "preparer_until"])
     transaction.on_commit(lambda: wake_for_runs(run.project.slug))
-    # Afterwards, so that other workers begin meanwhile.
+    # After waking workers, so that they begin meanwhile.
     refresh_after_commit(["evaluations_runitem"], added=laid_out)
     close_if_finished(run_id)
     return laid_out
@@ -375,13 +378,13 @@ def lay_out_run(run_id: int) -> int:
 
 @transaction.atomic
 def lay_out_rest(run_id: int) -> int:
-    """Lay out the items of a running run that are left; returns how many.
+    """Lay out the remaining items of a running run; return how many.
 
-    Every worker of the run calls it once it has claimed some: one of them does it, and if that one
-    is lost, the next. Until then the run does not end, though no item of it may be open.
+    Every worker of the run calls this after its first claims: one of them does it, or the next if
+    that one is lost. Until then the run does not end, even if no item is open.
     """
     with connection.cursor() as cursor:
-        # Not the run's row: workers count their calls there, and pausing must not wait.
+        # Do not lock the run's row: workers count their calls in it, and pausing must not wait.
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, run_id % 2**31])
         if not cursor.fetchone()[0]:
             return 0
@@ -391,14 +394,14 @@ def lay_out_rest(run_id: int) -> int:
         return 0
     evaluator = make_evaluator(*evaluator_of(run))
     laid_out = lay_out_items(run, evaluator)
-    # Outputs may have been added since the first part.
+    # Outputs may have been added since the first part was laid out.
     sized = sizes(run, asks_together=evaluator.asks_together)
     with connection.cursor() as cursor:
-        # What the rows refer to is looked up before the run's row is held, not when this ends.
+        # Check foreign keys before locking the run's row, not at the end of the transaction.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     run = partly.unfinished().select_for_update().select_related("project").first()
     if run is None:
-        # Cancelled, perhaps with its project, which is being deleted.
+        # The run was cancelled, perhaps because its project is being deleted.
         transaction.set_rollback(True)
         return 0
     run.parameters |= sized | {"items": run.item_count + laid_out}
@@ -411,15 +414,15 @@ def lay_out_rest(run_id: int) -> int:
 
 
 def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:
-    """How large a run's prompts are: `characters_each` (the mean), and `most_each`, what the
-    largest can cost.
+    """Return the sizes of a run's prompts: `characters_each` (the mean), and `most_each`, the
+    highest possible cost of an item.
 
-    `most_each` counts every try an unreadable reply gets; it is what a budget sets aside for an
-    item in hand. Where criteria are asked about together, that is the call about all of them.
+    `most_each` includes every retry of an unreadable reply; a budget reserves it for each item in
+    progress. If criteria are judged together, it is the cost of the call about all of them.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            # The length of a document is found once, not for each of its outputs.
+            # The length of a document is computed once, not for each of its outputs.
             """SELECT coalesce(sum(o.number * d.characters + o.characters) / sum(o.number), 0),
                       coalesce(max(d.bytes + o.bytes), 0)
                FROM (SELECT id, length(source) + length(context) AS characters,
@@ -437,7 +440,7 @@ def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:
     if asks_together:
         templates = [sum(templates)]
     frozen = run.frozen
-    # The prompt is paid for with each call that an item's replies are split into.
+    # The prompt is charged for each call that an item's replies are split into.
     calls = frozen.fit.calls_for(frozen.replies_each)
     most = cost(
         calls * most_tokens(int(longest) + max(templates, default=0)),
@@ -451,13 +454,13 @@ def sizes(run: EvaluationRun, *, asks_together: bool) -> dict[str, Any]:
 
 
 def close_if_finished(run_id: int) -> bool:
-    """Mark a running run as done if no item is open any more and none is to come, or as failed if
-    all of them failed; True for the one call that did it.
+    """Mark a running run as done if no item is open or still to be laid out, or as failed if all
+    items failed. Return True for the single call that did it.
 
-    Where prompts were longer than the model's context the run is paused instead, until somebody has
-    seen that: going on leaves them out, retrying asks again.
+    If prompts were longer than the model's context, the run is paused instead until a person
+    decides: resuming leaves these items out, retrying asks again.
     """
-    # What is announced has happened, and what has happened is announced.
+    # Close and announce in one transaction, so that neither happens without the other.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             """UPDATE evaluations_evaluationrun r
@@ -506,7 +509,7 @@ def close_if_finished(run_id: int) -> bool:
 
 
 def _all_failed(run: EvaluationRun) -> str:
-    """Why no item of a run has a score, in sentences."""
+    """Return a message saying why no item of a run has a score."""
     reasons = run.items.failures_by_reason()
     first, total = reasons[0], sum(row["count"] for row in reasons)
     reason = Reason(first["reason"]) if first["reason"] in set(Reason) else Reason.UNFORESEEN

@@ -1,8 +1,8 @@
-"""Runs of evaluators that compute on this machine: chunks of items go to processes, results are
-stored as they come.
+"""Runs of evaluators that compute on this machine: chunks of items go to processes, and results are
+stored as they arrive.
 
-Items are claimed, kept and given back as for calls to an endpoint (share.py); only what happens to
-one in between differs.
+Items are claimed, held and released as for calls to an endpoint (share.py); only the scoring
+differs.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ LOOK_SECONDS = 0.5
 async def evaluate_items(
     run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, shift: Shift
 ) -> None:
-    """Score a run's items until none is free, and close it if that was the last."""
+    """Score a run's items until none is free, and close the run if those were the last."""
     why_not = evaluator.why_not()
     if why_not:
         text = f"{evaluator.title} is {why_not}"
@@ -42,7 +42,7 @@ async def evaluate_items(
 
 
 class _LocalShare(Share):
-    """The share of a worker that computes."""
+    """The share of a worker that computes scores itself."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class _LocalShare(Share):
         await self.leave()
 
     async def _keep_one_busy(self) -> None:
-        """One process: while it scores a chunk the next is claimed and the one before stored."""
+        """Run one process: while it scores a chunk, claim the next and store the previous one."""
         chunk = await self._claim()
         if not chunk:
             return
@@ -94,9 +94,8 @@ class _LocalShare(Share):
             await process.stop()
 
     async def _unless_halted(self, scoring: asyncio.Task[list[Outcome]]) -> list[Outcome] | None:
-        """What came of a chunk; None if the worker or the run was stopped in the meantime, however
-        long the chunk would take. A worker that gives way ends it: a slow evaluator would never
-        get to the end of one otherwise."""
+        """Return a chunk's outcomes; None as soon as the worker or the run is stopped. A worker
+        that gives way finishes its chunk: a slow evaluator would otherwise never complete one."""
         halted = asyncio.create_task(self.halted.wait())
         try:
             await asyncio.wait({scoring, halted}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,5 +1,5 @@
-"""One worker's calls to an endpoint, let out one by one: as its part of the calls in flight, the
-endpoint's limits and its pace allow. Each is counted before its reply is used."""
+"""One worker's calls to an endpoint, sent as its part of the calls in flight, the endpoint's limits
+and its pace allow. Each call is counted before its reply is used."""
 
 import functools
 import time
@@ -17,15 +17,17 @@ from geval.llm.pacing import Pace, Seen, Turn
 from geval.llm.replies import Reply
 from geval.llm.requests import Request
 
-# Calls that follow others within so long need not find out whether there is a limit.
+# After unthrottled calls, for this long, assume that there is no limit.
 FREE_SECONDS = 60.0
-# By account and model, when calls of this process last went free, and how many at once.
+# By account and model: when this process last made calls without being throttled, and how many at
+# once.
 _went_free: dict[tuple[str, str], tuple[float, int]] = {}
 
 
 class OutgoingCalls:
-    """`answers` counts replies and errors with which the endpoint showed that it is there,
-    `answered` is the last request that got a reply, `spent` what calls took since it was taken.
+    """Sends a worker's calls. `answers` counts replies and errors that show that the endpoint is
+    up, `answered` is the last request that got a reply, and `spent` is the usage since it was last
+    taken.
 
     Args:
         most: how many calls the judge may have in flight, with all workers.
@@ -37,15 +39,16 @@ class OutgoingCalls:
         self.spent = Spent()
         self.answers = 0
         self.answered: Request | None = None
-        # How many calls were open at once of those that got a reply, and when the last one got it.
+        # The highest number of calls in flight at once that got replies, and the time of the last
+        # reply.
         self._at_once, self._replied_at = 0, float("-inf")
-        self.in_flight = InFlight(0)  # until it has its part of the calls
+        self.in_flight = InFlight(0)  # until it is assigned its part of the calls
         self._share = share
         self._client = client
         self._most = most
         self._account, self._model = endpoint.account, questions.frozen.model
         self._limits = Limits(endpoint.requests_per_minute, endpoint.tokens_per_minute)
-        # About how many a call takes.
+        # Approximate tokens per call.
         self._tokens_each = (
             estimated_tokens(questions.frozen.characters_each) + questions.settings.max_tokens
         )
@@ -62,15 +65,15 @@ class OutgoingCalls:
             opens=not self._is_known_free,
             sleep=share.rest,
         )
-        # A run that is not served any more has no part of the calls: what waits would wait for
-        # ever.
+        # When this worker stops serving the run, it has no part of the calls, so waiting calls
+        # would wait for ever.
         share.when_stopped(lambda: self.in_flight.close(StoppedError))
 
     async def call(self, request: Request) -> Reply:
-        """One call, when it may leave.
+        """Make one call as soon as it may leave.
 
         Raises:
-            EndpointError: as the endpoint answered, or did not.
+            EndpointError: the endpoint refused the call or did not answer.
             StoppedError: the run stopped before it left.
         """
         async with self.in_flight.call() as flight:
@@ -95,15 +98,15 @@ class OutgoingCalls:
         return reply
 
     async def share_out(self) -> None:
-        """Leave other workers their part of the calls that the judge and the endpoint may have in
+        """Update this worker's part of the calls that the judge and the endpoint may have in
         flight."""
-        # Until the new part holds here, calls may leave as the part of before allows.
+        # Until the new limit applies here, calls may still leave under the old one.
         may_be_open = max(self.in_flight.open, self.in_flight.limited_to)
         calls = functools.partial(self._share.shift.calls, self._most, may_be_open)
         self.in_flight.limit(await self._share.database.call(calls))
 
     async def look_up(self) -> None:
-        """Notice that another worker met a limit; remember whether there is any."""
+        """Check whether another worker met a limit; remember whether there is any."""
         await self._pacer.look_up()
         if self._pacer.is_held_back or self.in_flight.is_reduced:
             _went_free.pop((self._account, self._model), None)
@@ -112,12 +115,12 @@ class OutgoingCalls:
 
     @property
     def _is_known_free(self) -> bool:
-        """Whether as many calls, of this run or of another, went free a moment ago."""
+        """Whether this many calls, of this run or another, recently went out without throttling."""
         at, most = _went_free.get((self._account, self._model), (float("-inf"), 0))
         return time.monotonic() - at < FREE_SECONDS and most >= self._most
 
     def what_holds_back(self) -> dict[str, bool]:
-        """By reason, whether calls wait for it now."""
+        """Return whether calls are waiting now, by reason."""
         return {
             "pace that the endpoint allows": self._pacer.is_held_back,
             "limits of the endpoint": self._permits is not None and self._permits.are_waited_for,

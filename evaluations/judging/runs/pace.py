@@ -1,14 +1,15 @@
-"""How long a run may take, before it is started: from what is known of its judge and endpoint."""
+"""Estimate a run's duration before it is started, from what is known of its judge and endpoint."""
 
 from evaluations.judging.runs.quota import known_pace
 from evaluations.models import EvaluationRun, ItemState, Judge, RunState, Transport
 from geval.llm.run_parameters import RunParameters
 
-# What a call takes where nothing else is known: a short answer of a hosted model.
+# Seconds per call if nothing else is known: a short answer of a hosted model.
 SECONDS_A_CALL = 1.5
-# So many of a judge's last runs are looked at. The fastest counts, as a run may have been paused.
+# How many of a judge's last runs to consider. The fastest counts, because a run may have been
+# paused.
 RUNS_LOOKED_AT = 5
-# Fewer say little: most of their time went into starting.
+# Fewer items say little: most of their time was start-up.
 LEAST_ITEMS = 20
 
 
@@ -22,15 +23,15 @@ def expected_seconds(
     seconds_a_call: float = SECONDS_A_CALL,
     in_flight: int | None = None,
 ) -> float | None:
-    """About how long a run would take, in seconds; None if that cannot be said, as for batches.
+    """Estimate a run's duration in seconds; None if it cannot be estimated, as for batches.
 
-    From the judge's past pace, else by its calls in flight; never faster than the endpoint allows.
+    Uses the judge's past pace, or else its calls in flight; never faster than the endpoint allows.
 
     Args:
-        calls: to the endpoint; 0 for a judge that computes.
-        tokens: in and out, of all calls together.
-        seconds_a_call: how long one takes while `in_flight` are open (None: as many as the judge
-            keeps), where the judge has no past pace.
+        calls: number of calls to the endpoint; 0 for a judge that computes locally.
+        tokens: input and output tokens of all calls together.
+        seconds_a_call: duration of a call while `in_flight` calls are open (None: the judge's
+            concurrency), for a judge without a past pace.
     """
     if parameters.transport == Transport.BATCH or not items:
         return None
@@ -43,7 +44,7 @@ def expected_seconds(
 
 
 def _items_per_second(judge: Judge) -> float | None:
-    """How fast workers were with a judge lately; None if it has not run long enough to say."""
+    """Return the recent pace of a judge in items per second; None if it has not run long enough."""
     runs = EvaluationRun.objects.filter(
         judge__project=judge.project_id,
         judge__name=judge.name,
@@ -61,13 +62,13 @@ def _pace_of(run: EvaluationRun) -> float | None:
     if run.started_at is None or run.finished_at is None:
         return None
     seconds = (run.finished_at - run.started_at).total_seconds()
-    # What was answered from the store took no call, and says nothing about calls.
+    # Items answered from the store took no call, so they say nothing about calls.
     done = run.items.filter(state=ItemState.DONE).count() - run.cache_hits
     return done / seconds if done >= LEAST_ITEMS and seconds > 0 else None
 
 
 def _limits(judge: Judge, tokens_each: float) -> list[float]:
-    """The calls per second that the endpoint allows, as people set them and as it was learned."""
+    """Return the limits of the endpoint in calls per second, as configured and as learned."""
     endpoint = judge.endpoint
     if endpoint is None:
         return []

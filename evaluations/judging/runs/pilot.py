@@ -1,7 +1,7 @@
-"""Which documents a pilot takes: a few at random, before a judge is run on all of them.
+"""Which documents a pilot uses: a few at random, before a judge is run on all of them.
 
-Every pilot of a project draws from the same random order, so two of them (a judge before and after
-its criterion was changed) are compared on the same documents.
+All pilots of a project draw from the same random order, so two of them (a judge before and after a
+change of its criterion) are compared on the same documents.
 """
 
 from collections.abc import Sequence
@@ -31,12 +31,13 @@ _DRAWN = """
 
 
 def pilot_outputs(project_id: int, criteria: Sequence[int], *, documents: int) -> list[int]:
-    """The ids of all outputs of up to `documents` documents, drawn at random, rated ones first.
+    """Return the ids of all outputs of up to `documents` documents, drawn at random, rated ones
+    first.
 
-    Locked documents are left out: what is changed after a pilot is proven on them.
+    Locked documents are excluded: changes made after a pilot are tested on them.
 
     Args:
-        criteria: the ids of those that people rated the documents on; none for any.
+        criteria: ids of the criteria on which documents must be rated to come first; empty for any.
     """
     locked = LockedDocuments.objects.filter(project=project_id, unlocked_at=None).first()
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The playground: a judge is tried on a few items, in other words if somebody likes.
+"""The playground: try a judge on a few items, with a reworded prompt if wanted.
 
 A trial is a run under the same limits and leases as any other, and its scores count nowhere.
 """
@@ -18,7 +18,7 @@ MOST_OFFERED = 200
 
 
 def can_try(judge: Judge) -> bool:
-    """Whether a judge rates one output at a time by asking a model, and may be asked."""
+    """Whether a judge rates one output at a time by asking a model, and may be run."""
     evaluator = judge.evaluator
     if evaluator is None or not issubclass(evaluator, LlmEvaluator) or evaluator.compares_pairs:
         return False
@@ -26,9 +26,9 @@ def can_try(judge: Judge) -> bool:
 
 
 def offered_outputs(project: Project) -> list[CandidateOutput]:
-    """The first outputs of a project, with document and system.
+    """Return the first outputs of a project, with document and system.
 
-    Locked documents are left out until the last look: what is changed here is proven on them.
+    Locked documents are excluded until the last test: changes made here are tested on them.
     """
     outputs = CandidateOutput.objects.of_project(project).exclude(
         document__in=withheld_documents(project.pk)
@@ -38,7 +38,7 @@ def offered_outputs(project: Project) -> list[CandidateOutput]:
 
 
 def latest_trial(judge: Judge) -> EvaluationRun | None:
-    """The last time a judge was tried here."""
+    """Return the last playground run of a judge."""
     return judge.runs.filter(purpose=PLAYGROUND).order_by("-pk").first()
 
 

@@ -1,4 +1,4 @@
-"""Preparing a run: have the evaluation steps written that it lacks, then lay out its items."""
+"""Prepare a run: have missing evaluation steps written, then lay out its items."""
 
 import asyncio
 import functools
@@ -41,7 +41,7 @@ LOOK_SECONDS = 0.25
 async def lay_out_and_compute(
     run: EvaluationRun, evaluator: LocalEvaluator, worker: str, database: Database, shift: Shift
 ) -> None:
-    """A run of an evaluator that asks nobody."""
+    """Run an evaluator that calls no endpoint."""
     if run.state == RunState.PREPARING:
         if not await database.call(lambda: claim_preparation(run.pk)):
             return
@@ -52,8 +52,8 @@ async def lay_out_and_compute(
 async def prepare(
     run: EvaluationRun, client: Client, policy: RetryPolicy, database: Database, shift: Shift
 ) -> bool:
-    """Have missing steps written and lay the run out; False if another worker does, or if it had to
-    be paused."""
+    """Have missing steps written and lay out the run; return False if another worker does, or if
+    the run had to be paused."""
     claim = await database.call(lambda: claim_preparation(run.pk))
     if claim is None:
         return False
@@ -76,8 +76,8 @@ async def prepare(
 
 
 class _Preparation(Share):
-    """Calls before a run has items: counted, and their waits shown and ended, as those for items
-    are. The claim on the run is renewed meanwhile."""
+    """The calls before a run has items. They are counted, and their waits shown and ended, like the
+    calls for items, while the claim on the run is renewed."""
 
     during = RunState.PREPARING
 
@@ -90,24 +90,25 @@ class _Preparation(Share):
         database: Database,
         shift: Shift,
     ) -> None:
-        # Steps that are being written would be paid for again.
+        # Giving way would mean paying again for steps that are being written.
         super().__init__(run, "", database, shift.without_giving_way())
         self.claim = claim
         self.client = client
         self.policy = policy
         self.spent = Spent()
-        # A run that waits for its endpoint already was answered before.
+        # If the run is waiting for its endpoint, the endpoint has answered before.
         self.has_answered = run.outage_since is not None
 
     async def write_steps(self) -> None:
-        """Have the steps of each criterion written that lacks them, and keep each when it comes.
+        """Have missing steps written, and store each as it arrives.
 
-        The first is read before others are paid for: what is wrong with it is mostly wrong with
-        all. Then as many as the judge's calls go out at a time, unless the endpoint has a limit.
+        The first answer is read before others are paid for, since an error usually affects all of
+        them. The rest are requested concurrently, as many as the judge's calls in flight, or one at
+        a time if the endpoint has a limit.
 
         Raises:
-            EndpointError, StepsError: one could not be had; those that came are kept.
-            StoppedError: the run or the worker stopped meanwhile, or the claim was lost.
+            EndpointError, StepsError: steps could not be obtained; those already written are kept.
+            StoppedError: the run or the worker was stopped, or the claim was lost.
         """
         wanted = list((await self.database.call(lambda: missing_steps(self.run))).items())
         if not wanted:
@@ -125,11 +126,11 @@ class _Preparation(Share):
             await watching
 
     async def _unless_stopped(self, *writing: Coroutine[Any, Any, None]) -> None:
-        """Write several; all are finished or given up when this ends. One that has been sent gets a
-        moment to come when it is stopped, as it is paid for.
+        """Run requests for steps until all are finished or cancelled. When stopped, requests in
+        flight get a grace period, because they are paid for.
 
         Raises:
-            EndpointError, StepsError: the first that failed.
+            EndpointError, StepsError: the first error.
             StoppedError: as for `write_steps`.
         """
         tasks = [asyncio.create_task(part) for part in writing]
@@ -166,7 +167,7 @@ class _Preparation(Share):
         await self.database.call(lambda: store_steps(criterion, text, written_by=written_by))
 
     def _calls_at_once(self) -> int:
-        """The judge's calls in flight, or one where the endpoint has a limit."""
+        """Return the judge's calls in flight, or 1 if the endpoint has a limit."""
         endpoint = self.run.judge.endpoint
         assert endpoint is not None, "judges that ask have an endpoint"
         is_limited = (
@@ -178,7 +179,7 @@ class _Preparation(Share):
         return 1 if is_limited else self.run.frozen.concurrency
 
     async def renew(self) -> None:
-        """Keep the claim, when a quarter of the lease has passed; stop if it was lost."""
+        """Renew the claim when a quarter of the lease has passed; stop if it was lost."""
         if time.monotonic() - self._renewed < PREPARE_LEASE.total_seconds() / 4:
             return
         self._renewed = time.monotonic()

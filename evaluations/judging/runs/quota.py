@@ -1,15 +1,15 @@
-"""What holds over all workers, in rows of PostgreSQL: a token bucket for the limits per minute that
-people set, and the pace that was learned from a server's answers (`llm/pacing.py`).
+"""Limits over all workers, in rows of PostgreSQL: a token bucket for the limits per minute that
+people set, and the pace learned from a server's answers (`llm/pacing.py`).
 
-A bucket of a tenth of the limit refills so that no 60 seconds see more than the limit: what fits at
-once plus what flows in during a minute is the limit. Workers take permits in handfuls, so that the
-row is not asked for every call.
+A bucket holds a tenth of the limit and refills so that no 60 seconds exceed the limit: the bucket's
+size plus one minute's inflow equals the limit. Workers take permits in handfuls, so that the row is
+not queried for every call.
 
-A limit is what an endpoint's project promises. Endpoints of one account (accounts.py) with the same
-limits keep one promise together, in one bucket. Other limits have a bucket of their own, so that
-nobody slows another project down by a lower one.
+A limit is the promise of an endpoint's project. Endpoints of one account (accounts.py) with the
+same limits keep one promise together, in one bucket. Other limits have their own bucket, so that a
+project with a lower limit does not slow down another.
 
-A pace is what a server does, whoever asks: it belongs to the account and the model.
+A pace describes the server, whoever calls it, so it belongs to the account and the model.
 """
 
 import asyncio
@@ -26,13 +26,13 @@ from geval.llm.pacing import Pace, Seen, Turn
 
 BURST_SHARE = 0.1
 SECONDS = 60.0
-# A pace that nobody has used for longer is not what a run waits for.
+# A pace that was not used for longer than this is not what a run waits for.
 RECENT_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Grant:
-    """How many calls may go out now, and in how many seconds to ask again if none."""
+    """How many calls may go out now, and if none, in how many seconds to ask again."""
 
     calls: int
     wait: float
@@ -51,17 +51,17 @@ class Limits:
 
 
 def bucket(limit: int) -> tuple[float, float]:
-    """How much of a limit fits into its bucket at once, and how much flows in a second."""
+    """Return the size of a limit's bucket, and its inflow per second."""
     size = max(1.0, limit * BURST_SHARE)
     return size, max(limit - size, 1.0) / SECONDS
 
 
 def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Grant:
-    """Take permits for up to `wanted` calls of about `tokens_each` tokens out of the bucket that
-    all endpoints of an account have with these limits.
+    """Take permits for up to `wanted` calls of about `tokens_each` tokens from the bucket shared by
+    all endpoints of an account with these limits.
 
-    A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt. A
-    clock that was set back lets nothing flow in for that one time, and takes nothing out.
+    A call larger than the whole bucket may go out when the bucket is full, and leaves it in debt.
+    If the clock is set back, nothing flows in that time, and nothing is lost.
     """
     request_size, request_flow = (
         bucket(limits.requests) if limits.requests else (float(wanted), float(wanted))
@@ -94,7 +94,7 @@ def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Gran
             },
         )
         bucket_id, requests, tokens = cursor.fetchone()
-        # Rounded up a hair: a bucket refilled to 0.9999999 holds one call.
+        # Tolerate rounding: a bucket refilled to 0.9999999 holds one call.
         calls = min(wanted, int(requests + 1e-6)) if limits.requests else wanted
         need = float(min(tokens_each, token_size)) if limits.tokens else 0.0
         if need:
@@ -119,7 +119,8 @@ def take(account: str, limits: Limits, *, wanted: int, tokens_each: int) -> Gran
 
 
 def exchange(account: str, model: str, seen: Seen, *, wanted: int) -> Turn:
-    """Tell what a worker saw of a model's rate limits, and get moments for up to `wanted` calls."""
+    """Report what a worker observed of a model's rate limits, and reserve times for up to `wanted`
+    calls."""
     with transaction.atomic(), connection.cursor() as cursor:
         pace, now = _locked_pace(cursor, account, model)
         pace, slots = pace.learned(seen, now).reserved(wanted, now)
@@ -128,20 +129,20 @@ def exchange(account: str, model: str, seen: Seen, *, wanted: int) -> Turn:
 
 
 def close(account: str, model: str) -> None:
-    """Have a single call try first, whoever calls next: nothing passes now, and not for long."""
+    """Close the pace for a while, so that a single call tries first."""
     with transaction.atomic(), connection.cursor() as cursor:
         pace, now = _locked_pace(cursor, account, model)
         _write_pace(cursor, account, model, pace.closed(now))
 
 
 def known_pace(account: str, model: str) -> Pace:
-    """The pace as workers last left it, without waiting for any of them."""
+    """Return the pace as last stored, without waiting for a lock."""
     rows = AccountQuota.objects.filter(account=account, model=model)
     return _as_pace(rows.values_list("pace", flat=True).first())
 
 
 def allowed_rate(account: str, model: str) -> float | None:
-    """The calls per second at which workers are paced right now; None if they are not."""
+    """Return the calls per second at which workers are paced now; None if they are not."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT (pace ->> 'rate')::float FROM evaluations_accountquota
@@ -154,7 +155,7 @@ def allowed_rate(account: str, model: str) -> float | None:
 
 
 def _locked_pace(cursor: Any, account: str, model: str) -> tuple[Pace, float]:
-    """The pace of a model, locked until the transaction ends, and the moment."""
+    """Return the pace of a model, locked until the transaction ends, and the current time."""
     read = """SELECT pace, extract(epoch FROM clock_timestamp())::float
               FROM evaluations_accountquota WHERE account = %s AND model = %s FOR UPDATE"""
     cursor.execute(read, [account, model])
@@ -179,7 +180,7 @@ def _write_pace(cursor: Any, account: str, model: str, pace: Pace) -> None:
 
 
 def _as_pace(stored: dict[str, Any] | None) -> Pace:
-    """A stored pace; fields of another version are left out."""
+    """Parse a stored pace, ignoring fields of other versions."""
     names = {field.name for field in dataclasses.fields(Pace)}
     return Pace(**{name: value for name, value in (stored or {}).items() if name in names})
 
@@ -203,7 +204,7 @@ class Permits:
 
     @property
     def are_waited_for(self) -> bool:
-        """Whether the limits let no call out now."""
+        """Whether calls are waiting for the limits now."""
         return self._is_resting
 
     async def one(self) -> None:

@@ -31,16 +31,16 @@ from geval.statistics.scales import short
 from geval.texts.plain import storable
 
 log = structlog.stdlib.get_logger(__name__)
-# What a value does that no column takes.
+# The reason if a value fits no column.
 _REFUSED = (DataError, IntegrityError, ValueError, orjson.JSONEncodeError)
 
 
 @dataclass(frozen=True)
 class FinishedItem:
-    """What came of a claimed item.
+    """The result of a claimed item.
 
-    `judgement` is None for an answer that another item paid for: in the store already
-    (`stored_reply`), or stored under the same request key at the latest together with this item.
+    `judgement` is None for an answer that another item paid for: one already stored
+    (`stored_reply`), or one stored under the same request key no later than this item.
     """
 
     item: ClaimedItem
@@ -53,7 +53,7 @@ class FinishedItem:
 def stored_replies(
     project_id: int, keys: Sequence[str], *, since: Any = None
 ) -> dict[str, ModelReply]:
-    """The newest stored reply for each key; `since` leaves older ones out."""
+    """Return the newest stored reply for each key; `since` excludes older ones."""
     found = ModelReply.objects.filter(project_id=project_id, request_key__in=keys).order_by("pk")
     if since is not None:
         found = found.filter(created_at__gte=since)
@@ -61,7 +61,7 @@ def stored_replies(
 
 
 def answer_from(stored: ModelReply) -> Answer:
-    """A stored reply as an answer that cost nothing."""
+    """Return a stored reply as an answer without cost."""
     return Answer(
         choices=choices_from_json(stored.choices),
         model=stored.model,
@@ -75,9 +75,9 @@ def answer_from(stored: ModelReply) -> Answer:
 
 @transaction.atomic
 def store(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> int:
-    """Write results back, in one transaction; returns how many items were still ours to finish.
+    """Store results in one transaction; return how many items this worker still held.
 
-    What calls took is counted apart (`count_up`), before: that holds even where their results
+    Usage is counted separately and earlier (`count_up`), so that it is recorded even if the results
     cannot be stored.
     """
     run_id, project_id = run.pk, run.project_id
@@ -131,7 +131,7 @@ def _in_plain_numbers(outcome: Scored | Failure) -> Scored | Failure:
 
 
 def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:
-    """One line for all of a stored batch; details may quote a reply, so only reasons are logged."""
+    """Log one line for a stored batch, with reasons only: details may quote a reply."""
     reasons = Counter(str(outcome.reason) for outcome in outcomes if isinstance(outcome, Failure))
     if reasons:
         transaction.on_commit(
@@ -142,7 +142,7 @@ def _log_failures(run_id: int, outcomes: Sequence[Scored | Failure]) -> None:
 
 
 def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str) -> None:
-    """Store results together; where the database refuses one, each by itself, and that one as
+    """Store results together; if the database refuses one, store each separately, and that one as
     failed."""
     try:
         store(run, finished, worker)
@@ -159,7 +159,7 @@ def store_each(run: EvaluationRun, finished: Sequence[FinishedItem], worker: str
 
 
 def reason_of(error: BaseException) -> str:
-    """What an unforeseen error says, for people: the first cause of a group, with its type."""
+    """Describe an unexpected error for users: the first cause of a group, with its type."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return storable(f"{type(error).__name__}: {error}")[:500]
@@ -208,8 +208,7 @@ def store_scores(run: EvaluationRun, scored: Sequence[tuple[ClaimedItem, Scored]
 
 
 def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
-    """The score of an output that was compared: how often it is preferred to the document's others,
-    on the mean."""
+    """Score outputs that were compared: the mean preference over the document's other outputs."""
     with connection.cursor() as cursor:
         cursor.execute(
             """INSERT INTO evaluations_score (run_id, output_id, criterion_id, value, mode)
@@ -227,7 +226,7 @@ def _score_by_wins(run_id: int, output_ids: Sequence[int | None]) -> None:
 
 
 def count_up(run_id: int, spent: Spent) -> None:
-    """Add to the run's counters, and to its project's month, what calls took."""
+    """Add the usage of calls to the run's counters and to its project's month."""
     with transaction.atomic():
         EvaluationRun.objects.filter(pk=run_id).update(
             calls=F("calls") + spent.calls,
@@ -245,13 +244,13 @@ def count_up(run_id: int, spent: Spent) -> None:
 
 
 def note_result(run_id: int) -> None:
-    """Note that a result was stored just now. Apart from the results: workers of a run would wait
-    for each other's transactions."""
+    """Record that a result was just stored. Separate from storing results, because workers of a run
+    would wait for each other's transactions."""
     EvaluationRun.objects.filter(pk=run_id).update(result_at=Now())
 
 
 def note_wait(run_id: int, until: datetime.datetime | None, reason: str) -> None:
-    """Say on the run's page what its calls wait for."""
+    """Record what the run's calls wait for, which its page shows."""
     EvaluationRun.objects.filter(pk=run_id).update(waits_until=until, waits_for=reason[:500])
 
 
@@ -266,7 +265,7 @@ def _still_ours(item_ids: Sequence[int], worker: str) -> set[int]:
 
 
 def _newest_replies(project_id: int, keys: Sequence[str]) -> dict[str, int]:
-    """The id of the newest stored reply for each key."""
+    """Return the id of the newest stored reply for each key."""
     if not keys:
         return {}
     return {key: reply.pk for key, reply in stored_replies(project_id, keys).items()}
@@ -281,7 +280,7 @@ def _reply_row(run: EvaluationRun, entry: FinishedItem) -> dict[str, Any]:
     answers = entry.judgement.answers
     return {
         "project_id": run.project_id,
-        # Who studies a judge wants replies of today, and no other run is to have them.
+        # A study needs current replies, and no other run may reuse them.
         "request_key": entry.request_key if entry.judgement.is_kept and not run.purpose else "",
         "choices": choices_to_json([choice for answer in answers for choice in answer.choices]),
         "model": answers[-1].model[:200],

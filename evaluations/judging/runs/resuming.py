@@ -1,8 +1,8 @@
-"""Runs that stop for a while and resume by themselves: outages of an endpoint, quotas of a day,
-waits of hours, accounts without credit, a full disk.
+"""Runs that pause and resume by themselves: outages of an endpoint, daily quotas, waits of hours,
+accounts without credit, a full disk.
 
-The moment is in the run's row, so that restarts lose nothing; workers look for it (upkeep.py). A
-run that somebody paused has no such moment.
+The time to resume is in the run's row, so that restarts lose nothing; workers poll for it
+(upkeep.py). A run that a person paused has no such time.
 """
 
 import datetime
@@ -17,7 +17,7 @@ from evaluations.models import EvaluationRun
 from evaluations.models.row_by_row import for_each
 from geval.llm.errors import EndpointError, ErrorKind
 
-# How often a single call tries, if the endpoint does not say when it lets calls pass again.
+# How often a single call tries, if the endpoint does not say when it accepts calls again.
 TRY_AGAIN = datetime.timedelta(hours=1)
 _PASSES_BY_ITSELF = {ErrorKind.LONG_WAIT, ErrorKind.QUOTA, ErrorKind.OUTAGE}
 
@@ -29,13 +29,12 @@ def pause_after(
     *,
     until: datetime.datetime | None = None,
 ) -> None:
-    """Pause a run for everybody; after an error that passes by itself, until it has passed.
+    """Pause a run for all workers; after a transient error, until it should be over.
 
-    Then a single call goes out first, whichever worker makes it: the others wait until it has
-    passed.
+    Then a single call goes out first, from any worker; the others wait until it succeeds.
 
     Args:
-        until: when the run resumes by itself, if no error says it.
+        until: when the run resumes by itself, if the error does not say so.
     """
     if error is None or error.kind not in _PASSES_BY_ITSELF:
         pause_run(run.pk, message, resumes_at=until)
@@ -52,14 +51,15 @@ def pause_after(
 
 
 def pause_until_space(run_id: int, message: str) -> None:
-    """Pause a run whose results have no room in the database, until another try is worth it: as
-    after an outage of its endpoint."""
+    """Pause a run whose results do not fit into the database, for as long as after an outage of its
+    endpoint."""
     wait = outages.next_wait(_outage_lasted(run_id))
     pause_run(run_id, message, resumes_at=timezone.now() + wait)
 
 
 def _outage_lasted(run_id: int) -> datetime.timedelta:
-    """For how long the run has been stopped by an outage; the first time it begins now."""
+    """Return how long the run has been stopped by an outage, which begins now if none was
+    recorded."""
     now = timezone.now()
     began = Coalesce("outage_since", Value(now))
     EvaluationRun.objects.filter(pk=run_id).update(outage_since=began)
@@ -68,6 +68,6 @@ def _outage_lasted(run_id: int) -> datetime.timedelta:
 
 
 def resume_due_runs(which: Q | None = None) -> None:
-    """Resume the runs whose time has come; of those that fit a condition, if there is one."""
+    """Resume the runs that are due, optionally only those that match a condition."""
     due = EvaluationRun.objects.due().filter(which or Q())
     for_each(due, lambda run: resume_run(run, only_due=True), job="resume runs")

@@ -1,4 +1,4 @@
-"""What a run asks an LLM about its items, call by call or in batches, and the replies stored under
+"""What a run asks an LLM about its items, by single calls or batches, and the replies stored under
 the keys of its requests."""
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from geval.llm.scoring import Scored
 
 
 class RunQuestions:
-    """`settings` are those the run was started with.
+    """The questions of a run. `settings` are those that the run was started with.
 
     Args:
-        base_url: the endpoint's, which a stored reply depends on.
+        base_url: the endpoint's base URL, which is part of a stored reply's key.
     """
 
     def __init__(self, run: EvaluationRun, evaluator: LlmEvaluator, base_url: str) -> None:
@@ -33,27 +33,27 @@ class RunQuestions:
         self._prompts: dict[int, CriterionPrompt] = {}
 
     def read_criteria(self) -> None:
-        """Read what the run asks; before anything else, in the database thread."""
+        """Load the criteria and prompts. Call this first, in the database thread."""
         self._prompts = criterion_prompts(self.run)
 
     def question_of(self, item: ClaimedItem) -> Any | Failure:
-        """What is asked about an item, or why nothing can be."""
+        """Return the question about an item, or the failure if there is none."""
         seen, about = item_of(item, self._prompts)
         if self.frozen.perturbed:
             seen = perturbed(self.frozen.perturbed, seen, model=self.frozen.model)
         return self.evaluator.question(seen, about.scale, self.settings)
 
     def requests_of(self, question: Any) -> tuple[Request, ...]:
-        """The requests that open a question."""
+        """Return the first requests of a question."""
         return self.evaluator.requests(question, self.settings)
 
     def key_of(self, requests: Sequence[Request]) -> str:
-        """The digest that decides whether a stored reply may be used."""
+        """Return the digest under which replies are stored."""
         return request_key(self._base_url, *requests)
 
     def stored_replies(self, keys: Sequence[str]) -> dict[str, ModelReply]:
-        """The newest stored reply for each key; a fresh run uses only its own, and that of a study
-        none. In the database thread."""
+        """Return the newest stored reply for each key. A fresh run reuses only its own replies, and
+        a study none. Call this in the database thread."""
         if self.run.purpose:
             return {}
         since = self.run.created_at if self.frozen.fresh else None

@@ -1,9 +1,9 @@
-"""Which run a slot of a worker serves next: one rule for all workers of the site.
+"""Choose the run that a worker's slot serves next, by one rule for all workers of the site.
 
-The project that fewest slots serve comes first, of several the one that has waited longest; within
-a project its runs by the same rule. Pilots and trials, at which somebody is looking, come before
-that, as long as they take no more than a quarter of the slots. A slot stays with a run for some
-seconds, and longer while nobody else has a better claim.
+The project with the fewest slots comes first, then the one that has waited longest; within a
+project, runs follow the same rule. Pilots and trials, which somebody is watching, take precedence
+as long as they occupy at most a quarter of the slots. A slot stays with a run for some seconds, and
+longer while no other run has a better claim.
 """
 
 import datetime
@@ -24,12 +24,12 @@ from evaluations.models.compiled import CompiledQuery
 from evaluations.models.runs import PLAYGROUND
 from geval.llm.run_parameters import RunParameters
 
-# Of several slots so many serve pilots and trials before others; at least one does.
+# The share of slots that serve pilots and trials before other runs; at least one slot.
 INTERACTIVE_SHARE = 0.25
-# Any constant: slots choose one after the other, so that each sees what the one before chose.
+# Any constant: slots choose one at a time, so that each sees the previous choice.
 _LOCK = 0x7069636B
-# In the order of their claims runs are asked whether there is work in them, so many at first; one
-# of those mostly has some.
+# Runs are checked for work in order of their claims, this many first; one of those usually has
+# some.
 _FIRST_LOOK = 4
 _LONG_AGO = datetime.datetime.min.replace(tzinfo=datetime.UTC)
 _NOW = datetime.datetime.max.replace(tzinfo=datetime.UTC)
@@ -40,8 +40,9 @@ class RunInLine:
     """An active run as the rule sees it.
 
     Args:
-        concurrency: how many calls its judge may have in flight; None where it computes.
-        served_at: when a slot last began or ended to serve it; None for never.
+        concurrency: how many calls its judge may have in flight; None for a judge that computes
+            locally.
+        served_at: when a slot last began or stopped serving it; None for never.
     """
 
     pk: int
@@ -55,12 +56,12 @@ class RunInLine:
 def in_order(
     runs: Sequence[RunInLine], served: Sequence[int], *, slots: int, avoided: Sequence[int] = ()
 ) -> list[RunInLine]:
-    """The runs that a slot may serve, those with the best claim first.
+    """Return the runs that a slot may serve, by precedence.
 
     Args:
-        served: the ids of the runs that the other slots serve, once for each slot.
-        slots: how many there are on the whole site.
-        avoided: the ids of runs for which this slot could do nothing a moment ago.
+        served: the ids of the runs that the other slots serve, one id per slot.
+        slots: number of slots on the whole site.
+        avoided: ids of runs that recently had no work for this slot.
     """
     by_id = {run.pk: run for run in runs}
     being_served = [by_id[pk] for pk in served if pk in by_id]
@@ -68,7 +69,7 @@ def in_order(
     of_judge = Counter(run.judge for run in being_served)
     of_run = Counter(run.pk for run in being_served)
     interactive = sum(run.is_interactive for run in being_served)
-    # A single slot is everybody's.
+    # A single slot is not reserved for pilots and trials.
     share = max(1, int(slots * INTERACTIVE_SHARE)) if slots > 1 else 0
     has_room = interactive < share
     last_served: dict[int, datetime.datetime] = {}
@@ -77,7 +78,7 @@ def in_order(
         last_served[run.project] = max(last_served.get(run.project, _LONG_AGO), seen)
 
     def may_be_served(run: RunInLine) -> bool:
-        # Each slot needs a call of its own to make; what computes takes all cores by itself.
+        # Each slot needs at least one call of its own; a local evaluator uses all cores by itself.
         most = 1 if run.concurrency is None else run.concurrency
         taken = of_run[run.pk] if run.concurrency is None else of_judge[run.judge]
         return taken < most and run.pk not in avoided
@@ -97,10 +98,10 @@ def in_order(
 
 @transaction.atomic
 def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
-    """The id of the run that a slot serves from now on, which may be the one that it serves
-    already; None if no run has anything to do for it.
+    """Choose the run that a slot serves from now on, which may be its current run; return its id,
+    or None if no run has work for it.
 
-    A slot that is gone, as its worker was thought lost, serves nothing.
+    A slot that was released because its worker was thought lost serves nothing.
 
     Args:
         avoided: as for `in_order`.
@@ -118,13 +119,13 @@ def pick(slot: WorkerSlot, *, avoided: Sequence[int] = ()) -> int | None:
 
 
 def waiting_run(avoided: Sequence[int] = ()) -> int | None:
-    """The id of the run that another slot would serve; None if no run could use one."""
+    """Return the id of the run that another slot would serve; None if no run could use one."""
     return _choose(None, None, avoided)
 
 
 def _note_service(runs: Sequence[int]) -> None:
-    """Note that a slot began or ended to serve runs. A row that somebody holds, perhaps for long,
-    is left out: all slots of the site would wait for it."""
+    """Record that a slot began or stopped serving runs. Locked rows are skipped, because otherwise
+    all slots of the site would wait for them."""
     with connection.cursor() as cursor:
         cursor.execute(
             """UPDATE evaluations_evaluationrun SET served_at = clock_timestamp() WHERE id IN (
@@ -135,7 +136,7 @@ def _note_service(runs: Sequence[int]) -> None:
 
 
 def leave(slot: WorkerSlot) -> None:
-    """A slot no longer serves a run."""
+    """Record that a slot no longer serves a run."""
     mine = WorkerSlot.objects.as_taken(slot)
     left = mine.values_list("run_id", flat=True).first()
     if left is not None:
@@ -144,7 +145,7 @@ def leave(slot: WorkerSlot) -> None:
 
 
 def _choose(slot: int | None, current: int | None, avoided: Sequence[int]) -> int | None:
-    """The run for a slot (None: for one that serves nothing yet) that serves `current`."""
+    """Return the run for a slot that now serves `current`; a slot of None serves nothing yet."""
     serving = [(other, run) for other, run in _serving.rows() if other != slot]
     order = in_order(
         _runs_in_line(current),
@@ -163,7 +164,7 @@ _with_work = CompiledQuery(lambda: EvaluationRun.objects.with_work().order_by().
 
 @functools.cache
 def _slots(project: str) -> CompiledQuery:
-    """All slots that take runs, of any project or of this one."""
+    """Return a query for all slots that take runs, of any project or only this one."""
     return CompiledQuery(
         lambda: WorkerSlot.objects.of_live_workers(project).order_by().values_list("pk")
     )
@@ -171,7 +172,8 @@ def _slots(project: str) -> CompiledQuery:
 
 @functools.cache
 def _active(_project: str) -> CompiledQuery:
-    """The active runs of all projects, or of the only one that `ours` reads in the settings."""
+    """Return a query for the active runs: all of them, or those of the only project in the settings
+    (see `ours`)."""
     return CompiledQuery(
         lambda: (
             EvaluationRun.objects.active()
@@ -199,7 +201,7 @@ def _active(_project: str) -> CompiledQuery:
 
 
 def _runs_in_line(current: int | None) -> list[RunInLine]:
-    """All active runs; the one that is being served is so until now."""
+    """Return all active runs; the current run counts as served until now."""
     usual = RunParameters.concurrency
     return [
         RunInLine(
@@ -217,7 +219,8 @@ def _runs_in_line(current: int | None) -> list[RunInLine]:
 
 
 def _first_with_work(ids: Sequence[int], current: int | None) -> int | None:
-    """The first run that has work; the one that the slot serves has it, or its share would end."""
+    """Return the first run with work. The current run counts as having work, or its turn would
+    end."""
     begin, size = 0, _FIRST_LOOK
     while part := ids[begin : begin + size]:
         begin, size = begin + size, 8 * size

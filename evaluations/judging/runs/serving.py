@@ -1,4 +1,4 @@
-"""A slot of a worker at work: one run after the other, as the rule of scheduling.py gives them."""
+"""A worker's slot at work: one run after another, as scheduling.py chooses."""
 
 import functools
 import time
@@ -16,35 +16,35 @@ from evaluations.judging.runs.worker import work_on_run
 from evaluations.models import EvaluationRun, WorkerSlot
 from evaluations.people.waking import wake_for_runs
 
-# So long a slot stays with a run before it asks whether another has a better claim: long enough to
-# be worth the calls that end in ones and twos meanwhile, and short enough for twenty projects to
-# begin on six slots within half a minute.
+# How long a slot stays with a run before it checks for a better claim: long enough to be worth the
+# few calls that drain meanwhile, and short enough for twenty projects to begin on six slots within
+# half a minute.
 TURN_SECONDS = 5.0
-# What computes loads its data or its model first.
+# Local evaluators load their data or model first.
 COMPUTING_SECONDS = 60.0
 # Brokers hand a message to another worker if it is not acknowledged for long: pgmq after 10
-# minutes, RabbitMQ after 30. So its slot ends after this time, and sends another for itself.
+# minutes, RabbitMQ after 30. So a slot ends after this time, and sends a message for its successor.
 MESSAGE_SECONDS = 300.0
 BEAT_SECONDS = 5.0
-# How long a judge may have more calls in flight than it is allowed when another slot joins.
+# How often a slot's part of the calls is recomputed; until then a judge may exceed its limit when
+# another slot joins.
 COUNT_SECONDS = 0.5
-# How long a run counts as served while the slot ends its calls for the run before.
+# How long the next run counts as served while the slot ends its calls for the current one.
 PROMISE_SECONDS = 15.0
-# A run for which a slot could do nothing is left alone for so long; otherwise the slot would ask
-# for it again and again.
+# How long a run that had no work for a slot is avoided; otherwise the slot would poll it
+# constantly.
 FRUITLESS_SECONDS = 2.0
-# Between the row of a slot that is taken and the note that this process is at work with it.
+# Time between claiming a slot's row and adding it to `_at_work`.
 BEGINNING = timedelta(seconds=30)
 _at_work: set[int] = set()
 
 
 class Turn:
-    """A slot's time with a run. Its methods are called in the thread of the database.
+    """A slot's time with a run. The methods are called in the database thread.
 
     Args:
         leaves: whether the worker was asked to stop.
-        seconds: after how many of them it looks whether another run has a better claim, again and
-            again.
+        seconds: interval between checks whether another run has a better claim.
     """
 
     def __init__(
@@ -62,28 +62,29 @@ class Turn:
         self.following: int | None = None
 
     def told_to_stop(self) -> bool:
-        """Whether the worker leaves; shows on the way that the slot lives."""
+        """Whether the worker is leaving. Also renews the slot's heartbeat and releases an expired
+        promise."""
         now = time.monotonic()
         if now >= self._beats_at:
             self._beats_at = now + BEAT_SECONDS
             WorkerSlot.objects.beat(self.slot)
         if self.following is not None and now > self._promised_at + PROMISE_SECONDS:
-            # Calls that take minutes are not over; another slot may serve that run.
+            # Long calls are still in flight, so another slot may serve the next run.
             self.following = None
             WorkerSlot.objects.as_taken(self.slot).update(run_id=self.run_id)
         return self._leaves()
 
     def calls(self, most: int, are_open: int) -> int:
-        """Of the calls that the judge may have in flight, how many this slot may now, which has so
-        many open."""
+        """Return how many of the judge's calls this slot may have in flight now, given how many it
+        has open."""
         if time.monotonic() >= self._counts_at:
             self._counts_at = time.monotonic() + COUNT_SECONDS
             self._calls = grant_calls(most, self.slot, are_open=are_open)
         return self._calls
 
     def gives_way(self) -> bool:
-        """Whether another run has a better claim by now, which counts as served from then on, or
-        the slot is gone."""
+        """Whether another run has a better claim, which then counts as served, or the slot was
+        released."""
         if not self._is_over and time.monotonic() >= self._looks_at:
             self._looks_at = time.monotonic() + self._seconds
             chosen = pick(self.slot)
@@ -94,8 +95,8 @@ class Turn:
 
 
 def work_on_runs(worker: str, leaves: Callable[[], bool]) -> None:
-    """Serve runs with a free slot of a worker until none has anything to do for it, or for as long
-    as a message may take; without a free slot do nothing.
+    """Serve runs with a free slot of a worker until none has work for it or the message's time is
+    over; without a free slot do nothing.
 
     Args:
         leaves: whether the worker was asked to stop.
@@ -109,21 +110,21 @@ def work_on_runs(worker: str, leaves: Callable[[], bool]) -> None:
     finally:
         _at_work.discard(slot.pk)
         patiently(lambda: WorkerSlot.objects.release(slot))
-    # Who started a run a moment ago saw no free slot here, and relied on this one.
+    # A run may have been started while no slot was free here, relying on this slot.
     if not leaves():
         patiently(functools.partial(call_another_slot, avoided))
 
 
 def release_lost_slots(worker: str) -> None:
-    """Free the slots that no thread of this process is at work with: the database was away for too
-    long when they were to be given back."""
+    """Release slots that no thread of this process is using, because the database was unavailable
+    when they were to be released."""
     taken = WorkerSlot.objects.filter(worker=worker, taken_at__lt=Now() - BEGINNING)
     taken.exclude(pk__in=list(_at_work)).give_back()
 
 
 def call_another_slot(avoided: Sequence[int] = ()) -> None:
-    """Send for a free slot if a run has something to do for one. It does the same, so that all
-    come that can be used, and no more.
+    """Wake a free slot if a run has work for one. That slot does the same, so that as many slots
+    wake as there is work for.
 
     Args:
         avoided: as for `in_order`.
@@ -134,7 +135,7 @@ def call_another_slot(avoided: Sequence[int] = ()) -> None:
 
 
 def _serve(slot: WorkerSlot, leaves: Callable[[], bool]) -> list[int]:
-    """Serve runs; those for which nothing could be done a moment ago."""
+    """Serve runs; return the ids of those that recently had no work for this slot."""
     ends = time.monotonic() + MESSAGE_SECONDS
     fruitless: dict[int, float] = {}
     following: int | None = None
@@ -155,7 +156,7 @@ def _serve(slot: WorkerSlot, leaves: Callable[[], bool]) -> list[int]:
 def _take_turn(
     slot: WorkerSlot, run_id: int, leaves: Callable[[], bool], ends: float
 ) -> int | None:
-    """Work on a run; the run that follows, if another gave reason to leave this one."""
+    """Work on a run; return the run to serve next if the slot gave way to one."""
     asking = EvaluationRun.objects.filter(pk=run_id, judge__endpoint__isnull=False)
     asks = patiently(asking.exists)
     turn = Turn(slot, run_id, leaves, seconds=TURN_SECONDS if asks else COMPUTING_SECONDS)

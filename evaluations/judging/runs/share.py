@@ -1,7 +1,8 @@
-"""One worker's share of a run: what it claims and holds, whether it may go on, and how it leaves.
+"""One worker's share of a run: what it claims and holds, whether it may continue, and how it
+leaves.
 
-The same for workers that call an endpoint (worker.py), that compute (local.py), that prepare a run
-(preparing.py) and that look after its batches (batches.py).
+Shared by workers that call an endpoint (worker.py), compute (local.py), prepare a run
+(preparing.py) or process its batches (batches.py).
 """
 
 import asyncio
@@ -21,12 +22,12 @@ from evaluations.models import EvaluationRun, RunState
 from geval.llm.errors import EndpointError
 
 RENEW_SECONDS = leases.LEASE_SECONDS / 4
-# How exactly a run's row says when it last had a result.
+# Resolution of the time of the last result in a run's row.
 RESULT_SECONDS = 5.0
 
 
 class StoppedError(Exception):
-    """The run or the worker stopped while something waited."""
+    """The run or the worker was stopped during a wait."""
 
 
 class Share:
@@ -44,7 +45,7 @@ class Share:
         self.shift = shift or Shift()
         self.holding: set[int] = set()
         self.stopped = asyncio.Event()
-        # Stopped, and what is begun is not worth ending.
+        # Stopped without finishing what was begun.
         self.halted = asyncio.Event()
         self.told_to_stop = asyncio.Event()
         self._message = ""
@@ -57,7 +58,7 @@ class Share:
         self._when_stopped: list[Callable[[], None]] = []
 
     def when_stopped(self, act: Callable[[], None]) -> None:
-        """Have something done at once when it stops."""
+        """Register a callback for when the share stops."""
         self._when_stopped.append(act)
 
     def stop(
@@ -69,13 +70,13 @@ class Share:
         gives_way: bool = False,
         fails: bool = False,
     ) -> None:
-        """Start nothing more. A message pauses the run for everybody; the first one counts.
+        """Start nothing more. A message pauses the run for all workers; the first one counts.
 
         Args:
-            after: the error of the endpoint behind the message; some pass by themselves.
+            after: the error of the endpoint behind the message; some are transient.
             until: when the run resumes by itself.
-            gives_way: the run goes on, so what is begun is ended.
-            fails: items failed alike; without any score the run has failed.
+            gives_way: the run continues, so calls in flight are finished.
+            fails: items failed alike; the run fails if it has no score.
         """
         if not gives_way:
             self.halted.set()
@@ -87,9 +88,10 @@ class Share:
             act()
 
     def next_items(self, claim: Callable[[int], list[ClaimedItem]]) -> list[ClaimedItem]:
-        """Claim items behind the last ones. Called in the database thread.
+        """Claim items after the last claimed ones. Call this in the database thread.
 
-        Once more from the beginning where nothing follows: leases of lost workers may have run out.
+        Starts again from the beginning when no items follow, because leases of lost workers may
+        have expired.
 
         Args:
             claim: claims items with an id above the one it is given.
@@ -100,14 +102,14 @@ class Share:
         return items
 
     async def let_go(self, items: Iterable[int]) -> None:
-        """These have their results; their leases end with that."""
+        """Stop holding items whose results were stored, which ended their leases."""
         self.holding.difference_update(items)
         if time.monotonic() - self._noted_result > RESULT_SECONDS:
             self._noted_result = time.monotonic()
             await self.database.call(functools.partial(results.note_result, self.run.pk))
 
     async def renew(self) -> None:
-        """Keep what this worker holds, when a quarter of the lease has passed."""
+        """Renew the leases of this worker's items when a quarter of the lease has passed."""
         if time.monotonic() - self._renewed > RENEW_SECONDS:
             self._renewed = time.monotonic()
             held = list(self.holding)
@@ -129,36 +131,37 @@ class Share:
         return self.shift.told_to_stop(), there.exists(), self.shift.is_over
 
     async def watch(self, *, every: float) -> None:
-        """Renew leases and look up until nothing is worth ending any more."""
+        """Renew leases and check for reasons to stop, until halted."""
         while not self.halted.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.halted.wait(), every)
             await self.renew()
-            # Also while it ends what it has begun before it gives way: the slot shows that it
-            # lives, and a run that is paused or a worker that is asked to stop end it.
+            # Keep checking while finishing calls before giving way: this keeps up the slot's
+            # heartbeat, and a paused run or a stopping worker cuts the calls short.
             if not self.halted.is_set():
                 await self.look_up()
 
     async def rest(self, seconds: float) -> None:
-        """Wait, unless it is stopped in the meantime.
+        """Wait for some seconds.
 
         Raises:
-            StoppedError: it was.
+            StoppedError: stopped in the meantime.
         """
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.stopped.wait(), seconds)
             raise StoppedError
 
     async def end_outage(self) -> None:
-        """The endpoint has answered, and the database has stored it."""
+        """Record the end of an outage, once the endpoint has answered and the database has stored
+        it."""
         if self.run.outage_since is not None:
             self.run.outage_since = None
             of_run = EvaluationRun.objects.filter(pk=self.run.pk)
             await self.database.call(functools.partial(of_run.update, outage_since=None))
 
     async def leave(self) -> None:
-        """Pause or end the run if there is a reason to, give back what is held, close the run if
-        that was all."""
+        """Pause or fail the run if there is a reason to, release held items, and close the run if
+        it is finished."""
         if self._message:
             await self.database.call(self._end_or_pause)
         await self.database.call(self._give_back)

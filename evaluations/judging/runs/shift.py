@@ -12,12 +12,12 @@ from django.db.models import Q
 
 
 def worker_name() -> str:
-    """The name of this process as a worker; no other has it."""
+    """Return the name of this process as a worker, which is unique."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def ours(project: str) -> Q:
-    """A condition for rows that this process may work on: all, or those of its only project.
+    """Return a condition for rows that this process may work on: all, or those of its only project.
 
     Args:
         project: the path from a row to its project, such as `project`.
@@ -40,13 +40,12 @@ class Shift:
     """A worker's time with a run.
 
     Args:
-        told_to_stop: asked every moment, in the database thread; true for a worker that is being
-            shut down.
+        told_to_stop: called regularly, in the database thread; true if the worker is shutting down.
         ends: when to leave the rest to the next message, in seconds of `time.monotonic`; None for
-            no such time.
-        gives_way: asked like `told_to_stop`; true where another run should have this time.
-        calls: asked like `told_to_stop`; of so many calls that a judge may have in flight, how many
-            this worker may, which has so many open.
+            no limit.
+        gives_way: called like `told_to_stop`; true if another run should have this slot.
+        calls: called like `told_to_stop` with the judge's limit of calls in flight and the number
+            this worker has open; returns how many this worker may have.
     """
 
     told_to_stop: Callable[[], bool] = field(default=_never)
@@ -56,10 +55,11 @@ class Shift:
 
     @property
     def is_over(self) -> bool:
-        """Whether to start nothing more and give back what was not begun."""
+        """Whether to start nothing more and release what was not begun."""
         is_late = self.ends is not None and time.monotonic() > self.ends
         return is_late or self.told_to_stop() or self.gives_way()
 
     def without_giving_way(self) -> "Shift":
-        """The same for what would have to be begun anew if it were left half done."""
+        """Return a shift that does not give way, for work that would have to start over if
+        interrupted."""
         return replace(self, gives_way=_never)

@@ -1,4 +1,5 @@
-"""Start a run: what it is to do, why it may not, and its row with all that repeats it."""
+"""Start a run: the request, reasons to refuse it, and its row with all that is needed to repeat
+it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,9 +38,9 @@ from geval_site.version import __version__
 
 @dataclass(frozen=True)
 class SearchAttempt:
-    """What a search tries: a judge with other settings, on some outputs (by their ids).
+    """A search's attempt: a judge with other settings, on some outputs (by their ids).
 
-    `settings` are its evaluator's, `changes` those of `RunParameters` that are others.
+    `settings` are the evaluator's; `changes` override fields of `RunParameters`.
     """
 
     search: Search
@@ -50,10 +51,11 @@ class SearchAttempt:
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """What a study of a judge asks: its kind, on some outputs (by their ids), past what is stored.
+    """What a study of a judge asks: its kind, and the outputs (by their ids) to ask about without
+    using stored replies.
 
-    `perturbed` names a change of what is asked (evaluators/perturbing.py), `changes` are the
-    settings of `RunParameters` that are others.
+    `perturbed` names a perturbation of the question (evaluators/perturbing.py); `changes` override
+    fields of `RunParameters`.
     """
 
     purpose: str
@@ -64,19 +66,21 @@ class StudyRequest:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a run is to do, beside judging all that its judge has not scored.
+    """What a run should do, besides judging everything that its judge has not scored.
 
     Attributes:
-        fresh: judge everything again and ask again.
+        fresh: judge everything again, without stored replies.
         budget: in the currency of the judge's prices; the run pauses before it costs more.
         transport: call by call, or through the endpoint's batch API.
-        attempt: what a search tries with the judge; by default it is what it is, on all outputs.
-        study: what a study asks; its scores count nowhere else.
-        pilot: on how many documents only, drawn at random (pilot.py); 0 for all.
-        trial: on how many items only, drawn at random; 0 for all.
-        rest_of: the id of a pilot or trial, whose items are left out.
+        attempt: the settings and outputs of a search's attempt; by default the judge's own, on all
+            outputs.
+        study: the study's request; its scores count nowhere else.
+        pilot: number of documents, drawn at random (pilot.py); 0 for all.
+        trial: number of items, drawn at random; 0 for all.
+        rest_of: the id of a pilot or trial whose items are excluded.
         goal_width: the run ends when rho is known within plus or minus this on its criteria.
-        goal_rival: it ends when it is known whether this other judge agrees better with people.
+        goal_rival: the run ends when it is clear which judge agrees better with people, its own or
+            this one.
     """
 
     fresh: bool = False
@@ -102,14 +106,14 @@ ALL_THAT_IS_MISSING = RunRequest()
 def start_run(
     judge: Judge, criteria: Sequence[Criterion], request: RunRequest = ALL_THAT_IS_MISSING
 ) -> EvaluationRun:
-    """Make a run of a judge on criteria; workers are woken when the transaction ends.
+    """Create a run of a judge on criteria; workers are woken when the transaction commits.
 
     Raises:
-        RunError: nothing to judge, a judge that cannot run, one that is at it already, a budget
-            without prices, or a limit that is reached.
+        RunError: nothing to judge, a judge that cannot run, a judge that is already running on
+            them, a budget without prices, or a limit that is reached.
         PromptError: a criterion's prompt cannot be sent.
     """
-    # Two requests for one judge take turns, so that the second sees the first's run.
+    # Serialise requests for one judge, so that the second sees the first's run.
     Judge.objects.select_for_update().get(pk=judge.pk)
     if not judge.can_run:
         raise RunError(f"{judge} has imported scores and cannot be run. Choose another judge.")
@@ -131,12 +135,13 @@ def start_run(
         transport=request.transport,
     )
     for criterion in criteria if evaluator.per_criterion else ():
-        # Composed once without steps, so that a bad placeholder is refused before anything is paid.
+        # Compose each prompt once without steps, to refuse a bad placeholder before anything is
+        # paid.
         RunCriterion.objects.create(
             run=run, criterion=criterion, template=evaluator.template(prompt_parts(criterion))
         )
     transaction.on_commit(lambda: wake_for_runs(run.project.slug))
-    if attempt is None:  # a search has a hundred
+    if attempt is None:  # a search has a hundred runs
         log_on_commit(
             "run started",
             ids_of(run.pk),
@@ -153,7 +158,7 @@ def start_run(
 def _refusals(
     judge: Judge, evaluator: Evaluator, criteria: Sequence[Criterion], request: RunRequest
 ) -> Iterator[str]:
-    """Why a run is not started, what is quick to see first; each says what to do."""
+    """Yield the reasons to refuse a run, cheapest check first; each says what to do."""
     if judge.retired_at or (judge.endpoint and judge.endpoint.retired_at):
         yield f"{judge} or its endpoint is retired; restore it, or choose another judge."
     if evaluator.per_criterion and not criteria:
@@ -209,8 +214,7 @@ def _nothing_stops_batches(
 
 
 def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
-    """Why a run would find nothing to do: texts or pairs that no document has; empty if it
-    would."""
+    """Return why a run would have no items (texts or pairs that no document has), or an empty text."""
     documents = project.documents
     empty: dict[Text, bool] = {
         "references": not documents.exclude(references=[]).exists(),
@@ -233,7 +237,7 @@ def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[C
 
 
 def run_parameters(judge: Judge, request: RunRequest) -> RunParameters:
-    """All that is needed to repeat the run, beside its prompts."""
+    """Return all that is needed to repeat the run, except its prompts."""
     endpoint = judge.endpoint
     declared = {name: getattr(judge, name) for name in JudgeSettings.model_fields}
     parameters = RunParameters(
@@ -255,10 +259,11 @@ def run_parameters(judge: Judge, request: RunRequest) -> RunParameters:
 
 
 def start_remainder(pilot: EvaluationRun, *, budget: Decimal | None = None) -> EvaluationRun:
-    """Start a run on what a pilot or a trial left out: same judge, criteria, and way to send.
+    """Start a run on the items that a pilot or a trial left out: same judge, criteria and
+    transport.
 
     Raises:
-        RunError, PromptError: as `start_run`, and for a run that is neither.
+        RunError, PromptError: as `start_run`, or the run is neither.
     """
     frozen = pilot.frozen
     if not frozen.is_part:
@@ -270,7 +275,7 @@ def start_remainder(pilot: EvaluationRun, *, budget: Decimal | None = None) -> E
 
 
 def remainder_run(pilot: EvaluationRun) -> EvaluationRun | None:
-    """The run on what a pilot or a trial left out, if there is one."""
+    """Return the run on what a pilot or a trial left out, if there is one."""
     if not pilot.frozen.is_part:
         return None
     return EvaluationRun.objects.filter(

@@ -1,4 +1,5 @@
-"""A trial: a few items before a run on all is paid for, what all would take, and what to change."""
+"""Trials: judge a few items before paying for a whole run, to estimate its cost and see what to
+change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +24,8 @@ TRIAL_ITEMS = 10
 
 @dataclass(frozen=True)
 class Unreadable:
-    """The failed items of a run: of `items` that are finished `failed` failed, and `alike` of them
-    for the reason that the advice is about."""
+    """The failures of a run: `failed` of `items` finished items failed, `alike` of them for the
+    reason that the advice addresses."""
 
     items: int
     failed: int
@@ -33,13 +34,13 @@ class Unreadable:
 
     @property
     def in_words(self) -> str:
-        """How many, why, and what to try."""
+        """Describe how many items failed, why, and what to try."""
         alike = "" if self.alike == self.failed else f", {self.alike} for one reason"
         return f"{self.failed} of {self.items} items failed{alike}: {self.advice.in_words}"
 
 
 def unreadable(run: EvaluationRun) -> Unreadable | None:
-    """What failed in a run and what to do about it; None if nothing did."""
+    """Return the failures of a run with advice; None if no item failed."""
     failures = run.items.failures_by_reason()
     if not failures:
         return None
@@ -52,7 +53,7 @@ def unreadable(run: EvaluationRun) -> Unreadable | None:
 
 
 def estimate_rest(trial: EvaluationRun) -> RunEstimate:
-    """What the rest would take, from the replies of a trial; without any, as `estimate_run`.
+    """Estimate the rest of a run from a trial's replies; without replies, like `estimate_run`.
 
     Raises:
         RunError, PromptError: as `estimate_run`.
@@ -72,8 +73,8 @@ def estimate_rest(trial: EvaluationRun) -> RunEstimate:
         round(estimate.items * seen[name]) for name in ("calls", "tokens_in", "tokens_out")
     )
     frozen = trial.frozen
-    # A server of one's own lets calls wait for each other, so the trial's calls in flight are
-    # taken as all that it can do.
+    # A local server queues calls, so assume that the trial's calls in flight are all that it can
+    # process at once.
     seconds = expected_seconds(
         trial.judge,
         frozen,
@@ -96,13 +97,13 @@ def estimate_rest(trial: EvaluationRun) -> RunEstimate:
 def change_and_try(run: EvaluationRun, key: str) -> EvaluationRun:
     """Change the judge of a run as advised, and try its new version on a few items.
 
-    The run is ended if it is paused: its judge has no further use.
+    A paused run is cancelled, because its judge is replaced.
 
     Args:
-        key: of one of the changes in the advice of `unreadable`.
+        key: key of a change in the advice of `unreadable`.
 
     Raises:
-        RunError: the change is not advised (any more), or as `start_run`.
+        RunError: the change is not (or no longer) advised, or as `start_run`.
         ValidationError: as `change_judge`.
         PromptError: as `start_run`.
     """
@@ -118,7 +119,7 @@ def change_and_try(run: EvaluationRun, key: str) -> EvaluationRun:
     if run.judge.retired_at:
         raise RunError(f"{run.judge} is retired. Try its newest version.")
     draft = draft_of(run.judge).changed(**change.settings)
-    # The endpoint has answered this judge; what a probe found is used, but none is needed.
+    # The endpoint has answered this judge, so no probe is required; existing findings are used.
     judge = change_judge(run.judge, draft, probe=False)
     with transaction.atomic():
         trial = start_run(
@@ -130,7 +131,7 @@ def change_and_try(run: EvaluationRun, key: str) -> EvaluationRun:
 
 
 def _modes(run: EvaluationRun) -> Sequence[str]:
-    """The scoring modes that the run's endpoint and criteria allow."""
+    """Return the scoring modes that the run's endpoint and criteria allow."""
     judge = run.judge
     evaluator = evaluator_for(judge)
     if not isinstance(evaluator, LlmEvaluator) or not evaluator.chats or judge.endpoint is None:

@@ -11,30 +11,30 @@ from evaluations.judging.runs.quota import allowed_rate
 from evaluations.models import EvaluationRun
 from geval.texts.numbers import NARROW
 
-# A shorter wait is over before anybody reads of it.
+# Shorter waits end before anybody could read about them.
 SHOWN_WAIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Until when calls wait, and after what the endpoint said."""
+    """When calls stop waiting, and the endpoint's message that caused the wait."""
 
     until: datetime.datetime | None = None
     reason: str = ""
 
     @classmethod
     def of(cls, seconds: float, reason: str) -> Wait:
-        """A wait that begins now."""
+        """Return a wait that begins now."""
         return cls(timezone.now() + datetime.timedelta(seconds=seconds), reason)
 
     def outlasts(self, other: Wait) -> bool:
-        """Whether it ends later than another one."""
+        """Whether this wait ends later than another."""
         return self.until is not None and (other.until is None or self.until > other.until)
 
 
 def allowed_pace(run: EvaluationRun) -> str:
-    """The pace that the endpoint allows and the run's calls wait for, such as "50 requests per
-    second"; empty if they wait for none."""
+    """Return the pace that the run's calls are held to, such as "50 requests per second"; empty if
+    there is none."""
     endpoint = run.judge.endpoint
     if not run.is_active or endpoint is None:
         return ""
@@ -43,8 +43,7 @@ def allowed_pace(run: EvaluationRun) -> str:
 
 
 def in_words(rate: float) -> str:
-    """A rate in calls per second, with a unit that makes it a whole number of two digits if it
-    can."""
+    """Format a rate in calls per second, with the unit that gives a number of about two digits."""
     unit, seconds = "hour", 3600
     if rate * 60 >= 3:
         unit, seconds = ("second", 1) if rate >= 3 else ("minute", 60)

@@ -38,20 +38,20 @@ def work_on_run(
     policy: RetryPolicy | None = None,
     shift: Shift | None = None,
 ) -> None:
-    """Prepare a run if nobody does, judge its items until none is free, and close it if that was
-    the last.
+    """Prepare a run if no worker does, judge its items until none is free, and close it if those
+    were the last.
 
     Args:
         worker: a name no other worker has.
-        shift: when to give back what it holds and end.
+        shift: when to release held items and end.
 
     May be called for the same run by many workers, and twice by one, without harm. Endpoint errors
-    that every item would meet pause the run with their message, and so do errors that nobody
-    foresaw: no run goes on for ever.
+    that every item would meet pause the run with their message, and so do unexpected errors: no run
+    continues for ever.
 
     Raises:
-        DatabaseAwayError: the database was unavailable, or full to the last byte, for too long;
-            another call will follow.
+        DatabaseAwayError: the database was unavailable or full for too long; another call will
+            follow.
     """
     asyncio.run(_work_guarded(run_id, worker, policy or PATIENT, shift or Shift()))
 
@@ -63,7 +63,7 @@ async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Sh
         await _work(run_id, worker, policy, shift, database)
     except Exception as error:
         if full := _holds(error, DiskFullError):
-            # Where not even this fits, the run stays as it is, and another call tries.
+            # If even this write does not fit, the run is unchanged, and another call tries again.
             await database.call(lambda: pause_until_space(run_id, str(full)))
             await database.call(lambda: leases.give_back(run_id, worker))
             return
@@ -80,14 +80,14 @@ async def _work_guarded(run_id: int, worker: str, policy: RetryPolicy, shift: Sh
 
 
 def _holds(error: BaseException, kind: type[Exception]) -> BaseException | None:
-    """The first error of a kind in a group, or the error itself."""
+    """Return the error itself if it is of a kind, or the first such error in a group."""
     if isinstance(error, BaseExceptionGroup):
         return next((holds for inner in error.exceptions if (holds := _holds(inner, kind))), None)
     return error if isinstance(error, kind) else None
 
 
 async def _pause_with(database: Database, run_id: int, worker: str, text: str) -> None:
-    """Pause a run with a message, and give back what this worker holds of it."""
+    """Pause a run with a message, and release the items that this worker holds."""
     await database.call(lambda: pause_run(run_id, text))
     await database.call(lambda: leases.give_back(run_id, worker))
 

@@ -1,5 +1,5 @@
-"""What a worker that calls writes while it works: results, what was spent and what is waited for,
-its leases, and in the log what holds the run back."""
+"""What a calling worker writes while it works: results, usage, waits, leases, and the reasons for
+slowness in the log."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 class Writer:
-    """Stores finished items in bulk, every moment."""
+    """Stores finished items in bulk at short intervals."""
 
     def __init__(self, share: Share, feeder: Feeder, calls: OutgoingCalls, asking: Asking) -> None:
         self._share = share
@@ -36,15 +36,15 @@ class Writer:
         self._logs_at = time.monotonic() + SLOWNESS_SECONDS
 
     def add(self, item: results.FinishedItem) -> None:
-        """Have an item stored soon."""
+        """Queue an item to be stored."""
         self._finished.append(item)
 
     def end(self) -> None:
-        """Nothing more is added; what is there is stored still."""
+        """Signal that no more items will be added; queued items are still stored."""
         self._all_judged.set()
 
     async def write(self) -> None:
-        """Store finished items every moment, renew leases, and notice that the run was paused."""
+        """Store finished items at intervals, renew leases, and check whether the run was paused."""
         share = self._share
         while True:
             is_last = self._all_judged.is_set()
@@ -55,8 +55,8 @@ class Writer:
                     functools.partial(results.store_each, share.run, batch, share.worker)
                 )
                 await share.let_go(entry.item.id for entry in batch)
-                # What was finished meanwhile waits for the next moment, unless it is much: else,
-                # under load, each store is followed by one of a few items.
+                # Items finished meanwhile wait for the next interval unless there are many:
+                # otherwise, under load, each bulk store would be followed by a tiny one.
                 if len(self._finished) >= FLUSH_ITEMS or (is_last and self._finished):
                     continue
             if self._calls.answers:
@@ -73,7 +73,7 @@ class Writer:
             self._log_slowness()
 
     async def _count(self) -> None:
-        """Add what was spent, and what is waited for, to the run's row."""
+        """Add usage and the current wait to the run's row."""
         share, wait = self._share, self._asking.wait
         if self._calls.spent.any:
             await share.database.call(
@@ -86,7 +86,7 @@ class Writer:
             )
 
     def _log_slowness(self) -> None:
-        """Say every minute what holds the run back, if anything does."""
+        """Log every minute what slows the run down, if anything does."""
         if time.monotonic() < self._logs_at:
             return
         self._logs_at = time.monotonic() + SLOWNESS_SECONDS
