@@ -40,7 +40,7 @@ from geval.statistics.arms import ArmDifference
 
 router = Router()
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
-# What is not simply a column's value.
+# Fields that are not simply columns.
 LISTS = ("span_categories", "span_severities")
 DESIGN = ("name", *(name for name in CampaignFields.model_fields if name not in (*LISTS, "gold")))
 FIXED = (
@@ -313,13 +313,13 @@ def _campaign(request: HttpRequest, slug: str, pk: int) -> Campaign:
 
 
 class _Checks:
-    """Checks values of a request, and keeps what is wrong with them by field."""
+    """Validates the values of a request and collects errors by field."""
 
     def __init__(self) -> None:
         self.errors: defaultdict[str, list[str]] = defaultdict(list)
 
     def checked(self, at: str, value: Any, *checks: Callable[[Any], Any]) -> Any:
-        """The value as the checks leave it; None, with an error, where one refuses it."""
+        """Validate a value; return None and record an error if a check refuses it."""
         try:
             for check in checks:
                 value = check(value)
@@ -332,7 +332,8 @@ class _Checks:
 def _wanted_goal(
     values: Mapping[str, Any], campaign: Campaign, checks: _Checks
 ) -> CampaignGoal | None:
-    """The goal that a request asks for; the campaign's own where it says nothing of one."""
+    """Return the goal that a request asks for, or the campaign's own if the request does not
+    mention one."""
     if "goal" not in values:
         return _goal(campaign)
     wanted = values["goal"]
@@ -347,7 +348,8 @@ def _wanted_goal(
 
 
 def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
-    """What a request asks for, not saved; a campaign that exists keeps the other values.
+    """Return the draft that a request asks for, unsaved. For an existing campaign, values that the
+    request leaves out stay.
 
     Raises:
         ValidationError: by field; those of the goal begin with "goal_".
@@ -389,10 +391,10 @@ def _draft_of(values: Mapping[str, Any], campaign: Campaign) -> Draft:
 
 
 def _change_opened(campaign: Campaign, values: Mapping[str, Any]) -> None:
-    """Give a campaign that was opened other values, not saved, on which its plan does not depend.
+    """Set other values of an opened campaign, unsaved, as long as they do not change its plan.
 
     Raises:
-        ValidationError: a value is wrong, or its plan would be another one.
+        ValidationError: a value is wrong, or it would change the plan.
     """
     criteria, goal = list(campaign.criteria.all()), _goal(campaign)
     wanted = {name: values[name] for name in PLAN if name in values}

@@ -8,9 +8,9 @@ from pydantic.config import JsonDict
 
 from annotations.models import CampaignKind, CampaignState, GoalKind, ItemOrder, Selection
 
-# As a column's default has it, or the column itself: both are sent as they are.
+# A field's default or the stored value: both are sent unchanged.
 Number = int | float
-# In a reply only where there is something to say.
+# Included in a reply only if not empty.
 MAY_BE_MISSING: JsonDict = {"x-may-be-missing": True}
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 class AnnotationError(Exception):
     """A refused action; the message says what is wrong, and what to do.
 
-    `fields` has the errors in an answer by form field. `keeps_place` says whether the annotator may
-    try again with the same item.
+    `fields` holds the errors of an answer by form field. `keeps_place` says whether the annotator
+    may retry the same item.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
-"""HTTP API of open links: what applies to everybody who follows one, who took part, payments.
+"""HTTP API of open links: their settings, participants and payments.
 
-The page's form checks what is sent, so that both refuse the same."""
+The page's form validates requests, so that the page and the API refuse the same values.
+"""
 
 from decimal import Decimal
 from typing import Any

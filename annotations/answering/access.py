@@ -1,5 +1,5 @@
-"""Who may annotate: people with a seat in the campaign who are still members of the project, and
-participants of an open link who have a place."""
+"""Who may annotate: members of the project with a seat in the campaign, and participants of an open
+link who have a place."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -34,26 +34,27 @@ _SEATS = JoinedQuery(
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether the request comes from a script, which shows messages itself."""
+    """Whether the request comes from a script, which displays messages itself."""
     return request.headers.get("Accept", "") == "application/json"
 
 
 def is_of_another_person(request: HttpRequest, seat: Seat | None) -> bool:
-    """Whether a page that one annotator opened asks while another one is signed in in the same
-    browser; its script says whose page it is."""
+    """Whether a page that one annotator opened sends this request while another is signed in in the
+    same browser. The page's script sends the annotator's id."""
     of_page = request.headers.get("X-Annotator", "")
     return bool(of_page) and seat is not None and of_page != str(seat.annotator_id)
 
 
 class PartIsOverError(Exception):
-    """A participant's part has ended, so that there is nothing to annotate."""
+    """A participant's part has ended, so there is nothing to annotate."""
 
 
 def seat_view(view: View) -> View:
-    """Give a view the seat of the user in the campaign `pk`, or that of the participant of an open
-    link, by its `address`; refusals are a page or JSON, with their reason.
+    """Give a view the user's seat in the campaign `pk`, or a participant's seat by the `address` of
+    an open link. Refusals are a page or JSON with their reason.
 
-    All addresses of an annotator's tasks begin with the request's `task_base`."""
+    The URLs of an annotator's tasks all begin with the request's `task_base`.
+    """
     of_member, of_participant = _member_view(view), _participant_view(view)
 
     @wraps(view)
@@ -112,8 +113,8 @@ def _participant_view(view: View) -> View:
         seat = seat_of(participant)
         if is_of_another_person(request, seat):
             return HttpResponse(status=401)
-        # Participants know the campaign by the title that its link has, and see nothing of others
-        # nor of systems, whatever members see. Nothing of this is saved.
+        # Participants know the campaign by the title of its link, and see neither systems nor other
+        # people's answers, whatever members see. None of this is saved.
         seat.campaign.name = participant.link.title
         seat.campaign.show_systems = seat.campaign.show_others = False
         try:
@@ -127,7 +128,7 @@ def _participant_view(view: View) -> View:
 
 
 def _part_is_over(request: HttpRequest, address: str) -> HttpResponse:
-    """The way to the page that says how it ended, for a browser or its script."""
+    """Redirect a browser, or its script, to the page that says how the part ended."""
     entry = reverse("annotations:open_entry", args=[address])
     if wants_json(request):
         message = _("This was not submitted: your time is up, or your part has ended.")
@@ -140,8 +141,8 @@ def _part_is_over(request: HttpRequest, address: str) -> HttpResponse:
 
 
 def _seat(slug: str, campaign: int, user: int | None) -> tuple[Seat | None, str | None, str | None]:
-    """The seat with its campaign and project, the user's role in the project, and the language
-    they chose; None for what there is not."""
+    """Return the seat with its campaign and project, the user's role in the project, and their
+    chosen language; None for each that does not exist."""
     row = _SEATS.first([campaign, user, slug])
     if row is None:
         return None, None, None
@@ -180,7 +181,7 @@ def _check(seat: Seat | None, role: str | None, request: HttpRequest, slug: str)
 def refusal(
     request: HttpRequest, error: AnnotationError, *, status: int | None = None
 ) -> HttpResponse:
-    """The refusal as JSON for a script, otherwise as a page that shows the user's input."""
+    """Return the refusal as JSON for a script, otherwise as a page that shows the user's input."""
     status = status or (422 if error.fields else 409 if error.keeps_place else 403)
     if wants_json(request):
         content = {

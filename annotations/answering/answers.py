@@ -34,8 +34,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Shape:
-    """What an answer must contain. `shown` are the ids of the outputs as shown, `text` the one that
-    spans point into."""
+    """What an answer must contain. `shown` are the ids of the outputs in display order, `text` the
+    text that spans refer to."""
 
     kind: str
     questions: tuple[Question, ...]
@@ -47,7 +47,7 @@ class Shape:
 
 
 def read_answer(shape: Shape, fields: Mapping[str, str]) -> Answer:
-    """The answer in a form's fields.
+    """Read an answer from a form's fields.
 
     Raises:
         AnnotationError: something is missing or outside the scale; its `fields` say what and where.
@@ -175,7 +175,7 @@ def _span(shape: Shape, span: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fields_of(answer: Answer) -> dict[str, str]:
-    """The form fields that give this answer."""
+    """Return the form fields that give this answer."""
     fields = {f"score-{key}": f"{value:g}" for key, value in answer.get("scores", {}).items()}
     fields |= {f"choice-{key}": str(value) for key, value in answer.get("choices", {}).items()}
     for end in ("best", "worst"):

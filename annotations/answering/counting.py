@@ -1,9 +1,9 @@
-"""What counts of a person's answers to some outputs: of each question the newest answer that is not
-rejected.
+"""Which of a person's answers to some outputs count: for each question the newest answer that is
+not rejected.
 
-Ratings, preferences and spans are what reports read; answers are the record. A first answer is
-the newest, and is stored at once (`submission`). Where one is changed, rejected or counted again,
-an answer in another campaign may be the one that counts, so all are read again here.
+Reports read ratings, preferences and spans; answers are the record. A first answer is the newest,
+so it is stored directly (`submission`). When an answer is changed, rejected or restored, an answer
+in another campaign may be the newest, so all are read again here.
 """
 
 from collections.abc import Collection
@@ -22,8 +22,8 @@ _Key = tuple[int, ...]
 
 @dataclass
 class _Counting:
-    """Rows by what is unique about them. `asked` has every key that some answer is about, rejected
-    ones included."""
+    """Rows by their unique keys. `asked_…` has the key of every question that was answered,
+    including rejected answers."""
 
     asked_ratings: set[_Key] = field(default_factory=set)
     ratings: dict[_Key, Rating] = field(default_factory=dict)
@@ -34,9 +34,9 @@ class _Counting:
 
 
 def count_again(annotator: int, outputs: Collection[int], *, project: int) -> None:
-    """Store what counts of a person's answers to these outputs, and remove what does not.
+    """Store the answers of a person to these outputs that count, and remove the others.
 
-    What a file brought under the person's name stays where no answer is about it. Call it within a
+    Ratings from a file under the person's name stay if no answer covers them. Call this within a
     transaction.
     """
     counting = _Counting()
@@ -124,8 +124,8 @@ def _store_ratings(annotator: int, counting: _Counting) -> None:
 
 
 def _store_preferences(annotator: int, counting: _Counting) -> None:
-    """Preferences may be without a criterion, which no upsert of Django's allows for: they are
-    removed and written anew."""
+    """Delete and insert preferences: they may lack a criterion, which Django's upserts do not
+    support."""
     with connection.cursor() as cursor:
         cursor.execute(
             """DELETE FROM annotations_preference p

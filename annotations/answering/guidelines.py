@@ -8,8 +8,8 @@ from geval.texts.formatting.markdown import as_html
 
 
 def guidelines_of(campaign: Campaign) -> dict[str, Any]:
-    """The project's guidelines and each criterion's as HTML, in the language of the page, by their
-    names in templates."""
+    """Return the project's and each criterion's guidelines as HTML, in the page's language, as
+    template variables."""
     return {
         "guidelines": as_html(own_words(campaign.project.guidelines)),
         "criteria_guidelines": [

@@ -1,4 +1,4 @@
-"""How far an annotator is: items done, about how many are left, and how long they take."""
+"""An annotator's progress: items done, approximately how many are left, and how long they take."""
 
 import math
 import threading
@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from annotations.models import Assignment, Seat
 from evaluations.people.languages import counted
 
-# Places of a large campaign are counted for all its annotators together, and not for every item.
+# A campaign's places are counted at most this often, for all its annotators together.
 SECONDS = 15
 MOST_CAMPAIGNS = 200
-# The time per item is the median of the last ones.
+# The time per item is the median of this many recent items.
 LAST = 20
 LEAST_TIMED = 3
 
@@ -41,8 +41,8 @@ _PLACES = """
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """`done` items lie before the one on the page; `total` is about how many this annotator will
-    have; `time_left` is empty until a few have been timed."""
+    """`done` items precede the one on the page; `total` is about how many items this annotator will
+    have; `time_left` is empty until a few items have been timed."""
 
     done: int
     total: int
@@ -54,12 +54,12 @@ class TaskProgress:
 
 
 def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
-    """Where an annotator is at one of their items.
+    """Return an annotator's progress at one of their items.
 
-    With as many places for each item as annotators everybody gets every item; otherwise all places
-    are divided evenly, so that the total does not move while others answer. It grows for those who
-    do more than their share, and falls where fewer places are left than that. A seat may have its
-    own number of items.
+    If an item has a place for every annotator, everybody gets every item. Otherwise the places are
+    divided evenly, so that the total does not change while others answer: it grows for those who do
+    more than their share, and shrinks if fewer places are left. A seat may have its own number of
+    items.
     """
     about = {"annotator": seat.annotator_id, "campaign": seat.campaign_id, "this": assignment.pk}
     with connection.cursor() as cursor:
@@ -81,7 +81,7 @@ def task_progress(seat: Seat, assignment: Assignment) -> TaskProgress:
 
 
 def _time_left(seconds: float) -> str:
-    """A time in whole minutes, in words."""
+    """Format a time in whole minutes."""
     hours, minutes = divmod(max(1, round(seconds / 60)), 60)
     if not hours:
         return _("about %(minutes)s min left") % {"minutes": minutes}
@@ -91,7 +91,7 @@ def _time_left(seconds: float) -> str:
 
 @cached(TTLCache(MOST_CAMPAIGNS, SECONDS), lock=threading.Lock())
 def _places(campaign: int) -> tuple[int, int, int]:
-    """Items of a campaign, their free places, and its annotators."""
+    """Return the number of a campaign's items, their free places, and its annotators."""
     with connection.cursor() as cursor:
         cursor.execute(_PLACES, {"campaign": campaign})
         items, places, seats = cursor.fetchone()

@@ -1,11 +1,11 @@
-"""What the scripts of a task page say, in the language of the page. Names in braces are filled in
-by the scripts."""
+"""The messages of a task page's scripts, in the language of the page. The scripts fill in names in
+braces."""
 
 from django.utils.translation import gettext as _
 
 
 def script_words() -> dict[str, str]:
-    """Texts by the names that `static/js/annotate/words.js` looks up."""
+    """Return the messages by the names that `static/js/annotate/words.js` looks up."""
     return {
         "open_item": _("Open that item"),
         "waiting": _("No connection. Answers kept in this browser, to be sent later: {count}"),

@@ -32,8 +32,8 @@ _CRITERIA = JoinedQuery(
     """FROM evaluations_criterion c JOIN annotations_campaign_criteria m ON m.criterion_id = c.id
        WHERE m.campaign_id = %s ORDER BY c.position, c.id""",
 )
-# One statement each: what is replaced is read from the same snapshot in which the new values are
-# written. Scores that were in sight once stay marked.
+# A single statement, so that the replaced values are read from the snapshot in which the new ones
+# are written. Once scores were visible, the rating stays marked.
 _STORE_RATINGS = """
     WITH given AS (
         SELECT * FROM unnest(%(criteria)s::bigint[], %(scores)s::float8[]) AS u(criterion_id, score)
@@ -51,7 +51,7 @@ _STORE_RATINGS = """
     )
     SELECT criterion_id, score FROM earlier
 """
-# A comparison may be without a criterion. Plain equality of the other keys can use the index.
+# A preference may lack a criterion. Plain equality of the other keys can use the index.
 _STORE_PREFERENCES = """
     WITH given AS (
         SELECT * FROM unnest(
@@ -89,7 +89,8 @@ class Submitted:
 
 
 def questions_of(campaign: Campaign) -> tuple[Question, ...]:
-    """A campaign's questions: its criteria, or "overall" for comparisons without criteria."""
+    """Return a campaign's questions: its criteria, or "overall" for comparisons without
+    criteria."""
     questions = tuple(
         Question(criterion.pk, criterion.name, criterion.scale)
         for criterion in criteria_of(campaign)
@@ -98,12 +99,12 @@ def questions_of(campaign: Campaign) -> tuple[Question, ...]:
 
 
 def criteria_of(campaign: Campaign) -> list[Criterion]:
-    """The criteria of a campaign in their order."""
+    """Return the criteria of a campaign in order."""
     return [criterion for (criterion,) in _CRITERIA.all([campaign.pk])]
 
 
 def shape_of(assignment: Assignment, *, text: str = "") -> Shape:
-    """What the answer to an assignment must contain."""
+    """Return what the answer to an assignment must contain."""
     campaign = assignment.campaign
     return Shape(
         kind=campaign.kind,
@@ -122,21 +123,20 @@ def submit(
     seconds: float | None,
     draft_number: int = 0,
 ) -> Submitted:  # fmt: skip
-    """Store an answer and what follows from it: ratings or preferences, and spans.
+    """Store an answer and the ratings, preferences and spans derived from it.
 
     The same answer sent twice is stored once. A second, different one is accepted as a change only
     if its form showed the first (`version`), so that a stale window overwrites nothing.
 
     Args:
-        version: of the assignment as the form showed it.
+        version: the assignment's version that the form showed.
         seconds: active time as the page measured it.
-        draft_number: drafts up to this one are part of the answer; one that comes late is not kept
-            any more.
+        draft_number: drafts up to this number are part of the answer; one that arrives late is
+            discarded.
 
     Raises:
         AnnotationError: the answer is incomplete or off the scale, the assignment is not the
-            annotator's or was given on to others, or the campaign is not open. Nothing is stored
-            then.
+            annotator's or was reassigned, or the campaign is not open. Nothing is stored then.
     """
     assignment = locked_assignment(seat, assignment_id)
     refuse_if_not_open(seat.campaign)
@@ -176,7 +176,7 @@ def submit(
     assignment.state = AssignmentState.SUBMITTED
     assignment.version += 1
     if before is None and assignment.item.kind != ItemKind.ORDINARY and assignment.passed is None:
-        # The first answer counts: later ones may follow from what the page showed.
+        # The first answer counts: later ones may be influenced by the feedback.
         assignment.passed = is_as_expected(
             answer,
             assignment.item.expected or {},
@@ -192,7 +192,7 @@ def submit(
     if assignment.item.kind != ItemKind.ORDINARY:
         return Submitted(assignment, repeated=False)
     if before is not None:
-        # A newer answer to the same, in another campaign, may be the one that counts.
+        # A newer answer to the same question, in another campaign, may be the one that counts.
         count_again(assignment.annotator_id, assignment.shown, project=seat.campaign.project_id)
     else:
         note_change(
@@ -230,8 +230,7 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
     """Store ratings or preferences of an ordinary item; checks and practice items have none.
 
     Returns:
-        What this annotator had said of the same before, in an upload or another campaign, where it
-            is replaced.
+        The annotator's earlier answer, from an upload or another campaign, if it was replaced.
     """
     if assignment.item.kind != ItemKind.ORDINARY:
         return None
@@ -251,7 +250,7 @@ def _store(assignment: Assignment, answer: Answer) -> Answer | None:
 
 
 def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answer | None:
-    """Insert or replace an annotator's ratings of an output; what they replace, if anything."""
+    """Insert or replace an annotator's ratings of an output; return the replaced ones, if any."""
     with connection.cursor() as cursor:
         cursor.execute(
             _STORE_RATINGS,
@@ -269,7 +268,7 @@ def _store_ratings(assignment: Assignment, output: int, answer: Answer) -> Answe
 
 
 def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
-    """Insert or replace an annotator's preferences; what they replace, if anything."""
+    """Insert or replace an annotator's preferences; return the replaced ones, if any."""
     pairs = preference_pairs(answer, assignment.shown)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -290,7 +289,7 @@ def _store_preferences(assignment: Assignment, answer: Answer) -> Answer | None:
 
 
 def draft_fields(assignment: Assignment) -> dict[str, str]:
-    """The initial fields of a form: the draft, or else the submitted answer."""
+    """Return the initial fields of a form: the draft, or else the submitted answer."""
     if assignment.draft is not None:
         return {str(name): str(value) for name, value in assignment.draft.items()}
     return fields_of(assignment.answer) if assignment.answer else {}

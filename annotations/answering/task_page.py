@@ -44,8 +44,8 @@ _TEXTS = """SELECT o.id, o.text, s.name, o.turns FROM evaluations_candidateoutpu
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a question; `key` is the key on the keyboard that chooses it, `end` what the
-    first and the last point of a scale mean where points have no names."""
+    """An option of a question; `key` is the keyboard key that chooses it, `end` the meaning of the
+    first or last point of a scale without point names."""
 
     value: str
     label: str
@@ -57,7 +57,8 @@ class Option:
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question: a form field with its options, or a number to type if there are too many."""
+    """A question: a form field with its options, or a number field if there are too many
+    options."""
 
     field: str
     title: str
@@ -69,7 +70,7 @@ class QuestionRow:
 
     @property
     def ends(self) -> tuple[str, str] | None:
-        """What the ends of a scale mean, where its points have no names of their own."""
+        """The meanings of both ends of a scale whose points have no names."""
         if self.scale is None or not self.options or not self.options[0].end:
             return None
         return self.options[0].end, self.options[-1].end
@@ -77,7 +78,7 @@ class QuestionRow:
 
 @dataclass(frozen=True)
 class ShownOutput:
-    """An output as this annotator sees it; `system` is empty when it is hidden."""
+    """An output as this annotator sees it; `system` is empty if hidden."""
 
     pk: int
     letter: str
@@ -91,14 +92,14 @@ class ShownOutput:
 
     @property
     def is_session(self) -> bool:
-        """Whether it is a whole session, not a turn of one."""
+        """Whether the output is a whole session rather than one turn."""
         return len(self.turns) > 1
 
 
 @dataclass(frozen=True)
 class TaskPage:
-    """Everything a task's template needs; `ranked_one_by_one` are the criteria of a ranking that
-    has several, of which a drag ranks one."""
+    """Everything that a task's template needs; `ranked_one_by_one` are the criteria of a ranking
+    with several criteria, which are ranked by dragging one at a time."""
 
     assignment: Assignment
     campaign: Campaign
@@ -112,7 +113,7 @@ class TaskPage:
 
     @property
     def has_turns(self) -> bool:
-        """Whether an output is shown as turns, of which no words are marked as different."""
+        """Whether an output is shown as turns, in which different words are not marked."""
         return any(output.turns for output in self.outputs)
 
     @property
@@ -127,7 +128,7 @@ class TaskPage:
 def task_page(
     seat: Seat, assignment: Assignment, *, fields: dict[str, str] | None = None
 ) -> TaskPage:
-    """The page of an assignment; `fields` replace the draft if a form with errors is shown
+    """Return the page of an assignment; `fields` replace the draft when a form with errors is shown
     again."""
     campaign = seat.campaign
     criteria = criteria_of(campaign)
@@ -150,7 +151,7 @@ def task_page(
 
 
 def own_assignment(seat: Seat, pk: int) -> Assignment | None:
-    """One of the annotator's assignments with its item, document and campaign."""
+    """Return one of the annotator's assignments with its item, document and campaign."""
     row = _ASSIGNMENTS.first([pk, seat.campaign_id, seat.annotator_id])
     if row is None:
         return None
@@ -161,7 +162,7 @@ def own_assignment(seat: Seat, pk: int) -> Assignment | None:
 
 
 def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, ...]:
-    """The outputs of an item in the item's own order, for its adjudicator."""
+    """Return the outputs of an item in the item's order, for its adjudicator."""
     assignment = Assignment(campaign=item.campaign, item=item, shown=item.outputs)
     return _outputs(assignment, list(item.campaign.criteria.all()), show_systems=show_systems)
 
@@ -169,7 +170,7 @@ def item_texts(item: CampaignItem, *, show_systems: bool) -> tuple[ShownOutput, 
 def item_rows(
     campaign: Campaign, outputs: tuple[ShownOutput, ...], fields: dict[str, str]
 ) -> tuple[QuestionRow, ...]:
-    """The questions of a campaign about some outputs."""
+    """Return the questions of a campaign about some outputs."""
     return tuple(_rows(campaign, list(campaign.criteria.all()), outputs, fields, {}))
 
 
@@ -281,7 +282,8 @@ def _row(
 
 
 def _points(scale: Scale, chosen: str) -> tuple[Option, ...]:
-    """A point's key is its digit (0 for 10), or its position in the row if it is not a digit."""
+    """Return a scale's points as options. A point's key is its digit (0 for 10), or else its
+    position in the row."""
     names = {point: name for name, point in scale.labels.items()}
     digits = (
         scale.is_integral
@@ -325,7 +327,7 @@ def _sides(*, strength: bool) -> list[tuple[str, str, str, str]]:
 def _judge_scores(
     campaign: Campaign, assignment: Assignment, outputs: tuple[ShownOutput, ...]
 ) -> dict[int, list[str]]:
-    """Judges' scores by criterion, in words; with several outputs, each names its output."""
+    """Return judges' scores by criterion as text; with several outputs, each names its output."""
     letters = {output.pk: output.letter for output in outputs}
     of_these = scores_on_scale("AND s.output_id = ANY(%(outputs)s)")
     query = f"""SELECT s.criterion_id, j.name, s.output_id, s.value FROM ({of_these}) AS s
@@ -345,7 +347,7 @@ def _judge_scores(
 
 
 def in_order(ranks: Mapping[str, int], letters: Mapping[int, str]) -> str:
-    """A ranking such as "B > A = C"; empty without ranks."""
+    """Format a ranking such as "B > A = C"; empty without ranks."""
     by_rank: dict[int, list[str]] = {}
     for pk, rank in ranks.items():
         by_rank.setdefault(rank, []).append(letters.get(int(pk), "?"))
@@ -353,7 +355,7 @@ def in_order(ranks: Mapping[str, int], letters: Mapping[int, str]) -> str:
 
 
 def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, ...]:
-    """After a practice item: the expected answer next to the given one."""
+    """Return the feedback on a practice item: the expected answer next to the given one."""
     if assignment.item.kind != ItemKind.PRACTICE or not assignment.answer:
         return ()
     expected = assignment.item.expected or {}
@@ -382,7 +384,7 @@ def _feedback(assignment: Assignment, criteria: list[Criterion]) -> tuple[str, .
 
 
 def _compared(title: str | None, given: str, expected: str, is_right: bool) -> str:
-    """A line of feedback: what was given and what was expected."""
+    """Return a line of feedback: the given and the expected answer."""
     line = (
         _("%(question)s: you gave %(given)s, as expected.")
         if is_right

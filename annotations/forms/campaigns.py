@@ -203,7 +203,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
         else:
             self.initial["criteria"] = list(
                 project.criteria.all()
-            )  # otherwise the empty instance decides
+            )  # otherwise the empty instance would decide
             annotators = members.filter(
                 memberships__project=project, memberships__role=Role.ANNOTATOR
             )
@@ -215,8 +215,8 @@ class CampaignForm(GoalFields, forms.ModelForm):
                 self.fields[name].disabled = True
 
     def fill_in(self, query: QueryDict) -> None:
-        """Take what a link to the form names, as a plan's does: the goal, the criteria, which
-        outputs and how many, and the annotators per item. What cannot be used is left as it is."""
+        """Set initial values from a link to the form, such as a plan's: the goal, the criteria,
+        which outputs and how many, and the annotators per item. Unusable values are ignored."""
         for name in (*GOAL, "criteria", "selection", "sample_size", "overlap"):
             given: Any = query.getlist(name) if name == "criteria" else query.get(name)
             if not given:
@@ -232,8 +232,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
         return bool(self.instance.pk) and self.instance.state != CampaignState.DRAFT
 
     def groups(self) -> list[FieldGroup]:
-        """The fields under their headings; the known answers of an open campaign are not shown
-        again."""
+        """Return the fields under their headings, without the known answers of an open campaign."""
         hidden = {"gold_csv"} if self.is_planned else set()
         return field_groups(self, BASICS, FOLDED, hidden=hidden)
 
@@ -241,7 +240,7 @@ class CampaignForm(GoalFields, forms.ModelForm):
         return free_name(self.instance, self.cleaned_data["name"])
 
     def clean_unseen_percent(self) -> int:
-        """Nothing is 0."""
+        """Turn an empty value into 0."""
         return self.cleaned_data["unseen_percent"] or 0
 
     def clean_categories(self) -> list[str]:

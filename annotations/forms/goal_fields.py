@@ -1,4 +1,4 @@
-"""The fields of a campaign's form that say what it is to find out."""
+"""The fields of a campaign's form that define its goal."""
 
 from django import forms
 
@@ -12,7 +12,7 @@ GOAL = tuple(f"goal_{name}" for name in ("kind", "criterion", *ASKED))
 
 
 class GoalFields(forms.Form):
-    """A form with these fields; `set_up_goal` fills them, `goal` reads them."""
+    """A form with the fields of a goal; `set_up_goal` fills them, `goal` reads them."""
 
     goal_kind = forms.ChoiceField(
         label="Close by itself when",
@@ -58,7 +58,7 @@ class GoalFields(forms.Form):
 
     @property
     def goal(self) -> CampaignGoal | None:
-        """What was chosen, not saved; without what is not valid."""
+        """The chosen goal, unsaved, without invalid values."""
         data = self.cleaned_data
         return goal_of(
             data.get("goal_kind"),

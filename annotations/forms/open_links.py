@@ -1,4 +1,4 @@
-"""Forms of open links: what their owners set, and what their participants answer."""
+"""Forms of open links: the owner's settings and the participants' answers."""
 
 from functools import partial
 from typing import Any
@@ -177,7 +177,7 @@ class OwnCodeForm(forms.Form):
 
 
 class ShortQuestionsForm(forms.Form):
-    """The short questions of a link; `answers` are by the name of the question."""
+    """The short questions of a link; `answers` are by question name."""
 
     def __init__(self, stored: list[dict[str, Any]], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -194,7 +194,7 @@ class ShortQuestionsForm(forms.Form):
 
 
 def lines_of(stored: list[dict[str, Any]]) -> str:
-    """Questions as their owner wrote them."""
+    """Return questions as lines, as their owner wrote them."""
     return "\n".join(question_of(question).line for question in stored)
 
 

@@ -1,4 +1,4 @@
-"""The form that asks what a campaign is to find out, before there is one."""
+"""The form that plans a campaign before it is created."""
 
 from decimal import Decimal
 from typing import Any
@@ -19,12 +19,12 @@ from evaluations.models import Project
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
 USUAL_WIDTH = 0.05
-# Beyond any scale, and small enough to be squared.
+# Larger than any scale, and small enough to be squared.
 MOST_DIFFERENCE = 1_000_000
 
 
 def as_plan(goal: CampaignGoal) -> str:
-    """The query of the page that plans a campaign with the same goal."""
+    """Return the query string of the page that plans a campaign with the same goal."""
     kind = GoalKind(goal.kind)
     asked = {name: getattr(goal, name) for name in ("criterion", *ASKS[kind])}
     return urlencode(
@@ -33,7 +33,7 @@ def as_plan(goal: CampaignGoal) -> str:
 
 
 class PlanForm(forms.Form):
-    """The fields that a kind of question asks for."""
+    """The fields for planning each kind of goal."""
 
     criterion: forms.ModelChoiceField = forms.ModelChoiceField(None, empty_label=None)
     judge: forms.ModelChoiceField = forms.ModelChoiceField(None, required=False)
@@ -98,7 +98,7 @@ class PlanForm(forms.Form):
 
     @property
     def aim(self) -> CampaignGoal:
-        """What is asked, as a campaign's goal that is not saved."""
+        """The goal to plan for, as an unsaved campaign goal."""
         goal = goal_of(self.question, self.cleaned_data)
         assert goal is not None
         return goal

@@ -1,1 +1,1 @@
-"""What a campaign is to find out: goals at which it closes itself, and plans from a pilot."""
+"""Goals at which campaigns close themselves, and plans made from a pilot."""

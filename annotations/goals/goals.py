@@ -1,7 +1,7 @@
-"""Whether a campaign has found out what it was to find out; then it closes itself.
+"""Whether a campaign has reached its goal; if so, it closes itself.
 
-The interval is looked at after every answer, so it is one that holds at any time. Documents count
-when all their items have all their answers, in the order that was drawn before the first of them.
+The interval is checked after every answer, so it is valid at any time. A document counts once all
+its items have all their answers, in the order drawn before the first answer.
 """
 
 import numpy as np
@@ -37,17 +37,17 @@ from geval.statistics.types import FloatArray, IntArray
 
 
 def standing(goal: CampaignGoal, data: ReportData) -> Standing:
-    """Where a campaign stands.
+    """Return a campaign's progress towards its goal.
 
     Args:
-        data: has the goal's criterion and judges.
+        data: must include the goal's criterion and judges.
     """
     width = (goal.width or 0.0) if goal.kind == GoalKind.WIDTH else None
     return standing_of(_sequence(goal, data), width)
 
 
 def close_reached_campaigns() -> None:
-    """Close the open campaigns that have reached their goals, of those with new ratings or
+    """Close the open campaigns that have reached their goals, checking those with new ratings or
     scores."""
     waiting = CampaignGoal.objects.filter(
         campaign__state=CampaignState.OPEN, reached_at=None
@@ -65,7 +65,7 @@ def _look_at(goal: CampaignGoal) -> None:
     state = standing(goal, data)
     if state.is_reached:
         _close(goal, state)
-    # Last: whoever is stopped before closes it with the next look.
+    # Last, so that an interrupted check is repeated next time.
     CampaignGoal.objects.filter(pk=goal.pk).update(seen=seen)
 
 
@@ -86,7 +86,7 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> GoalSequence:
     units, human = data.units, data.humans[goal.criterion_id].mean
     place, is_complete = _progress(goal.campaign, data)
     asked = place >= 0
-    # By document: where it comes, and whether all that is asked of it is answered.
+    # By document: its position, and whether all its items are fully answered.
     first = np.full(units.documents, np.iinfo(np.int64).max)
     np.minimum.at(first, units.document[asked], place[asked])
     lacking = units.by_document((asked & ~is_complete).astype(float))
@@ -109,11 +109,11 @@ def _sequence(goal: CampaignGoal, data: ReportData) -> GoalSequence:
 
 
 def values_of(goal: CampaignGoal, data: ReportData, units: Outputs, human: FloatArray) -> Telling:
-    """What each document says of a goal; two judges are compared on the same documents, ties
-    counted.
+    """Return each document's contribution to a goal. Two judges are compared on the same documents,
+    counting ties.
 
     Args:
-        human: shape (outputs,), the mean rating of each, NaN for none.
+        human: shape (outputs,), the mean rating of each output, NaN if unrated.
     """
     if goal.kind == GoalKind.SYSTEMS:
         scale = goal.criterion.scale
@@ -125,8 +125,8 @@ def values_of(goal: CampaignGoal, data: ReportData, units: Outputs, human: Float
 
 
 def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarray]:
-    """The position of each output in the campaign, -1 for none, and whether it has all its
-    answers; shape (outputs,) each."""
+    """Return the position of each output in the campaign (-1 if absent) and whether it has all its
+    answers; both of shape (outputs,)."""
     rows = fetch_numbers(
         ["o.id", "i.position", f"(i.places = 0 AND n.answers >= {int(campaign.overlap)})::int"],
         f"""FROM annotations_campaignitem i
@@ -147,8 +147,8 @@ def _progress(campaign: Campaign, data: ReportData) -> tuple[IntArray, np.ndarra
 def _weights(
     campaign: Campaign, data: ReportData, units: Outputs
 ) -> tuple[FloatArray | None, float]:
-    """One by the probability with which the campaign drew each document, shape (documents,), and
-    the largest; None where all are the same."""
+    """Return the inverse of the probability with which the campaign drew each document, shape
+    (documents,), and the largest weight; None if all are equal."""
     rows = fetch_numbers(
         ["i.output_id", "i.probability"],
         f"FROM annotations_inclusion i WHERE i.campaign_id = {int(campaign.pk)}",

@@ -1,5 +1,5 @@
-"""Before a campaign: what it takes to find out what it is to find out, with this project's seconds
-and prices."""
+"""Plan a campaign before it is created: how much it takes to reach a goal, at this project's time
+and cost per item."""
 
 from decimal import Decimal
 from typing import Any
@@ -28,10 +28,11 @@ def plan(
     """Plan a campaign.
 
     Args:
-        aim: what it is to find out; it need not be saved.
+        aim: the goal, which need not be saved.
         data: the pilot's numbers.
-        difference: the smallest that matters, where two are compared; None for the pilot's own.
-        price: of one rating.
+        difference: the smallest difference that matters when two are compared; None for the pilot's
+            own.
+        price: the price of one rating.
     """
     is_width = aim.kind == GoalKind.WIDTH
     units = data.units.unweighted
@@ -45,7 +46,7 @@ def plan(
 
 
 def _seconds_per_rating(project_id: int) -> float | None:
-    """The median time that an item of the project's campaigns took, idle time left out."""
+    """Return the median active time per item in the project's campaigns, in seconds."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a.seconds)
@@ -59,8 +60,7 @@ def _seconds_per_rating(project_id: int) -> float | None:
 
 
 def _money_per_output(aim: CampaignGoal) -> Decimal | None:
-    """What the judges' calls for one output cost, by their runs so far; None where nothing is
-    known."""
+    """Return the cost of the judges' calls per output, from their past runs; None if unknown."""
     judges: list[Judge] = [side for side in aim.sides if isinstance(side, Judge)]
     prices = [cost_of(judge).money for judge in judges]
     costs = [money for money in prices if money is not None]
@@ -68,7 +68,8 @@ def _money_per_output(aim: CampaignGoal) -> Decimal | None:
 
 
 def other_pilots(project: Project, user: Any) -> list[Project]:
-    """Other projects with ratings and scores that a user may plan in, and so may plan from."""
+    """Return other projects with ratings and judges that a user may edit, and so may use for
+    planning."""
     has_ratings, has_judges = (
         Exists(model.objects.filter(project=OuterRef("pk"))) for model in (Annotator, Judge)
     )

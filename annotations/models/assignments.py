@@ -21,11 +21,11 @@ class ItemKind(models.TextChoices):
 
 
 class CampaignItem(models.Model):
-    """One unit of work: one output to rate, or several of one document to compare.
+    """One unit of work: one output to rate, or several outputs of one document to compare.
 
-    `places` says how many more annotators may have an ordinary item; the database refuses to go
-    below 0, so that an item never has more than the campaign's overlap. Checks go to everybody and
-    create no ratings.
+    `places` says how many more annotators may get an ordinary item; the database keeps it at 0 or
+    above, so that no item is assigned to more annotators than the campaign's overlap. Checks go to
+    everybody and create no ratings.
     """
 
     campaign = models.ForeignKey(
@@ -73,13 +73,12 @@ class AssignmentState(models.TextChoices):
 
 class Assignment(models.Model):
     """One item for one annotator: reserved under a lease, then submitted or skipped. An owner may
-    reject what was submitted: it stays, and counts nowhere.
+    reject a submitted answer, which is kept but does not count.
 
-    `scores_shown` says whether LLM scores are beside it, where the campaign shows them; NULL where
-    it does not. `answer` is the submitted answer, `draft` input that is not submitted yet;
-    `version` counts submissions, so that a stale window cannot overwrite a newer answer. `seconds`
-    is active time, idle time left out. `shown` has the outputs in the order in which this annotator
-    sees them.
+    `scores_shown` says whether LLM scores are visible, in a campaign that shows them; NULL in
+    others. `answer` is the submitted answer, `draft` input that is not submitted yet; `version`
+    counts submissions, so that a stale window cannot overwrite a newer answer. `seconds` is active
+    time without idle time. `shown` has the outputs in this annotator's display order.
     """
 
     campaign = models.ForeignKey(
@@ -130,13 +129,13 @@ class Assignment(models.Model):
 
     @property
     def sees_scores(self) -> bool:
-        """Whether LLM scores are beside it: if its campaign shows them, and they were not left out
-        at random."""
+        """Whether LLM scores are visible: the campaign shows them, and they were not hidden at
+        random."""
         return self.campaign.show_scores and self.scores_shown is not False
 
 
 class AnswerChange(models.Model):
-    """A submitted answer that was changed later: who, when, from what, to what."""
+    """A later change of a submitted answer: who, when, from what, to what."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="changes")
     user = models.ForeignKey(
@@ -185,10 +184,10 @@ class ReviewAction(models.TextChoices):
 
 
 class Review(models.Model):
-    """What an owner did to an annotator's answer, and why; reviews are only added.
+    """An owner's action on an annotator's answer, with its reason; reviews are only added.
 
-    `answer` is the answer as it was then, `skip_reason` that of a skipped item: an item that is
-    handed out again may be answered anew by the same person.
+    `answer` is the answer at that time, `skip_reason` that of a skipped item: an item that is
+    released again may be answered anew by the same person.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="reviews")

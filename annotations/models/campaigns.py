@@ -32,7 +32,7 @@ class CampaignState(models.TextChoices):
 
 class Selection(models.TextChoices):
     """The design of a campaign. All but the last give every output a known probability above 0;
-    `DISAGREEMENT` and `NEEDED` a higher one where the judge is likely to be wrong."""
+    `DISAGREEMENT` and `NEEDED` favour outputs where the judge is likely to be wrong."""
 
     ALL = "all", "All"
     SAMPLE = "sample", "A random sample"
@@ -42,7 +42,7 @@ class Selection(models.TextChoices):
     TOP = "top", "Only where judges disagree most (not a sample)"
 
 
-# Samples that take more of what a prediction points to.
+# Designs that sample more of the outputs that a prediction favours.
 ACTIVE = (Selection.DISAGREEMENT, Selection.NEEDED)
 
 
@@ -53,7 +53,7 @@ class ItemOrder(models.TextChoices):
 
 class CampaignQuerySet(models.QuerySet["Campaign"]):
     def for_user(self, user: Any) -> CampaignQuerySet:
-        """Started campaigns in which a user annotates."""
+        """Return the started campaigns in which a user annotates."""
         mine = self.filter(seats__annotator__user=user, seats__removed_at=None)
         return mine.exclude(state=CampaignState.DRAFT)
 
@@ -136,12 +136,13 @@ class Campaign(models.Model):
 
     @property
     def formats(self) -> Formats:
-        """How its texts are shown: outputs as Markdown if it says so, or else as in its project."""
+        """How texts are shown: outputs as Markdown if the campaign says so, otherwise as in its
+        project."""
         formats = self.project.formats
         return formats.with_markdown_outputs() if self.show_markdown else formats
 
     def item_counts(self) -> tuple[int, int]:
-        """Ordinary items, and how many of them have all their answers."""
+        """Return the number of ordinary items, and how many of them have all their answers."""
         with connection.cursor() as cursor:
             cursor.execute(
                 """SELECT count(*) FROM annotations_campaignitem
@@ -164,9 +165,9 @@ class Campaign(models.Model):
 class Seat(models.Model):
     """An annotator's place in a campaign.
 
-    `cursor` is the last position they reserved at, so that the next claim begins there; `handed`
-    counts the ordinary items they got, which decides when a check is due. `most_items` is the most
-    ordinary items that they get, practice first; without it they get what there is.
+    `cursor` is the position last reserved, where the next claim begins; `handed` counts the
+    ordinary items assigned so far, which decides when a check is due. `most_items` limits the
+    ordinary items, practice comes first; None means all there are.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="seats")

@@ -1,4 +1,4 @@
-"""What a campaign is to find out, after which it closes itself."""
+"""The goal at which a campaign closes itself."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class GoalKind(models.TextChoices):
 class CampaignGoal(models.Model):
     """The goal of a campaign on one criterion, fixed when the campaign opens.
 
-    `width` is that of an interval to both sides. `low` and `high` are the ends of the interval with
-    which the goal was reached, `documents` how many it rests on; `seen` is a digest of the ratings
-    and scores that there were when the interval was last looked at.
+    `width` is an interval's half-width. `low` and `high` are the ends of the interval with which
+    the goal was reached, `documents` the number it is based on; `seen` is a digest of the ratings
+    and scores when the interval was last checked.
     """
 
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="goal")
@@ -43,7 +43,7 @@ class CampaignGoal(models.Model):
 
     @property
     def sides(self) -> tuple[Any, ...]:
-        """What is compared, or the one judge."""
+        """The two systems or judges that are compared, or the single judge."""
         if self.kind == GoalKind.SYSTEMS:
             return (self.system, self.other)
         return (self.judge, self.rival) if self.kind == GoalKind.JUDGES else (self.judge,)

@@ -29,7 +29,7 @@ class Rating(models.Model):
     class Meta:
         ordering = ("pk",)
         constraints = (
-            # It contains the score, so that a document's mean ratings are read from this index
+            # The index contains the score, so that a document's mean ratings are read from it
             # alone.
             models.UniqueConstraint(
                 fields=("output", "criterion", "annotator"),

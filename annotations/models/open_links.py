@@ -1,4 +1,4 @@
-"""Campaigns that are open to everybody with their link, and the people who take part."""
+"""Campaigns that are open to everybody with a link, and their participants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotations.models.people import Annotator
 
 
 class OpenLink(models.Model):
-    """The one link to a campaign, `/c/ADDRESS`, with what applies to everybody who follows it.
+    """The open link to a campaign, `/c/ADDRESS`, with the settings for everybody who follows it.
 
     `before` and `after` are short questions, as `geval.texts.short_questions` reads them. A copy
     from an archive has no address until its owner chooses one.
@@ -71,7 +71,7 @@ class ParticipantState(models.TextChoices):
 
 
 class ScreenedFor(models.TextChoices):
-    """Why somebody was screened out."""
+    """Why a participant was screened out."""
 
     FULL = "full", "no places left"
     GROUP = "group", "their group is full or not wanted"
@@ -79,7 +79,7 @@ class ScreenedFor(models.TextChoices):
     ITEMS = "items", "no items left"
 
 
-# Who takes up one of the places of a link.
+# States that occupy a place of the link.
 IN_A_PLACE = (ParticipantState.ACTIVE, ParticipantState.DONE)
 
 
@@ -88,16 +88,17 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
         return self.filter(state__in=IN_A_PLACE)
 
     def overdue(self) -> ParticipantQuerySet:
-        """Those whose time is over, by the database's clock."""
+        """Return the participants whose time is over, by the database's clock."""
         return self.filter(state=ParticipantState.ACTIVE, until__lt=Now())
 
 
 class Participant(models.Model):
-    """Somebody who agreed to take part by an open link; nothing is stored of people who did not.
+    """A person who agreed to take part through an open link; nothing is stored about people who did
+    not.
 
     Personal data are `external_id`, `study` and `session` as the panel sent them, and the answers
-    `before` and `after`, by the text of the question. What they rate is under the name of their
-    `annotator`, which says nothing of them. An id that was removed is NULL.
+    `before` and `after`, keyed by the text of the question. Ratings are stored under the
+    `annotator`, whose name reveals nothing about the person. A removed id is NULL.
     """
 
     link = models.ForeignKey(
@@ -146,12 +147,12 @@ class Participant(models.Model):
 
     @property
     def name(self) -> str:
-        """Their annotator's name: unique on the site, and unrelated to who they are."""
+        """The annotator's name: unique on the site, and unrelated to the person."""
         return f"participant {self.pk}"
 
     def answers(self) -> list[tuple[str, str, Any]]:
-        """When a question was asked, its text and the answer, in the order of the questions; the
-        database keeps no order of names."""
+        """Return when a question was asked, its text and the answer, in the order of the questions,
+        because the database keeps no key order."""
         answers: list[tuple[str, str, Any]] = []
         for when in ("before", "after"):
             given: dict[str, Any] = getattr(self, when)

@@ -43,8 +43,8 @@ class Annotator(models.Model):
 
 
 class Exclusion(models.Model):
-    """A person whom an owner excluded from a project's campaigns: what they answered is rejected,
-    and they get no items, until the exclusion is lifted."""
+    """A person whom an owner excluded from a project's campaigns: their answers are rejected, and
+    they get no items until the exclusion is lifted."""
 
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="exclusions")
     user = models.ForeignKey(

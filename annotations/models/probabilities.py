@@ -1,4 +1,4 @@
-"""With which probability outputs were chosen to be rated."""
+"""The probabilities with which outputs were chosen to be rated."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _STATED = models.Q(probability__gte=0, probability__lte=1)
 
 
 class Inclusion(models.Model):
-    """With which probability a campaign chose an output; also of those that it did not choose, as
-    campaigns are combined by what each could have chosen.
+    """The probability with which a campaign could choose an output, including outputs that it did
+    not choose: campaigns are combined by what each could have chosen.
 
-    Campaigns with all outputs have none, nor have those whose items are no probability sample.
+    Campaigns with all outputs have no rows, nor have those whose items are not a probability
+    sample.
     """
 
     campaign = models.ForeignKey(
@@ -36,8 +37,8 @@ class Inclusion(models.Model):
 
 
 class StatedProbability(models.Model):
-    """With which probability an output was chosen to be rated on a criterion, as a file says that
-    brought its ratings; 0 for one that was not drawn but picked."""
+    """The probability with which an output was chosen to be rated on a criterion, as stated by the
+    file with its ratings; 0 if it was hand-picked."""
 
     output = models.ForeignKey(
         CandidateOutput, on_delete=models.CASCADE, related_name="+", db_index=False

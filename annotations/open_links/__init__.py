@@ -1,1 +1,1 @@
-"""Campaigns open to everybody with a link: who comes, who gets a place, how it ends."""
+"""Campaigns open to everybody with a link: arrival, places and outcomes of participants."""

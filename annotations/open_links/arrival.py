@@ -1,6 +1,6 @@
-"""Who follows an open link: ids as panels send them, and the cookie by which somebody stays the
-same. Ids in links are what anybody can type: they say which seat somebody returns to, and are shown
-to the campaign's owner; nothing else is done with them."""
+"""Who follows an open link: ids sent by panels, and the cookie that identifies a returning browser.
+Anybody can type ids into a link, so they only decide which seat a person returns to, and are shown
+to the campaign's owner."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from geval.texts.plain import storable
 LONGEST_ID = 200
 DAYS = 30
 COOKIE, SALT = "participant", "participant of an open link"
-# The parameters of each panel: the person, the study, the session. The first that is there counts.
+# Each panel's parameters for person, study and session. The first present parameter counts.
 PANELS = {
     "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
     "mturk": ("workerId", "hitId", "assignmentId"),
@@ -29,7 +29,8 @@ OWN_CODE = "code"
 
 @dataclass(frozen=True)
 class Arrival:
-    """A person as a link names them; `source` is the panel, or that they made up a code."""
+    """A person as named by a link; `source` is the panel, or says that the person made up a
+    code."""
 
     source: str
     external_id: str
@@ -38,7 +39,7 @@ class Arrival:
 
 
 def arrival_of(query: Mapping[str, str]) -> Arrival | None:
-    """Who a link names, None if nobody."""
+    """Return the person whom a link names, or None."""
     for source, (person, study, session) in PANELS.items():
         if external_id := _clean(query.get(person, "")):
             return Arrival(
@@ -48,12 +49,12 @@ def arrival_of(query: Mapping[str, str]) -> Arrival | None:
 
 
 def own_code(code: str) -> Arrival:
-    """Somebody who has no id and made up a code."""
+    """Return the arrival of a person without an id, who made up a code."""
     return Arrival(OWN_CODE, _clean(code))
 
 
 def participant_of(request: HttpRequest, address: str) -> Participant | None:
-    """Who this browser is at a link, with the link, its campaign and project."""
+    """Return the participant of this browser at a link, with the link, its campaign and project."""
     try:
         pk = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=DAYS * 86400)
     except signing.BadSignature:
@@ -62,17 +63,18 @@ def participant_of(request: HttpRequest, address: str) -> Participant | None:
 
 
 def participant_by(link: OpenLink, arrival: Arrival) -> Participant | None:
-    """Who came to a link as this person before."""
+    """Return the participant who came to a link as this person before."""
     return joined().filter(link=link, external_id=arrival.external_id).first()
 
 
 def joined() -> QuerySet[Participant]:
-    """Participants with their link, its campaign and project."""
+    """Return participants with their link, its campaign and project."""
     return Participant.objects.select_related("link__campaign__project", "annotator")
 
 
 def remember(response: HttpResponse, participant: Participant, path: str) -> HttpResponse:
-    """Let this browser come back as the same person: a signed cookie for the link's own pages."""
+    """Set a signed cookie for the link's own pages, so that this browser returns as the same
+    person."""
     response.set_cookie(
         COOKIE,
         signing.dumps(participant.pk, salt=SALT),

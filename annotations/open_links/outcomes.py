@@ -1,11 +1,11 @@
-"""What somebody gets at the end: a code, or the way back to their panel."""
+"""What a participant gets at the end: a code, or a link back to their panel."""
 
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from annotations.models import Participant, ParticipantState
 
-# What an owner may write into a link back; each is replaced by what the panel sent.
+# Placeholders that an owner may write into the link back, replaced by what the panel sent.
 PLACEHOLDERS = ("{id}", "{study}", "{session}")
 _DONE, _SCREENED, _RETURNED = "done", "screened", "returned"
 _ENDS = {
@@ -25,7 +25,8 @@ class Outcome:
 
 
 def outcome_of(participant: Participant) -> Outcome:
-    """What the owner chose for this end; nothing for people who are banned or not at the end."""
+    """Return the code and address that the owner chose for this ending; empty for people who are
+    banned or still active."""
     end = _ENDS.get(ParticipantState(participant.state))
     if end is None:
         return Outcome()
@@ -34,8 +35,8 @@ def outcome_of(participant: Participant) -> Outcome:
 
 
 def why_not_a_way_back(url: str) -> str:
-    """Why an address is refused as a way back; empty if it is not. Only the owner's own text
-    decides where a participant is sent: placeholders stand behind the `?` only."""
+    """Return why an address is refused as the link back, or an empty text. Placeholders are allowed
+    only after the `?`, so that the owner's own text alone decides where a participant is sent."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,8 +1,8 @@
-"""Places of an open link: taken within its quotas, and given up.
+"""Places of an open link: taken within its quotas, and released.
 
-Quotas count rows of participants, which no constraint of the database can limit. So whoever takes a
-place holds the link's row for as long as it takes to count and to note the place: all who come at
-once to the same link are counted one after the other, those of other links never wait.
+Quotas count rows of participants, which no database constraint can limit. Taking a place therefore
+locks the link's row while counting and recording it: people who arrive at the same link are counted
+one at a time, and those of other links never wait.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,8 @@ from geval.texts.short_questions import question_of
 
 
 def is_taking_people(link: OpenLink) -> bool:
-    """Whether somebody new may begin; their place is sure only once they have it (`take_place`)."""
+    """Whether new people may begin. Their place is certain only once they have taken it
+    (`take_place`)."""
     campaign = link.campaign
     return (
         link.is_open
@@ -45,7 +46,7 @@ def is_banned(link: OpenLink, external_id: str | None) -> bool:
 
 
 def agree(link: OpenLink, arrival: Arrival) -> Participant:
-    """The participant that this person is from now on; the same one if they agreed before."""
+    """Return this person's participant, creating it unless they agreed before."""
     try:
         with transaction.atomic():
             Participant.objects.create(
@@ -63,14 +64,14 @@ def agree(link: OpenLink, arrival: Arrival) -> Participant:
 
 
 def take_place(participant: Participant, before: dict[str, Any]) -> Participant:
-    """Give somebody who agreed a place, or screen them out; what they are then.
+    """Give a person who agreed a place, or screen them out; return the updated participant.
 
     Args:
         before: their answers to the link's first questions.
     """
     end_overdue(participant.link)
     with transaction.atomic():
-        # NO KEY UPDATE: new participants, whose rows refer to the link, need not wait.
+        # NO KEY UPDATE, so that new participants, whose rows reference the link, need not wait.
         link = OpenLink.objects.select_for_update(no_key=True).get(pk=participant.link_id)
         held = Participant.objects.get(pk=participant.pk)
         if held.state == ParticipantState.CONSENTED:
@@ -87,7 +88,7 @@ def take_place(participant: Participant, before: dict[str, Any]) -> Participant:
 
 
 def _why_not(link: OpenLink, before: dict[str, Any]) -> str:
-    """Why there is no place; empty if there is one. The link's row is locked."""
+    """Return why there is no place, or an empty text. The link's row must be locked."""
     placed = link.participants.in_places()
     if placed.count() >= link.people:
         return ScreenedFor.FULL
@@ -102,7 +103,8 @@ def _why_not(link: OpenLink, before: dict[str, Any]) -> str:
 
 
 def seat_of(participant: Participant) -> Seat:
-    """The seat of somebody who has a place, made at first; with its campaign and project."""
+    """Return the seat of a participant with a place, creating it if needed, with its campaign and
+    project."""
     link = participant.link
     campaign = link.campaign
     if participant.annotator_id is None:
@@ -123,7 +125,7 @@ def seat_of(participant: Participant) -> Seat:
 
 
 def _free_name(participant: Participant) -> str:
-    """A file may have named a rater in the same way."""
+    """Return an unused annotator name, since a file may have given a rater the same name."""
     name = participant.name
     while Annotator.objects.filter(project=participant.link.campaign.project, name=name).exists():
         name += "*"
@@ -131,7 +133,8 @@ def _free_name(participant: Participant) -> str:
 
 
 def finish(participant: Participant, after: dict[str, Any]) -> bool:
-    """Note that somebody did all that there is for them; whether they were working until now.
+    """End the part of a participant with nothing left to do: as done, or as screened out if they
+    answered no item. Return whether it had not ended before.
 
     Args:
         after: their answers to the link's last questions.
@@ -154,14 +157,14 @@ def end(
     *,
     after: dict[str, Any] | None = None,
 ) -> bool:
-    """End somebody's part, once: their unfinished items go back at once, their answers stay.
+    """End a participant's part, once: release their unfinished items and keep their answers.
 
     Returns:
         Whether it had not ended before.
     """
     with transaction.atomic():
-        # The seat first, as everything that annotators do locks it first: an answer that is on its
-        # way is stored, or finds the seat given up.
+        # Lock the seat first, like every action of annotators: a concurrent answer is either stored
+        # before or finds the seat released.
         seat = None
         if participant.annotator_id:
             seat = (
@@ -189,9 +192,9 @@ def end(
 def _give_back(seat: Seat) -> None:
     """Release the places of a locked seat's unfinished items.
 
-    Others may be reserving these items now. Waiting for them keeps the promise that items come back
-    at once; they are locked in the order of positions, as in `planning.assignment`, so that two who
-    end at once never wait for each other in a circle.
+    Others may be reserving these items now. Waiting for them guarantees that the items are released
+    at once. The rows are locked in order of position, as in `planning.assignment`, to prevent
+    deadlocks.
     """
     whose = {"campaign": seat.campaign_id, "annotator": seat.annotator_id}
     with connection.cursor() as cursor:
@@ -216,13 +219,14 @@ def _give_back(seat: Seat) -> None:
 
 
 def end_overdue(link: OpenLink) -> int:
-    """End the part of everybody whose time is over; how many."""
+    """End the part of everybody whose time is over; return how many."""
     overdue = joined().filter(link=link).overdue()  # type: ignore[attr-defined]
     return sum(end(participant, ParticipantState.TIMED_OUT) for participant in overdue)
 
 
 def end_all_overdue() -> None:
-    """The same on the whole site, so that items come back although nobody asks for them."""
+    """End overdue parts on the whole site, so that items are released even if nobody opens a
+    page."""
     overdue = joined().overdue()  # type: ignore[attr-defined]
     for_each(
         overdue,
@@ -232,17 +236,17 @@ def end_all_overdue() -> None:
 
 
 def end_banned(link: OpenLink) -> int:
-    """End the part of people whose ids were banned after they began."""
+    """End the part of people whose ids were banned after they began; return how many."""
     banned = joined().filter(link=link, external_id__in=link.banned)
     return sum(end(participant, ParticipantState.BANNED) for participant in banned)
 
 
 def remove_personal_data(participants: Iterable[Participant]) -> int:
     """Remove ids and answers about the person for good; ratings stay under the annotator's name.
-    Whoever is not done ends as returned, as nobody could tell them from others any more.
+    Unfinished participants end as returned, because they can no longer be identified.
 
     Returns:
-        Of how many people.
+        The number of people.
     """
     removed = 0
     for participant in participants:

@@ -1,7 +1,7 @@
 """Assign items under a lease, never to more annotators than planned, never twice to the same one.
 
-Each annotator's own writes wait for each other on a lock on their seat; different annotators never
-wait for each other, because items that somebody else is reserving are skipped (SKIP LOCKED).
+An annotator's own writes are serialised by a lock on their seat. Different annotators never wait
+for each other, because items that somebody else is reserving are skipped (SKIP LOCKED).
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ from annotations.models import (
 from geval.statistics.item_plan import checks_due, shown_order, shows_scores
 from geval_site.joined_query import JoinedQuery
 
-# At least this many are reserved ahead, so that the next one is loaded after submitting; a
+# Keep at least this many items reserved, so that the next one is loaded after submitting; a
 # document's items are assigned together.
 AHEAD = 3
 PACK = 8
 DOCUMENT_PACK = 32
-# Of one who works without a connection: items, and their lease, for an hour and the way back.
+# Items for working without a connection, and their lease: an hour and the way back.
 ALONG = 50
 ALONG_MINUTES = 90
 
@@ -47,7 +47,7 @@ _ASSIGNMENTS = JoinedQuery(
     """FROM annotations_assignment a JOIN annotations_campaignitem i ON i.id = a.item_id
        WHERE a.id = %s AND a.campaign_id = %s AND a.annotator_id = %s""",
 )
-# Whether items that somebody else is reserving are left out or waited for.
+# Whether to skip items that somebody else is reserving, or to wait for them.
 _LOCKED = {False: "SKIP LOCKED", True: ""}
 _FIRST = {waits: _PICK.format(more="", locked=locked) for waits, locked in _LOCKED.items()}
 _OF_DOCUMENT = {
@@ -102,14 +102,14 @@ def refuse_if_not_open(campaign: Campaign) -> None:
 
 
 def queue_of(seat: Seat) -> list[int]:
-    """Ids of an annotator's next assignments, in order; more are reserved if few are left.
+    """Return the ids of an annotator's next assignments, in order, reserving more if few are left.
 
     Raises:
         AnnotationError: the campaign is not open.
     """
     refuse_if_not_open(seat.campaign)
     reserved = _reserved(seat)
-    # With a number of items of their own, annotators get these once practice is behind them.
+    # Annotators with a number of items of their own get these once practice is finished.
     if not reserved or (len(reserved) < AHEAD and seat.most_items is None):
         with transaction.atomic():
             _lock_for_reserving(seat)
@@ -118,9 +118,9 @@ def queue_of(seat: Seat) -> list[int]:
                 release_expired(seat.campaign_id)
                 some = _reserve_more(seat)
         if not some and seat.most_items is not None:
-            # Whoever ends where nothing is left is not to end because others were reserving at the
-            # same moment. In a transaction of its own, which holds no items yet while it waits for
-            # some, and takes them by position: nobody waits in a circle.
+            # Nobody should end as finished only because others were reserving items at that moment.
+            # A separate transaction waits for these items; it holds no other items and locks them
+            # by position, which prevents deadlocks.
             with transaction.atomic():
                 _lock_for_reserving(seat)
                 _reserve_more(seat, waits=True)
@@ -129,8 +129,8 @@ def queue_of(seat: Seat) -> list[int]:
 
 
 def take_along(seat: Seat) -> tuple[list[int], datetime]:
-    """Ids of up to `ALONG` assignments of an annotator who will work without a connection, in
-    order, and until when they are theirs.
+    """Return the ids of up to `ALONG` assignments for working without a connection, in order, and
+    until when they are reserved.
 
     Raises:
         AnnotationError: the campaign is not open.
@@ -149,8 +149,9 @@ def take_along(seat: Seat) -> tuple[list[int], datetime]:
 
 
 def idle_reason(seat: Seat) -> IdleReason:
-    """For an annotator with an empty queue: whether all is done, everybody skipped all they got, or
-    others may release items. People with a number of items of their own do not wait for others."""
+    """Return why an annotator's queue is empty: all is done, everybody skipped every item, or
+    others hold items that they may release. People with a number of items of their own do not wait
+    for others."""
     if not practice_outcome(seat):
         return IdleReason.NOT_PASSED
     if seat.most_items is not None:
@@ -165,7 +166,7 @@ def idle_reason(seat: Seat) -> IdleReason:
 
 
 def _reserved(seat: Seat) -> list[int]:
-    """Reserved items; leases that have used a quarter of their time are renewed."""
+    """Return the reserved items, renewing leases that have used a quarter of their time."""
     lease = seat.campaign.lease_minutes
     with connection.cursor() as cursor:
         cursor.execute(
@@ -182,16 +183,16 @@ def _reserved(seat: Seat) -> list[int]:
                    RETURNING id""",
                 [lease * 60, seat.annotator_id, seat.campaign_id],
             )
-            # Some may have been released between the two statements.
+            # Some items may have been released between the two statements.
             return sorted(pk for (pk,) in cursor.fetchall())
     return [pk for pk, _ in rows]
 
 
 def _lock_for_reserving(seat: Seat) -> None:
-    """Lock the seat, so that this annotator's requests wait for each other; read its position.
+    """Lock the seat, which serialises this annotator's requests, and read its position.
 
     Raises:
-        AnnotationError: they were removed from the campaign.
+        AnnotationError: the annotator was removed from the campaign.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -201,7 +202,8 @@ def _lock_for_reserving(seat: Seat) -> None:
         )
         seat.cursor, seat.handed, is_removed = cursor.fetchone()
     if is_removed:
-        # Since the request began; items that are given now would come back with their lease only.
+        # Removed since the request began; items reserved now would only be released when their
+        # lease expires.
         raise AnnotationError(
             _("You are no longer an annotator of %(campaign)s.") % {"campaign": seat.campaign.name},
             keeps_place=False,
@@ -209,7 +211,7 @@ def _lock_for_reserving(seat: Seat) -> None:
 
 
 def _reserve_more(seat: Seat, *, waits: bool = False) -> int:
-    """Reserve a pack of items for the annotator of a locked seat; returns their number."""
+    """Reserve a pack of items for the annotator of a locked seat; return how many."""
     practice = _pick_checks(seat, (ItemKind.PRACTICE,), None)
     if not practice and not practice_outcome(seat):
         return 0
@@ -242,8 +244,8 @@ def _reserve_more(seat: Seat, *, waits: bool = False) -> int:
 
 
 def practice_outcome(seat: Seat) -> bool | None:
-    """Whether enough of somebody's first answers to practice items were as expected; what they
-    skipped was not. None while some are left. Without a pass mark they have passed."""
+    """Whether enough of an annotator's first answers to practice items were as expected; skipped
+    items count as wrong. None while some are left; True without a pass mark."""
     mark = seat.campaign.practice_pass
     if not mark:
         return True
@@ -258,7 +260,7 @@ def practice_outcome(seat: Seat) -> bool | None:
 
 
 def _items_left(seat: Seat) -> int:
-    """How many more ordinary items the annotator of a locked seat may get."""
+    """Return how many more ordinary items the annotator of a locked seat may get."""
     if seat.most_items is None:
         return DOCUMENT_PACK
     held = Assignment.objects.filter(
@@ -271,7 +273,8 @@ def _items_left(seat: Seat) -> int:
 
 
 def _pick_ordinary(seat: Seat, *, waits: bool) -> list[_Picked]:
-    """Free items from the annotator's position, or from the start; possibly a whole document."""
+    """Return free items from the annotator's position, or from the start; possibly a whole
+    document."""
     left = _items_left(seat)
     if not left:
         return []
@@ -297,7 +300,8 @@ def _pick_ordinary(seat: Seat, *, waits: bool) -> list[_Picked]:
 
 
 def _pick_checks(seat: Seat, kinds: tuple[str, ...], most: int | None) -> list[_Picked]:
-    """Checks that this annotator has not had, `most` or all, in an order of their own."""
+    """Return checks that this annotator has not had, up to `most` (None: all), in a random order
+    per annotator."""
     if not (seat.campaign.gold or seat.campaign.attention_checks):
         return []
     with connection.cursor() as cursor:
@@ -332,7 +336,7 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
         for item in picked
     ]
     with connection.cursor() as cursor:
-        # An annotator may get an item again after its lease expired; their draft is still with it.
+        # An annotator may get an item again after its lease expired; their draft is kept with it.
         cursor.executemany(
             """INSERT INTO annotations_assignment (campaign_id, item_id, annotator_id, state,
                 shown, scores_shown, lease_until)
@@ -348,10 +352,10 @@ def _assign(seat: Seat, picked: list[_Picked]) -> None:
 
 @transaction.atomic
 def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
-    """Release the places of expired leases; returns their number. Rows that are in use are skipped.
+    """Release the places of expired leases; return how many. Locked rows are skipped.
 
     Args:
-        leaving: annotators whose leases end now, even if they have time left.
+        leaving: annotators whose leases end now, even if not expired.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -376,10 +380,10 @@ def release_expired(campaign_id: int, *, leaving: Sequence[int] = ()) -> int:
 def take_back(assignment: Assignment) -> None:
     """Reserve a skipped or expired assignment again for its annotator, if there is a free place.
 
-    Call it within a transaction that holds the annotator's seat.
+    Call this in a transaction that has locked the annotator's seat.
 
     Raises:
-        AnnotationError: the item has no free places any more.
+        AnnotationError: the item has no free places left.
     """
     item = assignment.item
     if item.kind == ItemKind.ORDINARY:
@@ -404,7 +408,7 @@ def take_back(assignment: Assignment) -> None:
 
 @transaction.atomic
 def skip(seat: Seat, assignment_id: int, reason: str) -> None:
-    """Skip an item with a reason; it does not come back to this annotator by itself.
+    """Skip an item with a reason; it is not assigned to this annotator again automatically.
 
     Raises:
         AnnotationError: the campaign is not open, or the item was already submitted.
@@ -426,13 +430,14 @@ def skip(seat: Seat, assignment_id: int, reason: str) -> None:
 
 
 def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
-    """The annotator's own assignment, with their seat locked for the rest of the transaction.
+    """Return the annotator's own assignment, with their seat locked for the rest of the
+    transaction.
 
     Raises:
-        AnnotationError: it is not theirs, or they were removed from the campaign.
+        AnnotationError: the assignment is not theirs, or they were removed from the campaign.
     """
     with connection.cursor() as cursor:
-        # The lock on the seat makes an annotator's own requests wait for each other.
+        # The lock on the seat serialises an annotator's own requests.
         cursor.execute(
             "SELECT 1 FROM annotations_seat WHERE id = %s AND removed_at IS NULL FOR UPDATE",
             [seat.pk],
@@ -463,7 +468,7 @@ def locked_assignment(seat: Seat, assignment_id: int) -> Assignment:
 def keep_draft(
     seat: Seat, assignment_id: int, *, number: int, draft: dict[str, Any], seconds: float | None
 ) -> bool:
-    """Store a draft unless a newer one is stored; returns whether it was stored.
+    """Store a draft unless a newer one is stored; return whether it was stored.
 
     Drafts of closed campaigns are stored too: input is never lost.
     """
@@ -477,8 +482,8 @@ def keep_draft(
 
 
 def previous_of(seat: Seat, *, before: int) -> Assignment | None:
-    """The answer an annotator gave before another one, by the time of first submission; the last
-    one for 0."""
+    """Return the answer that an annotator gave before another one, by the time of first submission;
+    the last answer for `before=0`."""
     mine = Assignment.objects.filter(
         campaign=seat.campaign_id, annotator=seat.annotator_id, state=AssignmentState.SUBMITTED
     ).order_by("-submitted_at", "-pk")

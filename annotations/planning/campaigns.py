@@ -48,7 +48,7 @@ def open_campaign(campaign: Campaign) -> int:
         The number of ordinary items.
 
     Raises:
-        AnnotationError: it is not a draft, has no annotators, or there is nothing to annotate.
+        AnnotationError: the campaign is not a draft, has no annotators, or has nothing to annotate.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.DRAFT:
@@ -81,10 +81,10 @@ def close_campaign(campaign: Campaign, *, reason: str = "closed") -> bool:
     """Stop assigning items and accepting answers; submitted answers are kept.
 
     Args:
-        reason: as webhooks report it.
+        reason: the reason that webhooks report.
 
     Returns:
-        Whether it was open until now.
+        Whether the campaign was open until now.
     """
     with transaction.atomic():
         closed = Campaign.objects.filter(pk=campaign.pk, state=CampaignState.OPEN).update(
@@ -114,7 +114,7 @@ def reopen_campaign(campaign: Campaign) -> None:
     """Reopen a closed campaign.
 
     Raises:
-        AnnotationError: it has no items, as it came with a project's archive.
+        AnnotationError: the campaign has no items because it came from a project's archive.
     """
     if not campaign.items.exists():
         raise AnnotationError(
@@ -128,7 +128,7 @@ def reopen_campaign(campaign: Campaign) -> None:
 
 @transaction.atomic
 def copy_campaign(campaign: Campaign) -> Campaign:
-    """A draft with the same design, criteria, known answers, annotators and goal."""
+    """Return a draft with the same design, criteria, known answers, annotators and goal."""
     copy = Campaign.objects.get(pk=campaign.pk)
     copy.pk, copy.state, copy.opened_at, copy.closed_at = None, CampaignState.DRAFT, None, None
     copy._state.adding = True
@@ -156,10 +156,10 @@ def delete_campaign(campaign: Campaign) -> None:
     """Delete a campaign that nobody has answered.
 
     Raises:
-        AnnotationError: somebody answered or skipped something; the record stays.
+        AnnotationError: somebody answered or skipped an item; the record stays.
     """
     Campaign.objects.select_for_update().get(pk=campaign.pk)
-    # Whoever submits holds their seat.
+    # Submitting locks the annotator's seat.
     list(Seat.objects.select_for_update().filter(campaign=campaign))
     kept = campaign.assignments.exclude(
         state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED), reviews=None
@@ -173,10 +173,11 @@ def delete_campaign(campaign: Campaign) -> None:
 
 @transaction.atomic
 def raise_overlap(campaign: Campaign, overlap: int) -> None:
-    """Give each item to more annotators than planned, while the campaign is open.
+    """Assign each item to more annotators than planned, while the campaign is open.
 
     Raises:
-        AnnotationError: it is not open, has fewer annotators, or the number is not higher.
+        AnnotationError: the campaign is not open, has fewer annotators, or the number is not
+            higher.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.OPEN:
@@ -197,7 +198,7 @@ def raise_overlap(campaign: Campaign, overlap: int) -> None:
 
 @transaction.atomic
 def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
-    """Make exactly these members annotators, but for those who are excluded; removed ones keep
+    """Make exactly these members annotators, except those who are excluded; removed annotators keep
     their work and get no new items."""
     excluded = Exclusion.objects.filter(annotator__project=campaign.project_id, lifted_at=None)
     out = set(excluded.values_list("annotator__user", flat=True))
@@ -214,10 +215,10 @@ def seat_annotators(campaign: Campaign, users: Iterable[Any]) -> None:
 
 
 def annotator_of(project: Project, user: Any) -> Annotator:
-    """A user's annotator in a project; created on first use, with a name that is unique there.
+    """Return a user's annotator in a project, created on first use with a unique name.
 
-    An uploaded file may name a rater as the user is named. Nobody knows whether they are the same
-    person, so the user is "ada (on this site)" beside the file's "ada".
+    An uploaded file may name a rater like the user. It is unknown whether they are the same person,
+    so the user becomes "ada (on this site)" next to the file's "ada".
     """
     annotator = Annotator.objects.filter(project=project, user=user).first()
     if annotator:
@@ -230,11 +231,11 @@ def annotator_of(project: Project, user: Any) -> Annotator:
     return Annotator.objects.create(project=project, name=name, user=user)
 
 
-# The plan
+# Planning
 
 
 def _drawn(campaign: Campaign, rng: np.random.Generator) -> Drawn:
-    """The outputs of a campaign, except those with known answers, which are checks."""
+    """Draw the outputs of a campaign, except those with known answers, which are checks."""
     outputs = project_outputs(campaign.project)
     gold = np.array([pk for row in campaign.gold for pk in row["outputs"]], dtype=np.int64)
     if campaign.is_rating:
@@ -260,8 +261,8 @@ def _drawn(campaign: Campaign, rng: np.random.Generator) -> Drawn:
 def _ordinary(
     campaign: Campaign, outputs: Outputs, rng: np.random.Generator
 ) -> Iterator[PlannedItem]:
-    """The ordinary items in their order. All queries are done when it returns: the items are read
-    during a COPY, when the connection can do nothing else."""
+    """Yield the ordinary items in order. All queries are done when this returns, because the items
+    are read during a COPY, when the connection can do nothing else."""
     in_documents = campaign.order == ItemOrder.DOCUMENT
     if campaign.is_rating:
         ordered = _in_order(campaign, outputs, rng)
@@ -280,12 +281,12 @@ def _ordinary(
 
 
 def _in_order(campaign: Campaign, outputs: Outputs, rng: np.random.Generator) -> Outputs:
-    """The order in which outputs are rated. Wherever a campaign ends, what was rated is a random
-    part of what was drawn."""
+    """Return the outputs in rating order. Whenever a campaign ends, the rated outputs are a random
+    part of those drawn."""
     if campaign.order == ItemOrder.DOCUMENT or campaign.whole_documents:
         return item_plan.by_document(outputs, rng)
     if campaign.selection in ACTIVE:
-        # Taking systems in turn would rate more of the sample of small systems first.
+        # Taking systems in turn would first rate a larger share of small systems.
         return outputs.at(rng.permutation(len(outputs)))
     return item_plan.systems_in_turn(outputs, rng)
 
@@ -329,7 +330,8 @@ def _write_items(campaign: Campaign, planned: Iterable[PlannedItem]) -> int:
 
 
 def _write_checks(campaign: Campaign, ordinary: int) -> None:
-    """Practice items first, then gold, then attention checks; they follow the ordinary items."""
+    """Store practice items first, then gold, then attention checks; they follow the ordinary
+    items."""
     checks = [
         CampaignItem(
             campaign=campaign,
@@ -348,10 +350,10 @@ def _write_checks(campaign: Campaign, ordinary: int) -> None:
 
 
 def _attention_checks(campaign: Campaign, ordinary: int) -> Iterator[CampaignItem]:
-    """Checks that ask for a certain answer; the text shown is built from it."""
+    """Yield checks that ask for a certain answer; the text shown is built from it."""
     chance = random.Random(campaign.seed)  # noqa: S311 (a design, not a secret)
     count = min(MOST_ATTENTION_CHECKS, max(1, ordinary * campaign.check_percent // 100))
-    # The first items in the campaign's own order, which the seed has mixed.
+    # The first items in the campaign's order, which is shuffled by the seed.
     models = list(campaign.items.filter(kind=ItemKind.ORDINARY).order_by("position")[:count])
     criteria = list(campaign.criteria.all())
     for model in models:

@@ -1,4 +1,4 @@
-"""What a campaign has to be before it is stored as a draft, whether its page or the API asks."""
+"""Validate a campaign before it is stored as a draft, for its page and the API."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from annotations.models import (
 from evaluations.models import Criterion, Project
 from geval.statistics.goal_widths import LEAST_GOAL_WIDTH, MOST_GOAL_WIDTH
 
-# What each goal asks for besides the criterion.
+# The fields of each goal, besides the criterion.
 ASKS = {
     GoalKind.WIDTH: ("width", "judge"),
     GoalKind.JUDGES: ("judge", "rival"),
     GoalKind.SYSTEMS: ("system", "other"),
 }
-# What the goals that a run can have, which has its judge, ask for.
+# The field of each goal that a run can have; the judge is the run's own.
 ASKED_OF_RUNS = {GoalKind.WIDTH: "width", GoalKind.JUDGES: "rival"}
 ASKED = tuple(dict.fromkeys(name for names in ASKS.values() for name in names))
 LACKING = "This goal needs a value here."
@@ -35,7 +35,7 @@ WHOLE = (Selection.SAMPLE, *ACTIVE)
 
 
 def goal_choices(project: Project) -> dict[str, Any]:
-    """The records that a goal can name, by what it asks for."""
+    """Return the records that a goal can name, by field."""
     judges, systems = project.judges.filter(retired_at=None), project.systems.all()
     return {
         "criterion": project.criteria.all(),
@@ -47,7 +47,7 @@ def goal_choices(project: Project) -> dict[str, Any]:
 
 
 def goal_fields(project: Project) -> dict[str, forms.Field]:
-    """What checks each value of a goal by itself."""
+    """Return form fields that validate each value of a goal separately."""
     choices = goal_choices(project)
     return {
         "criterion": forms.ModelChoiceField(choices["criterion"], required=False),
@@ -63,7 +63,7 @@ def goal_fields(project: Project) -> dict[str, forms.Field]:
 
 
 def goal_of(kind: GoalKind | str | None, values: Mapping[str, Any]) -> CampaignGoal | None:
-    """The goal with what its kind asks for, out of some values; None without a kind."""
+    """Return the goal with its kind's fields, taken from some values; None without a kind."""
     if not kind:
         return None
     asked = ("criterion", *ASKS[GoalKind(kind)])
@@ -71,16 +71,16 @@ def goal_of(kind: GoalKind | str | None, values: Mapping[str, Any]) -> CampaignG
 
 
 def compared_with_itself(goal: CampaignGoal) -> str:
-    """The second of two fields that name the same, where a goal compares them; "" for none."""
+    """Return the second of two fields if a goal compares a record with itself; otherwise ""."""
     first, second = (goal.serializable_value(name) for name in ASKS[GoalKind(goal.kind)])
     return ASKS[GoalKind(goal.kind)][1] if second is not None and first == second else ""
 
 
 def free_name(campaign: Campaign, name: str) -> str:
-    """The name, which no other campaign of the project has.
+    """Return the name if no other campaign of the project has it.
 
     Raises:
-        ValidationError: another one has it.
+        ValidationError: another campaign has it.
     """
     if campaign.project.campaigns.filter(name=name).exclude(pk=campaign.pk).exists():
         raise ValidationError(f"A campaign named “{name}” already exists.")
@@ -89,7 +89,7 @@ def free_name(campaign: Campaign, name: str) -> str:
 
 @dataclass(frozen=True)
 class Draft:
-    """A campaign with its criteria and its goal, not stored yet; each value by itself is valid, or
+    """A campaign with its criteria and its goal, not stored yet; each value is valid on its own, or
     None."""
 
     campaign: Campaign
@@ -97,15 +97,15 @@ class Draft:
     goal: CampaignGoal | None
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Why it cannot be stored: fields, each with a message. Those of the goal begin with
-        "goal_"."""
+        """Yield why the draft cannot be stored, as fields with messages. Fields of the goal begin
+        with "goal_"."""
         yield from _problems_of_design(self.campaign, self.criteria)
         yield from _problems_of_checks(self.campaign)
         if self.goal is not None:
             yield from _problems_of_goal(self.campaign, self.criteria, self.goal)
 
     def save(self) -> None:
-        """Store it, new; within a transaction."""
+        """Store the draft as a new campaign; call this in a transaction."""
         self.campaign.save()
         self.campaign.criteria.set(self.criteria)
         save_goal(self.campaign, self.goal)
@@ -177,7 +177,7 @@ def _problems_of_goal(
 
 
 def save_goal(campaign: Campaign, goal: CampaignGoal | None) -> None:
-    """Store the goal in place of the one before, or remove that."""
+    """Store the goal in place of the previous one, or remove that."""
     CampaignGoal.objects.filter(campaign=campaign).delete()
     if goal is not None:
         goal.campaign = campaign

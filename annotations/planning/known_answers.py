@@ -1,4 +1,4 @@
-"""What known answers of a campaign refer to: outputs of its project by name, and back."""
+"""Convert the known answers of a campaign between output ids and names."""
 
 from annotations.models import Campaign
 from evaluations.models import CandidateOutput, Project
@@ -6,7 +6,7 @@ from geval.files.answers.gold import rows_of_gold
 
 
 def ids_by_name(project: Project) -> dict[tuple[str, str], tuple[int, int]]:
-    """The ids of outputs and their documents, by the names of the document and of the system."""
+    """Return the ids of outputs and their documents, by document and system name."""
     rows = CandidateOutput.objects.of_project(project).values_list(
         "document__doc_id", "system__name", "pk", "document_id"
     )
@@ -14,7 +14,7 @@ def ids_by_name(project: Project) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def known_answers(campaign: Campaign) -> list[dict[str, str | float]]:
-    """A campaign's known answers as rows of names."""
+    """Return a campaign's known answers as rows of names."""
     if not campaign.gold:
         return []
     pks = {pk for entry in campaign.gold for pk in entry["outputs"]}

@@ -1,4 +1,4 @@
-"""Find the outputs whose ratings are most useful, from existing scores and ratings."""
+"""Select the outputs whose ratings are most useful, from existing scores and ratings."""
 
 import numpy as np
 from django.db import connection
@@ -12,8 +12,7 @@ from geval.statistics.preferences import bradley_terry, next_pair_gains
 from geval.statistics.sampling import predicted_errors
 from geval.statistics.thresholds import ACTIVE_OUTPUTS
 
-# Newest scores on the criteria asked for, as far as they lie on the scale: distances elsewhere mean
-# nothing.
+# Newest scores on the requested criteria that lie on the scale: distances elsewhere mean nothing.
 _SCORES = f"""
     SELECT n.judge_id, n.output_id, n.criterion_id, n.value
     FROM ({newest_scores("r.project_id = %(project)s {more}")}) AS n
@@ -23,13 +22,13 @@ _SCORES = f"""
 
 
 def scores_on_scale(more: str = "") -> str:
-    """The query of all judges' newest scores that lie on the scale; `more` is a further condition
-    on the scores `s`."""
+    """Return the query of all judges' newest scores that lie on the scale; `more` is a further
+    condition on the scores `s`."""
     return _SCORES.format(more=more)
 
 
 def project_outputs(project: Project) -> Outputs:
-    """All outputs of a project, in the order of their ids."""
+    """Return all outputs of a project, ordered by id."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT o.id, o.document_id, o.system_id,
@@ -46,8 +45,8 @@ def project_outputs(project: Project) -> Outputs:
 
 
 def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
-    """Shape (outputs,): the standard deviation over judges, averaged over criteria; NaN without two
-    judges."""
+    """Return the standard deviation over judges, averaged over criteria; shape (outputs,), NaN with
+    fewer than two judges."""
     query = f"""SELECT output_id, avg(sd) FROM (
                     SELECT output_id, criterion_id, stddev_samp(value) AS sd
                         FROM ({scores_on_scale()}) AS s GROUP BY 1, 2
@@ -56,10 +55,10 @@ def disagreement(campaign: Campaign, outputs: Outputs) -> FloatArray:
 
 
 def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.ndarray]:
-    """How far people's ratings are likely to lie from what the judges' scores say of each output,
-    and which outputs are rated already; shape (outputs,) each.
+    """Estimate how far people's ratings lie from what judges' scores predict for each output, and
+    return which outputs are rated; both of shape (outputs,).
 
-    With ratings of fewer than `ACTIVE_OUTPUTS` outputs, the judges' disagreement says it.
+    With fewer than `ACTIVE_OUTPUTS` rated outputs, the judges' disagreement is used instead.
     """
     human = _values(
         """SELECT h.output_id, avg(h.mean)
@@ -73,7 +72,7 @@ def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.
         outputs,
     )
     is_rated = ~np.isnan(human)
-    # Which outputs are chosen must not tell what is withheld.
+    # The choice of outputs must not reveal withheld ratings.
     human[np.isin(outputs.documents, withheld_documents(campaign.project_id))] = np.nan
     if is_rated.sum() < ACTIVE_OUTPUTS:
         return disagreement(campaign, outputs), is_rated
@@ -86,9 +85,9 @@ def likely_errors(campaign: Campaign, outputs: Outputs) -> tuple[FloatArray, np.
 
 
 def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) -> FloatArray:
-    """Shape (pairs,): priorities. By disagreement: the mean spread of judges on the two outputs; by
-    need: how informative one more comparison of the two systems would be for the current ranking
-    (Bradley-Terry)."""
+    """Return the priorities of pairs, shape (pairs,). By disagreement: the mean spread of judges on
+    the two outputs; by need: how informative one more comparison of the two systems would be for
+    the current ranking (Bradley-Terry)."""
     places = np.searchsorted(
         outputs.ids, np.array([pair.outputs for pair in pairs], dtype=np.int64).reshape(-1, 2)
     )
@@ -105,8 +104,8 @@ def pair_values(campaign: Campaign, outputs: Outputs, pairs: list[PlannedItem]) 
 
 
 def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
-    """Shape (systems, systems): how often the row was preferred to the column, starting with half a
-    win each."""
+    """Return how often the row's system was preferred to the column's, shape (systems, systems),
+    starting with half a win each."""
     wins = np.full((len(number), len(number)), 0.5)
     np.fill_diagonal(wins, 0.0)
     hidden = withheld_documents(project.pk)
@@ -121,7 +120,7 @@ def wins_so_far(project: Project, number: dict[int, int]) -> FloatArray:
 
 
 def _values(query: str, campaign: Campaign, outputs: Outputs) -> FloatArray:
-    """The query's value for each output, NaN for outputs without one."""
+    """Return the query's value for each output, NaN for outputs without one."""
     criteria = list(campaign.criteria.values_list("pk", flat=True))
     with connection.cursor() as cursor:
         cursor.execute(query, {"project": campaign.project_id, "criteria": criteria})

@@ -35,10 +35,10 @@ class Disputed:
 
 
 def disputed_items(campaign: Campaign) -> list[Disputed]:
-    """Items above the campaign's distance: undecided ones first, then those furthest apart.
+    """Return items above the campaign's distance: undecided ones first, then those furthest apart.
 
     For pairs the distance is on the scale of choices: A and B are 2 apart, A and a tie 1. Items
-    whose ratings are withheld are left out.
+    whose ratings are withheld are excluded.
     """
     if campaign.adjudicate_beyond is None:
         return []
@@ -64,7 +64,7 @@ def disputed_items(campaign: Campaign) -> list[Disputed]:
 
 
 def adjudication_shape(item: CampaignItem, questions: tuple[Question, ...] | None = None) -> Shape:
-    """A decision has the form of an answer; outputs are in the order of their ids."""
+    """Return the form of a decision, which is that of an answer; outputs are ordered by id."""
     campaign = item.campaign
     return Shape(
         kind=campaign.kind,
@@ -103,8 +103,8 @@ def decide(item: CampaignItem, fields: Mapping[str, str], *, user: Any, note: st
 
 
 def disputed_questions(item: CampaignItem) -> frozenset[int]:
-    """The questions of an item (criteria's ids, 0 for overall) on which annotators differ by more
-    than the campaign's distance."""
+    """Return the questions of an item (criteria's ids, 0 for overall) on which annotators differ by
+    more than the campaign's distance."""
     beyond = item.campaign.adjudicate_beyond
     if beyond is None:
         return frozenset()

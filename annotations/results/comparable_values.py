@@ -1,9 +1,9 @@
-"""SQL for what annotators gave to a campaign's ordinary items, as numbers that can be compared.
+"""SQL for annotators' answers to a campaign's ordinary items, as comparable numbers.
 
-One row per question that an annotator has answered in this campaign, from the answers themselves,
-as the same person may have answered the same in another one: scores as they are, choices in the
-order of the outputs' ids. Rankings and best-worst choices have no such number. `hidden` holds the
-ids of documents that are left out.
+One row per question that an annotator has answered in this campaign, read from the answers
+themselves, because the same person may have answered it in another campaign too. Scores are
+unchanged; choices follow the order of the outputs' ids. Rankings and best-worst choices have no
+such number. `hidden` holds the ids of documents to exclude.
 """
 
 COMPARABLE = """

@@ -1,4 +1,4 @@
-"""Several annotators' answers to one item, in words, for comparing and adjudicating."""
+"""Several annotators' answers to one item as text, for comparing and adjudicating."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class GivenAnswers:
 
 
 def others_of(assignment: Assignment) -> list[GivenAnswers] | None:
-    """Other annotators' answers to the same item, without their names; None while they are
+    """Return other annotators' answers to the same item, without names; None while they are
     withheld."""
     if is_withheld(assignment.item.document):
         return None
@@ -38,14 +38,14 @@ def others_of(assignment: Assignment) -> list[GivenAnswers] | None:
 
 
 def own_of(assignment: Assignment) -> GivenAnswers:
-    """The answer of an assignment's annotator."""
+    """Return the answer of an assignment's annotator."""
     return answers_in_words(assignment.campaign, [(_("You"), assignment)], _letters(assignment))[0]
 
 
 def own_answers(
     campaign: Campaign, assignments: Iterable[Assignment]
 ) -> list[tuple[Assignment, GivenAnswers]]:
-    """An annotator's own assignments with their answers in words."""
+    """Return an annotator's own assignments with their answers as text."""
     own_answers = []
     for assignment in assignments:
         assignment.campaign = campaign
@@ -54,14 +54,14 @@ def own_answers(
 
 
 def _letters(assignment: Assignment) -> dict[int, str]:
-    """The outputs by the letters under which this annotator sees them."""
+    """Return the outputs by the letters under which this annotator sees them."""
     return {pk: LETTERS[index] for index, pk in enumerate(assignment.shown)}
 
 
 def answers_in_words(
     campaign: Campaign, assignments: Iterable[tuple[str, Assignment]], letters: dict[int, str]
 ) -> list[GivenAnswers]:
-    """Answers in words; `letters` names the outputs."""
+    """Return answers as text; `letters` names the outputs."""
     questions = [str(question.key) for question in questions_of(campaign)]
     return [
         GivenAnswers(
@@ -75,7 +75,8 @@ def answers_in_words(
 
 
 def in_words(answer: Answer, key: str, shown: Sequence[int], letters: dict[int, str]) -> str:
-    """An answer to one question, such as "4", "A", "strongly B", "best A, worst C", "B > A = C"."""
+    """Format an answer to one question, such as "4", "A", "strongly B", "best A, worst C", "B > A =
+    C"."""
     if "scores" in answer:
         return with_point(answer["scores"][key]) if key in answer["scores"] else ""
     if "choices" in answer:

@@ -1,4 +1,4 @@
-"""Mails about annotators' work: that there is some, that a campaign ends soon, and the week."""
+"""Mails to annotators: new work, a campaign that ends soon, and a weekly summary."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from evaluations.models import Mail, MailKind
 from evaluations.people.languages import counted, language_of
 from evaluations.people.mails import claim, ending, is_wanted, send, site_address
 
-# A campaign's last days, of which its annotators are reminded.
+# How long before a campaign's end annotators are reminded.
 SOON = timedelta(days=2)
 WEEK = timedelta(days=7)
 # People with an address who can annotate something in an open campaign.
@@ -53,7 +53,7 @@ _NOTE = f"""
 
 
 def note_due_mails() -> None:
-    """Note the mails that are due and were not sent before; nothing where the site sends none."""
+    """Queue the mails that are due and were not sent before; none if the site sends no mail."""
     if not settings.SENDS_MAIL:
         return
     now = timezone.now()
@@ -63,7 +63,7 @@ def note_due_mails() -> None:
 
 
 def send_work_mail(mail_id: int) -> None:
-    """Send a mail that was noted, unless another worker does or it is not wanted any more."""
+    """Send a queued mail, unless another worker does or it is no longer wanted."""
     mail = claim(mail_id)
     if mail is None:
         return

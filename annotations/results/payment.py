@@ -1,4 +1,4 @@
-"""What the people of an open link did, and what they get for it."""
+"""What the participants of an open link did, and their pay."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Payment:
 
     @property
     def groups(self) -> list[str]:
-        """Their answers to the questions that have quotas."""
+        """The answers to the questions that have quotas."""
         return [
             str(self.participant.before[question.name])
             for question in map(question_of, self.participant.link.before)
@@ -48,7 +48,7 @@ class Payment:
 
 
 def payments(link: OpenLink) -> list[Payment]:
-    """Everybody who agreed to take part, in the order in which they came."""
+    """Return the payments of everybody who agreed to take part, in order of arrival."""
     end_overdue(link)
     rows = {row.annotator: row for row in campaign_progress(link.campaign).annotators}
     seconds = dict(
@@ -77,7 +77,8 @@ def payments(link: OpenLink) -> list[Payment]:
 
 
 def _due(participant: Participant, checks: int, passed: int) -> tuple[Decimal, Decimal]:
-    """The amount of how it ended, and the bonus of whoever is done and passed enough checks."""
+    """Return the amount for this ending, plus the bonus if the participant is done and passed
+    enough checks."""
     link, nothing = participant.link, Decimal("0.00")
     if participant.state == ParticipantState.SCREENED:
         return link.amount_screened, nothing
@@ -88,7 +89,7 @@ def _due(participant: Participant, checks: int, passed: int) -> tuple[Decimal, D
 
 
 def payment_file(link: OpenLink) -> Iterator[str]:
-    """CSV, a row for each participant; ids are those of the panel."""
+    """Return CSV with a row per participant; ids are those of the panel."""
     yield csv_line(COLUMNS)
     for row in payments(link):
         participant = row.participant

@@ -16,7 +16,7 @@ from geval.reports.campaign_progress import (
 
 
 def campaign_progress(campaign: Campaign) -> CampaignProgress:
-    """All figures of a campaign, from its assignments, in three queries."""
+    """Return all figures of a campaign, from its assignments, in three queries."""
     items, complete = campaign.item_counts()
     hidden = withheld_documents(campaign.project_id)
     annotators = _annotators(campaign, hidden)
@@ -36,9 +36,9 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
 
 
 def _agreement(campaign: Campaign, hidden: list[int]) -> tuple[QuestionAgreement, ...]:
-    """By question, from the first overlap on. With an item's n values of sum s and sum of squares
-    q, alpha is 1 - observed / expected with observed = sum of 2 (n q - s^2) / (n - 1), over N
-    values together (interval metric)."""
+    """Return agreement by question, from the first overlap on. With an item's n values of sum s and
+    sum of squares q, alpha is 1 - observed / expected with observed = sum of 2 (n q - s^2) / (n -
+    1), over N values together (interval metric)."""
     with connection.cursor() as cursor:
         cursor.execute(_AGREEMENT, {"campaign": campaign.pk, "hidden": hidden})
         return tuple(QuestionAgreement(*row) for row in cursor.fetchall())
@@ -64,7 +64,7 @@ def own_progress(campaign: Campaign, annotator_id: int) -> OwnProgress:
 
 
 def _totals(campaign: Campaign) -> tuple[int, int, float | None]:
-    """Ordinary answers, assigned items, and answers per hour (of the last hour at most)."""
+    """Return ordinary answers, assigned items, and answers per hour (of the last hour at most)."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT count(*) FILTER (WHERE a.state = 'submitted'), count(*)

@@ -1,7 +1,7 @@
-"""What owners do to answers: reject them, count them again, hand items out again, exclude a person.
+"""Owners' reviews of answers: reject, restore, release items again, exclude a person.
 
-A rejected answer stays where it is and counts nowhere; its place is free for somebody else. Every
-step is kept as a `Review`, with the answer as it was then.
+A rejected answer is kept but does not count; its place is free for somebody else. Every step is
+stored as a `Review`, with the answer at that time.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ REASON_LIMIT = 2000
 
 
 def answers_of(campaign: Campaign) -> QuerySet[Assignment]:
-    """What was answered or skipped, without what is withheld; the newest first."""
+    """Return what was answered or skipped, newest first, without what is withheld."""
     rows = Assignment.objects.filter(campaign=campaign).exclude(
         state__in=(AssignmentState.RESERVED, AssignmentState.EXPIRED)
     )
@@ -41,7 +41,7 @@ def answers_of(campaign: Campaign) -> QuerySet[Assignment]:
 
 @transaction.atomic
 def reject(assignment_id: int, *, user: Any, reason: str) -> Assignment:
-    """Reject a submitted answer: it counts nowhere from now on, and its place is free.
+    """Reject a submitted answer: it no longer counts, and its place is free.
 
     Raises:
         AnnotationError: there is no reason, or nothing that is submitted.
@@ -56,7 +56,7 @@ def reject(assignment_id: int, *, user: Any, reason: str) -> Assignment:
 
 @transaction.atomic
 def restore(assignment_id: int, *, user: Any) -> Assignment:
-    """Count a rejected answer again.
+    """Restore a rejected answer, so that it counts again.
 
     Raises:
         AnnotationError: it is not rejected, or its annotator is excluded.
@@ -72,8 +72,8 @@ def restore(assignment_id: int, *, user: Any) -> Assignment:
 
 @transaction.atomic
 def hand_out_again(assignment_id: int, *, user: Any) -> Assignment:
-    """Give a skipped or rejected item back to everybody, also to the person who had it; what they
-    answered stays in the record.
+    """Release a skipped or rejected item to everybody, including the person who had it; their
+    answer stays in the record.
 
     Raises:
         AnnotationError: it is neither skipped nor rejected.
@@ -85,7 +85,7 @@ def hand_out_again(assignment_id: int, *, user: Any) -> Assignment:
 
 @transaction.atomic
 def hand_out_skipped(campaign: Campaign, *, user: Any) -> int:
-    """Give all skipped items of a campaign back to everybody; returns their number."""
+    """Release all skipped items of a campaign to everybody; return how many."""
     skipped = Assignment.objects.select_for_update(of=("self",)).filter(
         campaign=campaign, state=AssignmentState.SKIPPED
     )
@@ -101,7 +101,7 @@ def _hand_out(assignments: list[Assignment], *, user: Any) -> None:
                 "Only skipped and rejected items can be handed out again; reject the answer first."
             )
     _note(assignments, ReviewAction.HANDED_OUT, user=user)
-    # Their places are free since they were skipped or rejected.
+    # Their places have been free since they were skipped or rejected.
     Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
         state=AssignmentState.EXPIRED, answer=None, draft=None, submitted_at=None, seconds=None,
         flagged=False, skip_reason="",
@@ -117,8 +117,8 @@ def is_excluded(annotator: int) -> bool:
 
 @transaction.atomic
 def exclude(annotator: Annotator, *, user: Any, reason: str) -> Exclusion:
-    """Exclude a person from a project's campaigns: what they submitted is rejected, and they get no
-    items any more.
+    """Exclude a person from a project's campaigns: their submitted answers are rejected, and they
+    get no further items.
 
     Raises:
         AnnotationError: there is no reason, or they are excluded already.
@@ -141,7 +141,8 @@ def exclude(annotator: Annotator, *, user: Any, reason: str) -> Exclusion:
 
 @transaction.atomic
 def lift(annotator: Annotator, *, user: Any) -> None:
-    """Lift an exclusion: the answers that it rejected count again, and the seats are theirs again.
+    """Lift an exclusion: the answers that it rejected count again, and the person's seats are
+    restored.
 
     Raises:
         AnnotationError: they are not excluded.
@@ -154,7 +155,7 @@ def lift(annotator: Annotator, *, user: Any) -> None:
     exclusion.lifted_at, exclusion.lifted_by_name = timezone.now(), _name(user)
     exclusion.save(update_fields=["lifted_at", "lifted_by_name"])
     Seat.objects.filter(annotator=annotator, removed_at=exclusion.at).update(removed_at=None)
-    # What was rejected by itself before stays rejected.
+    # Answers that were rejected individually before stay rejected.
     by_exclusion = Review.objects.filter(
         assignment__annotator=annotator, at__gte=exclusion.at, action=ReviewAction.REJECTED
     ).values("assignment")
@@ -170,7 +171,7 @@ def _of_person(annotator: Annotator, state: AssignmentState) -> list[Assignment]
     return list(rows.select_related("campaign", "item").order_by("pk"))
 
 
-# Steps
+# Helpers
 
 
 def _reject(assignments: list[Assignment], *, user: Any, reason: str) -> None:
@@ -180,7 +181,7 @@ def _reject(assignments: list[Assignment], *, user: Any, reason: str) -> None:
 
 def _restore(assignments: list[Assignment], *, user: Any) -> None:
     _note(assignments, ReviewAction.COUNTED, user=user)
-    # Somebody may have answered in their place: then the item has one answer more than planned.
+    # Somebody else may have answered in this place; then the item has one answer more than planned.
     _set_state(assignments, AssignmentState.SUBMITTED, places=-1)
 
 

@@ -1,5 +1,5 @@
-"""How far a person gives the same answers again: to the same questions about the same outputs in
-two campaigns (rounds)."""
+"""Test-retest reliability: how consistently a person answers the same questions about the same
+outputs in two campaigns (rounds)."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from geval.statistics.results import Estimate
 
 @dataclass(frozen=True)
 class Retest:
-    """A person's answers of two rounds: `answers` pairs of a question's newest answer and the one
-    before, of which `same` are equal; `kappa` is Cohen's with quadratic weights."""
+    """A person's repeated answers: `answers` pairs of a question's two newest answers, of which
+    `same` are equal; `kappa` is Cohen's with quadratic weights."""
 
     answers: int
     same: int
@@ -28,7 +28,7 @@ class Retest:
 
 
 def retest(annotator: Annotator) -> Retest | None:
-    """Test-retest reliability; None where the person answered nothing twice."""
+    """Return the test-retest reliability; None if the person answered nothing twice."""
     hidden = withheld_documents(annotator.project_id)
     rows = (
         Assignment.objects.filter(

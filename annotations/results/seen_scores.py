@@ -1,4 +1,5 @@
-"""What seeing LLM scores changed, in campaigns that show them for a random share of items only."""
+"""The effect of visible LLM scores, in campaigns that show them for a random share of items
+only."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,8 @@ from annotations.planning.selection import scores_on_scale
 from evaluations.models.improving import withheld_documents
 from geval.statistics.arms import ArmDifference, difference_of_arms
 
-# Each rating with the mean of the newest scores that judges have for the same on the scale.
+# Each rating with the mean of judges' newest scores for the same output and criterion that lie on
+# the scale.
 _RATINGS = f"""
     SELECT o.document_id, a.scores_shown, r.score, s.mean
     FROM annotations_assignment a
@@ -28,16 +30,16 @@ _RATINGS = f"""
 
 @dataclass(frozen=True)
 class SeenScores:
-    """Ratings given while LLM scores were visible less the others, in points of the scale: how far
-    they are from the judges' scores (below 0: seeing them draws ratings towards them), and how
-    high."""
+    """Differences between ratings given with and without visible LLM scores, in points of the
+    scale: in their distance from the judges' scores (below 0: visible scores draw ratings towards
+    them), and in their height."""
 
     distance: ArmDifference
     height: ArmDifference
 
 
 def seen_scores(campaign: Campaign) -> SeenScores | None:
-    """None where the campaign does not leave scores out at random."""
+    """Return the effect; None if the campaign does not hide scores at random."""
     if not (campaign.show_scores and campaign.unseen_percent):
         return None
     values: dict[str, Any] = {

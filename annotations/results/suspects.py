@@ -1,4 +1,4 @@
-"""Annotators who answer no better than chance or copy, while a campaign runs."""
+"""Annotators who answer no better than chance, or copy, while a campaign runs."""
 
 import threading
 from collections import defaultdict
@@ -14,10 +14,10 @@ from geval.files.answers.numbers import as_array
 from geval.reports.campaign_progress import Suspicion
 from geval.statistics.chance_raters import against_chance, copies
 
-# A page that refreshes itself asks every two seconds.
+# A page that refreshes itself polls every two seconds.
 SECONDS = 20
 MOST_CAMPAIGNS = 200
-# The newest answers tell how somebody works now.
+# Only the newest answers show how a person works now.
 MOST_ANSWERS = 20_000
 _ANSWERS = """
     SELECT a.item_id, a.annotator_id, a.answer::text, a.shown FROM annotations_assignment a
@@ -32,16 +32,16 @@ _ANSWERS = """
     lock=threading.Lock(),
 )
 def suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
-    """By annotator.
+    """Return suspicions by annotator, cached for a few seconds.
 
     Args:
-        hidden: ids of documents that are left out.
+        hidden: ids of documents to exclude.
     """
     return find_suspicions(campaign, hidden)
 
 
 def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicion]:
-    """The same, from the answers as they are now."""
+    """Return suspicions computed from the current answers."""
     with connection.cursor() as cursor:
         cursor.execute(_ANSWERS, [hidden, campaign.pk, MOST_ANSWERS])
         rows = cursor.fetchall()
@@ -55,7 +55,7 @@ def find_suspicions(campaign: Campaign, hidden: list[int]) -> dict[int, Suspicio
         first, second = annotators[copy.first], annotators[copy.second]
         shared[first].append((second, copy.same, copy.items))
         shared[second].append((first, copy.same, copy.items))
-    # The same answers give the same result each time.
+    # A fixed seed, so that the same answers give the same result.
     tests = against_chance(answers, np.random.default_rng(campaign.seed))
     return {
         annotator: Suspicion(test, tuple(shared[annotator]))

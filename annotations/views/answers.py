@@ -1,5 +1,5 @@
-"""Owners' pages of a campaign's answers: of one annotator, flagged, skipped, commented; and what
-they do about them."""
+"""Owners' pages of a campaign's answers (of one annotator, flagged, skipped, commented) and the
+actions on them."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ from geval.texts.numbers import thin
 from geval.texts.plain import storable
 
 PAGE_SIZE = 50
-# What is shown, by the word in the address.
+# Filters of the list, by their name in the address.
 SHOWN: dict[str, tuple[str, Q]] = {
     "": ("All", Q()),
     "flagged": ("Flagged", Q(flagged=True)),
@@ -104,7 +104,7 @@ def _entries(campaign: Campaign, rows: list[Assignment]) -> list[dict[str, Any]]
 @require_POST
 @project_view(EDITORS)
 def answer_review(request: HttpRequest, project: Project, pk: int, answer: int) -> HttpResponse:
-    """Reject an answer, count it again, or hand its item out again, as `action` says."""
+    """Reject an answer, restore it, or release its item, as `action` says."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     assignment = get_object_or_404(answers_of(campaign), pk=answer)
     action, reason = request.POST.get("action"), storable(request.POST.get("reason", ""))
@@ -126,7 +126,7 @@ def answer_review(request: HttpRequest, project: Project, pk: int, answer: int) 
 @require_POST
 @project_view(EDITORS)
 def answer_hand_out(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Hand out all skipped items again."""
+    """Release all skipped items again."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     count = hand_out_skipped(campaign, user=request.user)
     messages.success(request, f"{thin(count)} skipped items can be given to everybody again.")
@@ -138,7 +138,7 @@ def answer_hand_out(request: HttpRequest, project: Project, pk: int) -> HttpResp
 def annotator_exclude(
     request: HttpRequest, project: Project, pk: int, annotator: int
 ) -> HttpResponse:
-    """Exclude a person from the project's campaigns, or lift that (`lift`)."""
+    """Exclude a person from the project's campaigns, or lift the exclusion (`lift`)."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     person = get_object_or_404(Annotator, project=project, pk=annotator)
     try:
@@ -156,7 +156,7 @@ def annotator_exclude(
 
 
 def _back(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """To the list with the choices that it had."""
+    """Redirect to the list with its current filters."""
     response = redirect("annotations:answer_list", campaign.project.slug, campaign.pk)
     query = request.GET.urlencode()
     response["Location"] += f"?{query}" if query else ""

@@ -89,8 +89,8 @@ def campaign_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 @project_view(EDITORS)
 def campaign_progress_piece(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Only the figures, for a page that refreshes them; 286 tells htmx to stop polling. A page of a
-    campaign that was open and is closed now is loaded again, with its other buttons."""
+    """The figures alone, for a page that refreshes them; 286 tells htmx to stop polling. When an
+    open campaign has closed, its page is reloaded, because its buttons change."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     is_open = campaign.state == CampaignState.OPEN
     response = render(
@@ -133,7 +133,7 @@ def _context(project: Project, campaign: Campaign) -> dict[str, object]:
 
 
 def _goal_context(campaign: Campaign) -> dict[str, object]:
-    """The goal of a campaign, and where it stands while it is open."""
+    """Return a campaign's goal, and its progress towards it while the campaign is open."""
     goal = CampaignGoal.objects.filter(campaign=campaign).first()
     if goal is None:
         return {"goal": None}
@@ -193,7 +193,7 @@ def campaign_delete(request: HttpRequest, project: Project, pk: int) -> HttpResp
 @require_POST
 @project_view(EDITORS)
 def campaign_raise(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Give items to more annotators (`overlap`) while the campaign is open."""
+    """Assign items to more annotators (`overlap`) while the campaign is open."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     try:
         overlap = whole_number(request.POST.get("overlap", ""), default=0)

@@ -9,7 +9,7 @@ from evaluations.reports.ratings.downloads import DOWNLOADS
 
 @project_view(READERS)
 def export(request: HttpRequest, project: Project, name: str) -> HttpResponse:  # noqa: ARG001
-    """One of `DOWNLOADS`, by its name."""
+    """Return one of `DOWNLOADS` by its name."""
     if name not in DOWNLOADS:
         raise Http404(f"There is no export {name}.")
     download = DOWNLOADS[name]

@@ -1,4 +1,4 @@
-"""Pages on which a campaign is opened to everybody, and its participants are listed."""
+"""Pages that open a campaign to everybody, and list its participants."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -27,7 +27,7 @@ APPENDED = (
 
 @project_view(EDITORS)
 def open_link_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """What applies to everybody who follows the link; made with the first save."""
+    """The settings of an open link, which is created with the first save."""
     campaign = get_object_or_404(Campaign, project=project, pk=pk)
     link = OpenLink.objects.filter(campaign=campaign).first()
     form = OpenLinkForm(request.POST or None, instance=link, campaign=campaign)
@@ -41,7 +41,7 @@ def open_link_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 
 @project_view(EDITORS)
 def participant_list(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """The link, how many took part, and everybody with state, work and amounts."""
+    """The link, how many took part, and each participant with state, work and amounts."""
     link = _link(project, pk)
     rows = payments(link)
     states = [row.participant.state for row in rows]
@@ -70,7 +70,7 @@ def payment_csv(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 @require_POST
 @project_view(EDITORS)
 def open_link_switch(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Let new people begin, or no longer."""
+    """Admit new people, or stop admitting them."""
     link = _link(project, pk)
     is_open = request.POST.get("open") == "1"
     OpenLink.objects.filter(pk=link.pk).update(is_open=is_open)
@@ -86,7 +86,7 @@ def open_link_switch(request: HttpRequest, project: Project, pk: int) -> HttpRes
 def participant_return(
     request: HttpRequest, project: Project, pk: int, participant: int
 ) -> HttpResponse:
-    """End somebody's part as returned."""
+    """End a participant's part as returned."""
     person = _participant(project, pk, participant)
     if end(person, ParticipantState.RETURNED):
         messages.success(request, f"{person.name} has returned; unfinished items go to others.")

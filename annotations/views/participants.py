@@ -1,4 +1,4 @@
-"""Pages of people who follow an open link: consent, instructions, the end, leaving.
+"""Pages of participants of an open link: consent, instructions, the end, leaving.
 
 They show the link's own texts and the task, and nothing else of the project.
 """
@@ -43,7 +43,7 @@ View = Callable[..., HttpResponse]
 
 
 def _open_page(view: View) -> View:
-    """Give a view the link at an address; pages of a link are kept by no browser."""
+    """Give a view the link at an address, and forbid browsers to cache its pages."""
 
     @never_cache
     @require_http_methods(["GET", "HEAD", "POST"])
@@ -60,7 +60,8 @@ def _open_page(view: View) -> View:
 
 
 def _participant_page(view: View) -> View:
-    """Give a view the participant whom the browser's cookie names; others begin at the link."""
+    """Give a view the participant that the browser's cookie names; others are redirected to the
+    link."""
 
     @_open_page
     @wraps(view)
@@ -77,7 +78,7 @@ def _participant_page(view: View) -> View:
 
 @_open_page
 def open_entry(request: HttpRequest, link: OpenLink) -> HttpResponse:
-    """The link itself: consent for new people, the way to their place for others."""
+    """The link itself: consent for new people, a redirect to their page for others."""
     arrival = arrival_of(request.GET)
     participant = participant_by(link, arrival) if arrival else None
     if arrival is None:
@@ -112,7 +113,8 @@ def _agreed(request: HttpRequest, link: OpenLink, arrival: Arrival) -> HttpRespo
 
 
 def _entered(participant: Participant) -> HttpResponse:
-    """On to where somebody is, remembered by their browser; ids are in no address from here on."""
+    """Redirect to the participant's current page and set the cookie, so that later addresses
+    contain no ids."""
     link = participant.link
     names = {ParticipantState.CONSENTED: "open_start", ParticipantState.ACTIVE: "open_task"}
     state = ParticipantState(participant.state)
@@ -122,7 +124,7 @@ def _entered(participant: Participant) -> HttpResponse:
 
 @_participant_page
 def open_start(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Instructions and the questions before; then a place, within the quotas."""
+    """Instructions and the first questions; then a place, within the quotas."""
     link = participant.link
     if participant.state != ParticipantState.CONSENTED:
         return _entered(participant)
@@ -142,7 +144,7 @@ def open_start(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 @_participant_page
 def open_finish(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """The questions after, once there is nothing left for somebody to annotate."""
+    """The last questions, once there is nothing left to annotate."""
     link = participant.link
     if participant.state != ParticipantState.ACTIVE:
         return _entered(participant)
@@ -158,7 +160,7 @@ def open_finish(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 @_participant_page
 def open_leave(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """Leave before the end: unfinished items go to others at once."""
+    """Leave before the end, which releases unfinished items at once."""
     link = participant.link
     if request.method == "POST":
         end(participant, ParticipantState.RETURNED)
@@ -169,7 +171,7 @@ def open_leave(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 @_participant_page
 def open_end(request: HttpRequest, participant: Participant) -> HttpResponse:
-    """How it ended, with the code and the way back for that."""
+    """How the part ended, with that ending's code and link back."""
     if not participant.is_over:
         return _entered(participant)
     outcome = outcome_of(participant)
@@ -177,7 +179,7 @@ def open_end(request: HttpRequest, participant: Participant) -> HttpResponse:
 
 
 def _nothing_to_do(request: HttpRequest, link: OpenLink) -> HttpResponse:
-    """There is no place for this person; nothing of them is stored."""
+    """Say that there is no place for this person; nothing about them is stored."""
     return _page(request, link, "no_place", status=403)
 
 

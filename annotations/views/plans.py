@@ -1,4 +1,4 @@
-"""The page that plans a campaign before there is one."""
+"""The page that plans a campaign before it is created."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ QUESTIONS = {
 
 @project_view(EDITORS)
 def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
-    """What a campaign takes, from what is rated in this project or in another one of the user."""
+    """Plan a campaign from the ratings in this project or in another project of the user."""
     others = other_pilots(project, request.user)
     pilot = next((other for other in others if other.slug == request.GET.get("pilot")), project)
     form = PlanForm(request.GET, project=pilot)
@@ -52,8 +52,8 @@ def campaign_plan(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _advice(plan: Plan, form: PlanForm, project: Project) -> dict[str, object]:
-    """The row with the fewest ratings, what is lacking for it in this project, and links to the
-    campaigns that it makes: of this size, or one that closes itself."""
+    """Return the row with the fewest ratings, what this project lacks for it, and links that create
+    such a campaign: of this size, or one that closes itself."""
     best = next((row for row in plan.rows if row.raters == plan.cheapest), None)
     documents = project.documents.count()
     wanted = 0 if best is None else best.once.promised or 0
@@ -70,7 +70,7 @@ def _advice(plan: Plan, form: PlanForm, project: Project) -> dict[str, object]:
         "is_own_difference": form.difference_that_matters is None,
         "of_this_size": urlencode(basics),
         "with_this_goal": urlencode(basics | goal),
-        # Of what the plan names, in another project.
+        # Records that the plan names and this project does not have.
         "not_here": [
             str(side)
             for side in (form.aim.criterion, *form.aim.sides)
@@ -80,8 +80,8 @@ def _advice(plan: Plan, form: PlanForm, project: Project) -> dict[str, object]:
 
 
 def _goal(aim: CampaignGoal, project: Project) -> dict[str, Any]:
-    """The fields of a new campaign's form in a project that ask for the same, as far as it has
-    what the plan names."""
+    """Return initial values for a new campaign's form in a project, with the same goal as far as
+    the project has the records that it names."""
     goal = {name: getattr(aim, name.removeprefix("goal_")) for name in GOAL}
     fields = {
         name: _here(value, project) if isinstance(value, Model) else value
@@ -93,8 +93,8 @@ def _goal(aim: CampaignGoal, project: Project) -> dict[str, Any]:
 
 
 def _here(record: Any, project: Project) -> Model | None:
-    """A criterion, judge or system, or the one with its name in this project; None if it has
-    none."""
+    """Return a criterion, judge or system itself, or the one with its name in this project; None if
+    there is none."""
     if record.project_id == project.pk:
         return record  # type: ignore[no-any-return]
     namesakes = type(record)._default_manager.filter(project=project, name=record.name)

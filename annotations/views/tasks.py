@@ -100,7 +100,7 @@ def task_along(request: HttpRequest, seat: Seat) -> HttpResponse:
 @require_GET
 @seat_view
 def task_worker(_request: HttpRequest, _seat: Seat) -> HttpResponse:
-    """The service worker, from an address within its scope: the annotator's tasks."""
+    """The service worker, at an address within its scope: the annotator's tasks."""
     path = site_files("static") / "js" / "annotate" / "worker.js"
     return HttpResponse(path.read_bytes(), content_type="text/javascript")
 
@@ -121,8 +121,7 @@ def task_submit(request: HttpRequest, seat: Seat, assignment: int) -> HttpRespon
             draft_number=_draft_number(request),
         )
     except AnnotationError as error:
-        # Whatever the reason, the input is kept as a draft if there is an assignment to store it
-        # with.
+        # Whatever the reason, keep the input as a draft if there is an assignment to store it with.
         keep_draft(seat, assignment, number=_draft_number(request), draft=fields, seconds=None)
         if error.fields and not wants_json(request):
             return _page(request, seat, _own(seat, assignment), fields=fields, error=error)
@@ -182,7 +181,7 @@ def task_list(request: HttpRequest, seat: Seat) -> HttpResponse:
 @require_GET
 @seat_view
 def task_compare(request: HttpRequest, seat: Seat, assignment: int) -> HttpResponse:
-    """Other people's answers to an item, after one's own, if the campaign shows them."""
+    """Other people's answers to an item, after the annotator's own, if the campaign shows them."""
     own_answer = _own(seat, assignment)
     if not seat.campaign.show_others:
         raise AnnotationError(_("This campaign does not show other people’s answers."))
@@ -209,16 +208,16 @@ def wants_fragment(request: HttpRequest) -> bool:
 
 
 def _base(request: HttpRequest) -> str:
-    """What the addresses of the annotator's tasks begin with."""
+    """Return the beginning of the URLs of the annotator's tasks."""
     base: str = request.task_base  # type: ignore[attr-defined]
     return base
 
 
 def _queue(request: HttpRequest, seat: Seat) -> list[int]:
-    """Ids of the annotator's next assignments.
+    """Return the ids of the annotator's next assignments.
 
     Raises:
-        PartIsOverError: they are a participant below the pass mark after practice.
+        PartIsOverError: the annotator is a participant below the pass mark after practice.
     """
     participant = getattr(request, "participant", None)
     if participant is None:
@@ -274,7 +273,7 @@ def _page(
 
 
 def _fields(request: HttpRequest) -> dict[str, str]:
-    """The form's input in the format of a draft."""
+    """Return the form's input in the format of a draft."""
     given = request.POST.items()
     return {
         storable(name): storable(str(value))
@@ -284,7 +283,7 @@ def _fields(request: HttpRequest) -> dict[str, str]:
 
 
 def _seconds(request: HttpRequest) -> float | None:
-    """Active time as measured by the page; None if it is missing or invalid."""
+    """Return the active time as measured by the page; None if it is missing or invalid."""
     try:
         value = float(request.POST.get("seconds", ""))
     except ValueError:
@@ -293,6 +292,7 @@ def _seconds(request: HttpRequest) -> float | None:
 
 
 def _draft_number(request: HttpRequest) -> int:
-    """Drafts are numbered by the browser's clock; an older one never replaces a newer."""
+    """Return the draft's number. Browsers number drafts by their clock; an older draft never
+    replaces a newer one."""
     written = request.POST.get("number", "")
     return whole_number(written, default=int(timezone.now().timestamp() * 1000))

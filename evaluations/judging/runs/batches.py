@@ -360,7 +360,8 @@ def _short(key: str) -> str:
 
 
 def _spent(replies: dict[str, list[Reply]], tokens_each: int) -> Spent:
-    """Return the usage of a batch's replies; estimate tokens if the endpoint does not report them."""
+    """Return the usage of a batch's replies; estimate tokens if the endpoint does not report
+    them."""
     spent = Spent()
     for reply in (reply for answers in replies.values() for reply in answers):
         written = sum(len(choice.text) for choice in reply.choices)
@@ -388,7 +389,8 @@ def _look_later(batch: Batch, remote_state: str) -> None:
 def read_results(
     contents: Sequence[bytes], *, most_tokens: int = 32_000
 ) -> tuple[dict[str, list[Reply]], dict[str, str]]:
-    """Read a batch's output and error files: replies and error messages, by shortened request key."""
+    """Read a batch's output and error files: replies and error messages, by shortened request
+    key."""
     replies: dict[str, list[Reply]] = defaultdict(list)
     errors: dict[str, str] = {}
     for line in (line for content in contents for line in content.splitlines() if line.strip()):

@@ -214,7 +214,8 @@ def _nothing_stops_batches(
 
 
 def what_is_missing(project: Project, evaluator: Evaluator, criteria: Sequence[Criterion]) -> str:
-    """Return why a run would have no items (texts or pairs that no document has), or an empty text."""
+    """Return why a run would have no items (texts or pairs that no document has), or an empty
+    text."""
     documents = project.documents
     empty: dict[Text, bool] = {
         "references": not documents.exclude(references=[]).exists(),
