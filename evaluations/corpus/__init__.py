@@ -1,1 +1,1 @@
-"""Loading texts, ratings and scores: bytes become rows, rows are staged, checked and merged."""
+"""Load texts, ratings and scores: bytes become rows; rows are staged, checked and merged."""

@@ -1,9 +1,10 @@
-"""How PostgreSQL treats the statements of one load: limited in time, ended with their client, and
-planned for many rows.
+"""PostgreSQL settings for the statements of one load: limited in time, ended when their client
+dies, and planned for many rows.
 
-Autovacuum may look at a table while a load fills it. It sees no row of the open transaction, so the
+Autovacuum may analyse a table while a load fills it. It sees no row of the open transaction, so the
 planner then expects none, and compares each staged row with every row of the table: minutes for ten
-thousand rows, hours for more. Without nested loops, every plan stays proportional to the rows.
+thousand rows, hours for more. Without nested loops, the cost of every plan stays proportional to
+the rows.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,9 +15,9 @@ from django.db import DatabaseError, connection, transaction
 from django.db.utils import OperationalError
 from psycopg.errors import QueryCanceled
 
-# From here on reading whole tables is quicker than a lookup for each row can ever be slow.
+# From this many rows on, reading whole tables is always faster than a lookup per row.
 MANY_ROWS = 1000
-# How often a server process looks whether its client is there; it keeps its locks until then.
+# How often a server process checks for its client; it keeps its locks until then.
 CHECK_EVERY = "2s"
 # For clients on other machines that vanish without closing their connection.
 KEEPALIVES = {
@@ -31,11 +32,11 @@ TOO_LONG = (
 
 
 class StatementTimeError(Exception):
-    """A statement of a load took longer than the site allows; the message says at which step."""
+    """A statement of a load took longer than the site allows; the message names the step."""
 
 
 class Steps:
-    """The steps of a load; `now` is the current one, and `watch` is called as each begins."""
+    """The steps of a load. `now` is the current step; `watch` is called at the start of each."""
 
     def __init__(self, watch: Callable[[str], None]) -> None:
         self.now = "waiting for another load into this project"
@@ -48,14 +49,15 @@ class Steps:
 
 @contextmanager
 def limited_statements(steps: Steps) -> Iterator[None]:
-    """Limit each statement of the block, and end it if this process dies; within a transaction.
+    """Limit the time of each statement in the block, and end it if this process dies. Use it in a
+    transaction.
 
     Raises:
-        StatementTimeError: a statement exceeded its time.
+        StatementTimeError: a statement exceeded its time limit.
     """
     before = _setting("statement_timeout")
     _set("statement_timeout", f"{settings.LOAD_STATEMENT_SECONDS}s")
-    # Servers on some systems cannot check connections, and refuse to try.
+    # Servers on some systems cannot check connections, and reject the setting.
     with suppress(DatabaseError), transaction.atomic():
         _set("client_connection_check_interval", CHECK_EVERY)
     for name, value in KEEPALIVES.items():
@@ -72,7 +74,7 @@ def limited_statements(steps: Steps) -> Iterator[None]:
 
 @contextmanager
 def planned_for(rows: int) -> Iterator[None]:
-    """Plan the statements of the block for so many rows, whatever statistics say of the tables."""
+    """Plan the statements of the block for this many rows, whatever the tables' statistics say."""
     before = _setting("enable_nestloop")
     if rows > MANY_ROWS:
         _set("enable_nestloop", "off")
@@ -87,6 +89,6 @@ def _setting(name: str) -> str:
 
 
 def _set(name: str, value: str) -> None:
-    """Set a parameter of the server until the transaction ends."""
+    """Set a server parameter until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config(%s, %s, true)", [name, value])

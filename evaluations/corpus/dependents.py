@@ -1,4 +1,5 @@
-"""Count what depends on a text: ratings, scores and everything else that needs it unchanged."""
+"""Count the records that depend on a text: ratings, scores and everything else that needs it
+unchanged."""
 
 from collections.abc import Mapping, Sequence
 
@@ -35,7 +36,8 @@ DOCUMENT_HAS_DEPENDENTS = (
 
 
 def count_dependents(ids: Sequence[int]) -> dict[str, int]:
-    """How many records of each kind depend on these outputs; kinds without any are left out."""
+    """Return how many records of each kind depend on these outputs, without kinds that have
+    none."""
     counted = " UNION ALL ".join(
         f"""SELECT '{what}', count(DISTINCT t.id) FROM evaluations_candidateoutput o JOIN {table} t
             ON {points}
@@ -48,7 +50,8 @@ def count_dependents(ids: Sequence[int]) -> dict[str, int]:
 
 
 def describe_dependents(counts: Mapping[str, int]) -> str:
-    """Such as "24 ratings, 12 scores and 12 items of runs depend on it"."""
+    """Describe the counts, for example "24 ratings, 12 scores and 12 items of runs depend on
+    it"."""
     parts = [f"{count:,} {what if count != 1 else _one(what)}" for what, count in counts.items()]
     if len(parts) > 1:
         return f"{', '.join(parts[:-1])} and {parts[-1]} depend on it"

@@ -1,5 +1,5 @@
-"""Which kind of writer a system is, and of which family of models systems and judges are: what
-biases are measured by."""
+"""The kind of writer of each system, and the model family of systems and judges, by which biases
+are measured."""
 
 from collections.abc import Iterable
 
@@ -13,8 +13,8 @@ from evaluations.models.noted_changes import note_change
 def keep_families(
     project: Project, *, systems: Iterable[System] = (), judges: Iterable[Judge] = ()
 ) -> None:
-    """Store what was changed of them; reports read everything again. Scores stay as they are, so
-    judges that runs have used are changed too."""
+    """Store changed families and kinds, after which reports read everything again. Scores are
+    unchanged, so judges that runs have used may be edited too."""
     for system in systems:
         system.save(update_fields=["kind", "family"])
     for judge in judges:

@@ -1,4 +1,4 @@
-"""The overview of a dry run, read from what it has staged."""
+"""The overview of a dry run, read from its staged rows."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ SHOWN_VALUES = 20
 SHOWN_NAMES = 200
 SHOWN_CHARACTERS = 300
 MOST_EXAMPLE_SCORES = 24
-# The outputs that are scored first, or else the first ones.
+# The outputs that are scored first, or else the first outputs.
 FIRST_SCORED = """SELECT output FROM (
         SELECT DISTINCT ON (output) output, file, line FROM (
             (SELECT output, file, line FROM stage_rating ORDER BY file, line LIMIT 1000)
@@ -31,7 +31,7 @@ KNOWN_OUTPUT = f"""SELECT d.doc_id, y.name, left(d.source, {SHOWN_CHARACTERS}),
 
 
 def contents_of(load: RowStager) -> LoadContents:
-    """What the rows that a load has staged would give."""
+    """Return what a load's staged rows would create."""
     people = {annotator.pk: annotator.name for annotator in load.annotators.values()}
     judges = {run: name for name, run in load.import_runs.items()}
     systems = {pk: name for name, pk in load.systems.items()}
@@ -45,8 +45,8 @@ def contents_of(load: RowStager) -> LoadContents:
 
 
 def criteria_of(load: RowStager) -> tuple[CriterionContents, ...]:
-    """The criteria that a load's ratings and scores are on, and judges whose scores on one seem to
-    be on two scales."""
+    """Return the criteria of a load's ratings and scores, and the judges whose scores on a
+    criterion seem to be on two scales."""
     return tuple(_criteria(load))
 
 
@@ -64,7 +64,7 @@ def _criteria(load: RowStager) -> Iterable[CriterionContents]:
             seen.off if len(seen.off) <= SHOWN_VALUES else (seen.off[0], seen.off[-1]),
         )  # fmt: skip
     for mixed in load.mixed_scores:
-        # A row of its own, so that its scale can be confirmed as those of ratings are.
+        # A separate row, so that its scale can be confirmed like those of ratings.
         yield CriterionContents(
             mixed.name, False, mixed.narrow.lowest, mixed.narrow.highest, mixed.narrow.step, True,
             0, mixed.scores, {}, (mixed.wide.lowest, mixed.wide.highest),

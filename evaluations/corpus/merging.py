@@ -31,19 +31,18 @@ IN_USE = (
     "{} already exists with a different {} and cannot be replaced because {}; use a different "
     "doc_id"
 )
-# A document that was loaded as a text gets the turns that a later file has; what a file leaves out
-# stays.
+# A document loaded as plain text may get turns from a later file; what a file leaves out stays.
 _PLACE_DIFFERS = """(s.of IS NOT NULL AND d.conversation_id IS NOT NULL
     AND (s.of, s.turns_before) <> (d.conversation_id, d.turns_before))"""
 _SESSION_DIFFERS = "(s.session <> '' AND d.session <> '' AND s.session <> d.session)"
 DIFFERS = f"""((s.source, s.context, s.refs) IS DISTINCT FROM (d.source, d.context, d.references)
     OR {_PLACE_DIFFERS} OR {_SESSION_DIFFERS})"""
-# Numbers say nothing of what was said; earlier versions stored none.
+# Ignore the numbers of turns: earlier versions stored none.
 _SAID = """(SELECT jsonb_agg(e.turn - 'number' ORDER BY e.place)
            FROM jsonb_array_elements({}.turns) WITH ORDINALITY AS e (turn, place))"""
 _OUTPUT_DIFFERS = f"""(o.text <> s.body OR (o.turns <> s.turns AND s.turns <> '[]'::jsonb
     AND {_SAID.format("o")} IS DISTINCT FROM {_SAID.format("s")}))"""
-# A turn that the project has by another number: it was loaded when messages of tools did not count.
+# A turn that exists under another number, because it was loaded when tool messages did not count.
 _HAS_OTHER_NUMBER = """SELECT s.file, s.line, s.doc_id, d.doc_id, s.session
     FROM stage_document s JOIN evaluations_document d
         ON d.project_id = %s AND d.conversation_id = s.of AND d.turns_before = s.turns_before
@@ -58,14 +57,14 @@ OTHER_NUMBER = (
 )
 _ADDS = """(s.of IS NOT NULL AND d.conversation_id IS NULL)
     OR (s.session <> '' AND d.session = '')"""
-# Metadata fields that both have, with different values.
+# Metadata fields that exist on both sides with different values.
 CONTRADICTS = """EXISTS (SELECT 1 FROM jsonb_each(s.metadata) AS e
                          WHERE jsonb_exists(d.metadata, e.key)
                              AND d.metadata -> e.key <> e.value)"""
 
 
 class Merge:
-    """Merges what one load has staged; errors found here are added to those found before."""
+    """Merges the staged rows of one load; errors are added to those from staging."""
 
     def __init__(self, load: RowStager, steps: Steps) -> None:
         self.load = load
@@ -133,8 +132,8 @@ class Merge:
         )
 
     def _leave_out_what_varies(self) -> None:
-        """What has several values within a document is about its outputs, or a rater's comment: it
-        is no metadata of any document, and listed as not used."""
+        """Drop metadata that varies within a document: it describes the outputs, or is a rater's
+        comment. It is listed as unused."""
         load = self.load
         if not load.metadata_table.count:
             return
@@ -193,8 +192,8 @@ class Merge:
                 OTHER_NUMBER.format(f"document {doc_id}", other, session),
             ),
         )
-        # Unless texts are to be replaced, different ones are errors, so that nothing of this load
-        # stays.
+        # Unless texts are to be replaced, different texts are errors, so nothing of this load is
+        # kept.
         tally.changed = self._execute(
             f"""UPDATE evaluations_document d
                 SET source = s.source, context = s.context, "references" = s.refs,
@@ -267,7 +266,7 @@ class Merge:
     def _explain_difference(
         self, subject: str, column: str, *, document: int = 0, outputs: Sequence[int] = ()
     ) -> str:
-        """Why a different text is not loaded: replacing was not asked for, or is not possible."""
+        """Say why a different text is not loaded: replacing was not requested, or is impossible."""
         if not self.about.replace or self.load.errors.total >= self.load.errors.most:
             return DIFFERENT.format(subject, column)
         ids = outputs or list(
@@ -276,7 +275,7 @@ class Merge:
         return IN_USE.format(subject, column, describe_dependents(count_dependents(ids)))
 
     def _refuse_locked(self, hidden: Sequence[int]) -> None:
-        """What people gave to locked documents is an error, whatever it is."""
+        """Report every rating, score or preference of locked documents as an error."""
         rated = (
             (self.load.rating_table, "s.output"),
             (self.load.preferences.table, "s.first"),
@@ -302,8 +301,8 @@ class Merge:
         value: str,
         hidden: Sequence[int] = (),
     ) -> None:
-        """Insert new rows; only if some already exist, check whether they contradict. Those of
-        `hidden` documents are not compared: whoever may not see a rating could guess it."""
+        """Insert new rows, and if some already exist, check for contradictions. Rows of `hidden`
+        documents are not compared, because the error would reveal a withheld rating."""
         if not table.count:
             return
         columns = ", ".join(keys)
@@ -317,7 +316,7 @@ class Merge:
         tally.unchanged = table.count - tally.created
         if tally.unchanged:
             self._conflicts(
-                # Materialized, so that no plan compares rows by a part of the key first.
+                # Materialised, so that no plan compares rows by a part of the key first.
                 f"""WITH r AS MATERIALIZED ({resolved})
                     SELECT r.file, r.line, r.score, e.{value} FROM r
                     JOIN {target} e ON e.output_id = r.output_id AND e.{keys[2]} = r.{keys[2]}
@@ -331,7 +330,7 @@ class Merge:
             )
 
     def _finish_new_criteria(self) -> None:
-        """Give new criteria a scale for their ratings, and a preset's wording if one fits."""
+        """Give new criteria a scale for their ratings, and a preset's wording if one matches."""
         new = {
             seen.criterion.name: seen
             for seen in self.load.seen.values()
@@ -350,8 +349,8 @@ class Merge:
             criterion.save()
 
     def _scale_of(self, name: str, seen: SeenCriterion) -> Scale:
-        """The scale that was said, or the one that its values seem to be on; ratings off that one
-        are errors, as they may be typing errors."""
+        """Return the confirmed scale, or the guess from the values. Ratings off the guessed scale
+        are errors, because they may be typing errors."""
         if name.lower() in self.load.scales:
             return self.load.scales[name.lower()]
         guess = guess_of(seen)
@@ -360,7 +359,7 @@ class Merge:
         return guess.scale
 
     def _note_strays(self, name: str, seen: SeenCriterion, guess: ScaleGuess) -> None:
-        """Each rating off the scale of the others is an error, which says how to go on."""
+        """Report each rating off the guessed scale as an error that says how to continue."""
         wider, scale = usual_scale_for(seen.ratings.range), guess.scale
         seen.off = guess.off
         strays = self._ratings(seen, "NOT score BETWEEN %s AND %s", scale)
@@ -372,7 +371,7 @@ class Merge:
             self.load.errors.add(file, line, column, message)
 
     def _note_other_scale(self, seen: SeenCriterion) -> None:
-        """Ratings on a narrower scale than those that the project has are errors."""
+        """Report ratings on a narrower scale than the project's existing ratings as errors."""
         narrow, criterion = other_scale(seen), seen.criterion
         if narrow is None:
             return
@@ -389,8 +388,8 @@ class Merge:
             )
 
     def _note_mixed_scores(self, scores: MixedScores) -> None:
-        """Each score off the narrower of two scales is an error; where only earlier ones are, each
-        score on it."""
+        """Report each score off the narrower of two scales as an error; if only existing scores are
+        off it, each score on it."""
         self.load.mixed_scores.append(scores)
         which = "NOT score BETWEEN %s AND %s"
         off = self._scores(scores, which)
@@ -410,8 +409,8 @@ class Merge:
             )
 
     def _scores(self, scores: MixedScores, which: str) -> list[tuple[str, int, str, float]]:
-        """File, line, column and value of a judge's staged scores, by where they lie to the
-        narrower scale."""
+        """Return file, line, column and value of a judge's staged scores, filtered by position
+        relative to the narrower scale."""
         about = "rater = %s AND criterion IS NOT DISTINCT FROM %s"
         rows = self._staged("stage_score", about, [scores.run, scores.criterion], which,
                             scores.narrow)  # fmt: skip
@@ -429,7 +428,8 @@ class Merge:
     def _ratings(
         self, seen: SeenCriterion, which: str, scale: Scale
     ) -> list[tuple[str, int, str, float]]:
-        """File, line, column and value of staged ratings, by where they lie to a scale."""
+        """Return file, line, column and value of staged ratings, filtered by position relative to a
+        scale."""
         raters = {annotator.pk: annotator.name for annotator in self.load.annotators.values()}
         columns = self.load.columns
         rows = self._staged("stage_rating", "criterion = %s", [seen.criterion.pk], which, scale)
@@ -446,7 +446,8 @@ class Merge:
     def _staged(
         self, table: str, about: str, parameters: Sequence[Any], which: str, scale: Scale
     ) -> list[tuple[str, int, int, float]]:
-        """File, line, rater (or run) and value of staged rows, by where they lie to a scale."""
+        """Return file, line, rater (or run) and value of staged rows, filtered by position relative
+        to a scale."""
         with connection.cursor() as cursor:
             cursor.execute(
                 f"""SELECT file, line, rater, score FROM {table}

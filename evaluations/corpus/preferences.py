@@ -28,7 +28,7 @@ WITH_IDS = f"""
     FROM {{table}} p
       LEFT JOIN {OUTPUT_IDS} o1 ON o1.number = p.first
       LEFT JOIN {OUTPUT_IDS} o2 ON o2.number = p.second"""
-# The lower id is "a"; the value changes its sign with them.
+# The lower id becomes "a"; swapping the outputs negates the value.
 RESOLVED = f"""
     SELECT file, line, least(f, s) AS output_a_id, greatest(f, s) AS output_b_id,
         criterion AS criterion_id,
@@ -59,10 +59,10 @@ class PreferenceStage:
         self.table.add((*values, row.comment), len(row.comment))
 
     def merge(self, tally: Tally, *, conflicts: Conflicts, hidden: Sequence[int]) -> None:
-        """Insert new rows; one that contradicts an existing or another new one is a conflict.
+        """Insert new rows; a row that contradicts an existing or another new row is a conflict.
 
         Args:
-            hidden: documents whose preferences are withheld, so they are not compared.
+            hidden: documents whose preferences are withheld, and therefore not compared.
         """
         if not self.table.count:
             return

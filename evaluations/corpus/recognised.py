@@ -1,4 +1,5 @@
-"""By which names of a project columns are recognised, and columns that it remembers."""
+"""The names in a project by which columns are recognised, and the column choices that it
+remembers."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ LONGEST_NAME = 90
 
 
 def known_names(project: Project) -> KnownNames:
-    """The names of a project by which columns are recognised."""
+    """Return the names in a project by which columns are recognised."""
     return KnownNames(
         criteria=tuple(project.criteria.values_list("name", flat=True)),
         annotators=tuple(project.annotators.values_list("name", flat=True)),
@@ -23,7 +24,7 @@ def known_names(project: Project) -> KnownNames:
 def files_of_project(
     project: Project, files: Iterable[tuple[Path, str]], columns: Columns, sheet: str = ""
 ) -> list[RecognisedFile]:
-    """Files for a project, by path and name, as `recognised_files` reads them."""
+    """Return files for a project, by path and name, as `recognised_files` reads them."""
     saved = list(project.saved_columns.all())
     return recognised_files(files, known_names(project), saved, columns, sheet)
 
@@ -31,7 +32,7 @@ def files_of_project(
 def remember_columns(
     project: Project, name: str, file_columns: Sequence[str], columns: Columns
 ) -> None:
-    """Use these columns for the project's next file with the same header, under a file's name."""
+    """Remember these columns of a named file for the project's next file with the same header."""
     header = sorted(file_columns)
     saved = project.saved_columns
     if saved.filter(file_columns=header).update(columns=dict(columns)):
@@ -45,7 +46,7 @@ def remember_columns(
 
 
 def remember_said(project: Project, files: Iterable[RecognisedFile]) -> None:
-    """Use columns that were said for the project's next files with the same headers."""
+    """Remember the user's column choices for the project's next files with the same headers."""
     for file in files:
         if file.columns != file.preview.guess and not file.preview.structure:
             remember_columns(project, file.path.name, file.column_names, file.columns)

@@ -1,4 +1,4 @@
-"""Load what can be loaded, and keep the rest aside with the reasons."""
+"""Load what can be loaded, and keep the rest with the reasons."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from geval.files.readers import InputFile
 from geval.files.refused import RefusedRow, refused_rows, without_errors
 from geval.files.rows import FileError, LoadError, LoadOptions
 
-# Without a refused output its ratings are refused as well, and so on: it ends soon, or never.
+# Ratings of a refused output are refused in the next pass, and so on; this ends after few passes,
+# or not at all.
 MOST_ROUNDS = 5
 MOST_REFUSED = 10_000
 
@@ -31,10 +32,10 @@ def load_rest(
     watch: Callable[[str], None] = lambda _step: None,
     most_errors: int = 100,
 ) -> RestLoaded:
-    """Load files; with `leave_out` without the cells and rows that have errors.
+    """Load files; with `leave_out`, skip the cells and rows that have errors.
 
     Raises:
-        LoadError: there are errors, and they are not to be left out or are not errors of rows.
+        LoadError: there are errors that are not to be skipped, or that are not errors of rows.
     """
     whole, refused = files, list[FileError]()
     for _ in range(MOST_ROUNDS if leave_out else 0):

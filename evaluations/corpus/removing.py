@@ -1,4 +1,4 @@
-"""Remove texts and criteria that nothing depends on; otherwise say what depends on them."""
+"""Remove texts and criteria that nothing depends on, or report what depends on them."""
 
 from collections.abc import Sequence
 
@@ -68,14 +68,15 @@ def remove_criterion(criterion: Criterion) -> None:
 
 
 def _lock(project: Project) -> None:
-    """Uploads wait, so that none is loaded between checking and removing."""
+    """Make uploads wait, so that none is loaded between checking and removing."""
     Project.objects.select_for_update().get(pk=project.pk)
 
 
 def _refuse_if_used(subject: str, outputs: Sequence[int]) -> None:
     if outputs:
         with connection.cursor() as cursor:
-            # Anyone about to rate or judge one of them waits, and then finds that it was removed.
+            # Concurrent ratings and scores wait for this lock, and then fail because the output was
+            # removed.
             cursor.execute(
                 "SELECT 1 FROM evaluations_candidateoutput WHERE id = ANY(%s) FOR UPDATE",
                 [list(outputs)],

@@ -47,11 +47,11 @@ class ReplyStage:
     def merge(
         self, tally: Tally, *, errors: FileErrors, files: Mapping[int, str], read: Read | None
     ) -> None:
-        """Create items, replies and scores from the staged rows; existing ones with other replies
-        are errors.
+        """Create items, replies and scores from the staged rows. Existing items with different
+        replies are errors.
 
         Args:
-            read: a rule that replaces our parser.
+            read: a rule that replaces the built-in parser.
         """
         if not self.table.count:
             return
@@ -93,7 +93,7 @@ class ReplyStage:
             return [pk for (pk,) in cursor.fetchall()]
 
     def _chunks(self) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """Staged rows with the ids of their outputs."""
+        """Yield staged rows with the ids of their outputs."""
         last = (-1, -1)
         while True:
             with connection.cursor() as cursor:
@@ -130,8 +130,8 @@ class ReplyStage:
 def _contradicting(
     outcomes: Mapping[Key, Scored | Failure],
 ) -> Iterator[tuple[Key, float, float]]:
-    """The scores that the judge already has by themselves and that replies contradict: the key,
-    the replies' score and the other."""
+    """Return existing scores of the judge, imported without replies, that the replies contradict:
+    the key, the replies' score and the existing score."""
     runs, outputs, _criteria = zip(*outcomes, strict=True) if outcomes else ((), (), ())
     scores = Score.objects.filter(run__in=set(runs), output__in=set(outputs)).values_list(
         "run", "output", "criterion", "value"
@@ -151,7 +151,7 @@ def _store(
     stored = ModelReply.objects.bulk_create(
         ModelReply(
             project_id=criteria[criterion].project_id,
-            request_key="",  # the request is unknown, so it serves no other
+            request_key="",  # the request is unknown, so other runs cannot reuse the reply
             choices=choices_to_json([ReplyChoice(reply) for reply in replies]),
             calls=0,
         )
@@ -169,7 +169,7 @@ def _store(
         )
         for ((run, output, criterion), outcome), reply in zip(outcomes.items(), stored, strict=True)
     )
-    # The same score by itself gets the distribution that the replies show.
+    # An equal score that was imported without replies gets the distribution that the replies show.
     Score.objects.bulk_create(
         (
             Score(
@@ -193,7 +193,7 @@ def _store(
 
 
 def _known(keys: Sequence[Key]) -> dict[Key, list[str]]:
-    """The existing replies, by run, output and criterion."""
+    """Return the existing replies, by run, output and criterion."""
     items = RunItem.objects.filter(
         run__in={run for run, _, _ in keys},
         output__in={output for _, output, _ in keys},

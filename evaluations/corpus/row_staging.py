@@ -1,4 +1,5 @@
-"""Stage rows in temporary tables, or report their errors. Memory has only keys, not texts."""
+"""Stage rows in temporary tables, or report their errors. Only keys are held in memory, not
+texts."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -58,7 +59,7 @@ class TooManyRowsError(Exception):
 
 @dataclass(frozen=True)
 class _Staged:
-    """Where a document or output was first seen, and digests of its texts."""
+    """Where a document or output first occurred, and digests of its texts."""
 
     number: int
     digests: tuple[bytes, ...]
@@ -67,8 +68,8 @@ class _Staged:
 
 @dataclass
 class SeenCriterion:
-    """A criterion in the files: its record, whether this load created it, its values, and those
-    of its ratings that seem to be on another scale."""
+    """A criterion in the files: its record, whether this load created it, its values, and the range
+    of ratings that seem to be on another scale."""
 
     criterion: Criterion
     is_new: bool
@@ -79,8 +80,8 @@ class SeenCriterion:
 
 @dataclass(frozen=True)
 class MixedScores:
-    """A judge's scores on a criterion (None: on every one) that seem to be on two scales, the
-    narrower one and one that holds all."""
+    """A judge's scores on a criterion (None: every criterion) that seem to be on two scales: the
+    narrower scale, and one that spans all scores."""
 
     judge: str
     run: int
@@ -92,7 +93,7 @@ class MixedScores:
 
     @property
     def name(self) -> str:
-        """As whoever confirms their scale calls them."""
+        """The name under which the user confirms the scale."""
         return f"{self.judge} on {self.criterion_name or 'every criterion'}"
 
 
@@ -137,12 +138,12 @@ class RowStager:
                 "session": "text",
             },
         )
-        # Metadata of rows that do not give a document what the first of them gave it.
+        # Metadata of further rows of a document, where it differs from the first row's.
         self.metadata_table = StagingTable(
             "stage_metadata", {"doc_id": "text", "metadata": "jsonb"}
         )
         self.metadata_rows = Unused()
-        # Outputs with errors of their own: what is about them is no error once more.
+        # Outputs with errors of their own; rows about them cause no second error.
         self.refused_outputs: set[tuple[str, str]] = set()
         self.has_unread_rows = False
         self.output_table = StagingTable(
@@ -169,7 +170,7 @@ class RowStager:
 
     @property
     def tables(self) -> dict[StagingTable, str]:
-        """The staging tables, each with the columns by which its rows are looked up."""
+        """The staging tables, with the columns by which each is looked up."""
         return {
             self.conversation_table: "",
             self.document_table: "doc_id",
@@ -184,7 +185,7 @@ class RowStager:
         }
 
     def holds_all(self, scores: MixedScores) -> bool:
-        """Whether somebody confirmed a scale for a judge's scores that holds them all."""
+        """Whether the user confirmed a scale that spans all scores of a judge."""
         confirmed = self.scales.get(scores.name.lower())
         return confirmed is not None and confirmed.spans(scores.wide.lowest, scores.wide.highest)
 
@@ -279,7 +280,8 @@ class RowStager:
             self.errors.add(file, row.line, "output", message)
 
     def _doc_id_of(self, source: str) -> str:
-        """The document with this source: an existing one, or a name derived from the text."""
+        """Return the document with this source: an existing one, or a name derived from the
+        text."""
         digest = hashlib.md5(source.encode(), usedforsecurity=False).hexdigest()
         return self.known_sources.setdefault(digest, f"doc-{digest[:12]}")
 
@@ -349,13 +351,13 @@ class RowStager:
             )
 
     def _stage_preference(self, file: str, file_number: int, row: PreferenceRow) -> None:
-        """Both outputs are known by number or by negative id, as in scores; which one is "a" is
-        decided with the ids."""
+        """Stage a preference. Both outputs are numbers within the load or negative ids, as in
+        scores; which output is "a" is decided once ids are known."""
         places = []
         for system in (row.first, row.second):
             names = [f"{row.doc_id}__{row.turn}", row.doc_id] if row.turn else [row.doc_id]
             if row.turn not in ("", "1"):
-                names = names[:1]  # a later turn has a different text from the first
+                names = names[:1]  # a later turn's text differs from the first's
             key = next(
                 (key for key in ((n, system) for n in names) if self._output(key) is not None), None
             )
@@ -385,8 +387,8 @@ class RowStager:
         places: Sequence[int | None],
         criterion: int | None,
     ) -> None:
-        """A judge's choice. If one judge is named for the whole load, its rows must not have
-        several authors: people's choices would become the judge's."""
+        """Stage a judge's choice. If one judge is named for the whole load, its rows must have a
+        single author; otherwise people's choices would be attributed to the judge."""
         if self.about.verdicts_by:
             first = self.verdicts_of or row.annotator
             if row.annotator != first:
@@ -404,14 +406,14 @@ class RowStager:
         self.verdicts.add(file_number, row, places, criterion, run)
 
     def _note_missing_output(self, file: str, line: int, key: tuple[str, str]) -> None:
-        """An output that a row is about does not exist. Where its own row had an error, or may be
-        one that could not be read, that error is the cause, and the only one."""
+        """Report that the output of a row does not exist, unless the output's own row had an error
+        or could not be read: then that error is the cause."""
         if key not in self.refused_outputs and not self.has_unread_rows:
             doc_id, system = key
             self.errors.add(file, line, "doc_id, system_id", NO_OUTPUT.format(system, doc_id))
 
     def _output(self, key: tuple[str, str]) -> int | None:
-        """The number of an output of this load, or the negative id of an existing output."""
+        """Return the number of an output of this load, or the negative id of an existing output."""
         staged = self.outputs.get(key)
         if staged:
             return staged.number

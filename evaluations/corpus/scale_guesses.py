@@ -1,4 +1,4 @@
-"""The scale that the ratings of one load seem to be on, and judges whose scores are on two."""
+"""Guess the scale of a load's ratings, and detect judges whose scores are on two scales."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -11,19 +11,19 @@ from geval.statistics.scales import ROUNDING, Scale, ScaleGuess, narrower_scale,
 
 
 def guess_of(seen: SeenCriterion) -> ScaleGuess:
-    """The guess from the ratings that a load has staged on a criterion, or else from its scores."""
+    """Guess a criterion's scale from its staged ratings, or else from its scores."""
     ratings = seen.ratings
     every = None if ratings.are_all_counted else _counts("stage_rating WHERE criterion = %s", seen)
     return guess_of_values(ratings, seen.scores, every)
 
 
 def other_scale(seen: SeenCriterion) -> Scale | None:
-    """The narrower scale that a load's ratings seem to be on, where those that an existing
-    criterion has are on its own; None where all seem to be on one. To be asked before these
-    ratings are merged."""
+    """Return the narrower scale that a load's ratings seem to be on while an existing criterion's
+    ratings are on its own scale; None if all seem to be on one scale. Call this before the ratings
+    are merged."""
     scale = seen.criterion.scale
     if not seen.ratings.total or scale.highest <= 1 or seen.ratings.lowest >= scale.highest / 10:
-        return None  # none can be on a narrower scale
+        return None  # no rating can be on a narrower scale
     before = _counts("annotations_rating WHERE criterion_id = %s", seen)
     if not before or narrower_scale(before):
         return None
@@ -31,8 +31,8 @@ def other_scale(seen: SeenCriterion) -> Scale | None:
 
 
 def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
-    """The judges whose scores on a criterion seem to be on two scales, such as 0-1 and 0-100, where
-    those that the project already has did not. To be asked before the scores are merged."""
+    """Yield judges whose scores on a criterion seem to be on two scales, such as 0-1 and 0-100,
+    though the project's existing scores did not. Call this before the scores are merged."""
     runs = {run: name for name, run in load.import_runs.items()}
     criteria = {seen.criterion.pk: seen.criterion.name for seen in load.seen.values()}
     for (run, criterion), (before, both) in _scores_by_judge(list(runs)).items():
@@ -55,9 +55,9 @@ def mixed_scores(load: RowStager) -> Iterator[MixedScores]:
 def _scores_by_judge(
     runs: list[int],
 ) -> dict[tuple[int, int | None], tuple[Counter[float], Counter[float]]]:
-    """By run and criterion (None: every one), how often scores occur that the project has, and
-    these with the staged ones. Between two whole numbers all count as the middle, which is as far
-    as `narrower_scale` looks."""
+    """Count values by run and criterion (None: every criterion): those of the project, and those
+    with the staged scores added. All values between two whole numbers count as their midpoint,
+    which is as precise as `narrower_scale` needs."""
     counts: dict[tuple[int, int | None], tuple[Counter[float], Counter[float]]] = defaultdict(
         lambda: (Counter(), Counter())
     )
@@ -81,7 +81,7 @@ def _scores_by_judge(
 
 
 def _counts(ratings: str, seen: SeenCriterion) -> Counter[float]:
-    """How often each value occurs among some ratings of a criterion."""
+    """Count how often each value occurs among some ratings of a criterion."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT score, count(*) FROM {ratings} GROUP BY score",

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import connection
 
-# Of outputs that were just merged: their number within the load, and their id.
+# Merged outputs: their number within the load, and their id.
 OUTPUT_IDS = "stage_output_id"
 CHUNK_ROWS = 20_000
 CHUNK_BYTES = 8 * 2**20
@@ -32,10 +32,10 @@ class StagingTable:
             self.flush()
 
     def finish(self, *, index: str = "") -> None:
-        """Write what is left, and tell the planner what is in the table.
+        """Write the remaining rows, and analyse the table for the planner.
 
         Args:
-            index: the columns that other statements look rows up by.
+            index: columns by which other statements look rows up.
         """
         self.flush()
         with connection.cursor() as cursor:

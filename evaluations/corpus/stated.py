@@ -11,7 +11,7 @@ from geval.files.rows import FileErrors
 
 
 class ProbabilityStage:
-    """The probabilities of one load, one for each rating that states it."""
+    """The probabilities of one load, one per rating that states one."""
 
     def __init__(self) -> None:
         self.table = StagingTable(
@@ -26,7 +26,7 @@ class ProbabilityStage:
         )
 
     def merge(self, *, errors: FileErrors, files: Mapping[int, str]) -> None:
-        """Store them; those of outputs that had one before take its place."""
+        """Store the probabilities, replacing existing ones."""
         if not self.table.count:
             return
         resolved = f"""SELECT p.file, p.line, coalesce(o.id, -p.output) AS output_id,

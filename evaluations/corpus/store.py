@@ -2,8 +2,8 @@
 merged.
 
 Rows stream through temporary tables by COPY, so that only keys are held in memory. Everything
-happens in one transaction; if there is an error anywhere, nothing is kept. Existing records stay as
-they are and are counted as unchanged.
+happens in one transaction; any error rolls it back. Existing records are kept and counted as
+unchanged.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -59,12 +59,12 @@ def load_files(
     most_errors: int = LISTED_ERRORS,
     watch: Watch = lambda _step: None,
 ) -> LoadResult:
-    """Load files into a project, in whatever order they are given.
+    """Load files into a project, in any order.
 
     Args:
-        rehearse: a dry run: do everything, then roll it back.
-        most_errors: how many errors are listed; all are counted.
-        watch: called with what is written, as each step begins.
+        rehearse: do a dry run: do everything, then roll it back.
+        most_errors: maximum number of listed errors; all are counted.
+        watch: called with the name of each step as it begins.
 
     Raises:
         LoadError: at least one error; it lists the first ones, and nothing was written.
@@ -129,11 +129,11 @@ def _load(
 
 
 def _stage_files(load: RowStager, files: Sequence[InputFile], about: LoadOptions) -> None:
-    """Outputs first: files of ratings and scores wait until all outputs are known."""
+    """Stage outputs first: files of ratings and scores wait until all outputs are known."""
     held_back = []
     for file in files:
-        # Only one file is open at a time; files that waited are read again from the start, with
-        # their errors.
+        # Only one file is open at a time. Files that had to wait are read again from the start,
+        # including their errors.
         errors = FileErrors(most=load.errors.most, field_limit=load.errors.field_limit)
         errors.left_out = load.errors.left_out
         with closing(_rows_of(file, errors, about)) as rows:

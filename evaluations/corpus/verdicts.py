@@ -1,7 +1,7 @@
 """Stage and merge uploaded verdicts of judges on pairs of outputs.
 
-A judge may have been asked in both orders, which is a row for each. Both together are one verdict,
-as in runs of our own pairwise judges: the mean, and how much of it went to the text shown first.
+A judge may have been asked in both orders, with a row for each. Both together are one verdict, as
+in runs of our own pairwise judges: the mean, and how much of it went to the text shown first.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ COLUMNS = {
     "tie": "float8",
     "first_was_left": "boolean",
 }
-# `ordered` is whether the output with the lower id was shown first, as far as the file says: the
-# order of its columns, unless it names who was shown first.
+# `ordered`: whether the output with the lower id was shown first, as far as the file says. That is
+# the order of its columns unless it names which output was shown first.
 ORIENTED = f"""
     SELECT file, line, run, criterion, least(f, s) AS output, greatest(f, s) AS rival, tie,
            CASE WHEN f < s THEN value ELSE 1 - value END AS value,
@@ -67,7 +67,8 @@ class VerdictStage:
         self.table.add((*place, criterion, run, value, tie, row.first_was_left))
 
     def merge(self, tally: Tally, *, conflicts: Conflicts) -> None:
-        """Insert new verdicts; ones that contradict each other or existing ones are conflicts."""
+        """Insert new verdicts; those that contradict each other or existing verdicts are
+        conflicts."""
         if not self.table.count:
             return
         conflicts(

@@ -1,1 +1,1 @@
-"""Documents set aside: which are locked, and what the site remembers of each draw."""
+"""Locked documents: which are locked, and the site's record of each draw."""

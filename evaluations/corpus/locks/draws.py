@@ -1,6 +1,6 @@
-"""What a site remembers of a draw of locked documents: its texts by their digests, and what was
-done with it. Both outlive the project, so a copy, or the same texts loaded again, count the same
-draw and the same looks."""
+"""The site's record of a draw of locked documents: digests of its texts, and the events of the
+draw. Both outlive the project, so a copy, or the same texts loaded again, share the draw and its
+looks."""
 
 import secrets
 from typing import Any
@@ -14,7 +14,7 @@ from evaluations.models.noted_changes import note_change
 from geval.statistics.thresholds import LOCKED_DOCUMENTS
 
 COMMAND_LINE = "the command line"
-# A document by what it says: its source, or where it has none its conversation and outputs.
+# A document's content: its source, or else its conversation and outputs.
 _DIGESTS = """
     SELECT d.id, d.doc_id, d.session, encode(sha256(convert_to(
         CASE WHEN d.source <> '' THEN d.source
@@ -30,14 +30,14 @@ _DIGESTS = """
 
 
 def name_of(user: Any) -> str:
-    """Who did something, as records say it: a user, or the command line."""
+    """Return the name of the user who acted, or of the command line."""
     return str(user) if user else COMMAND_LINE
 
 
 def remember(
     locked: LockedDocuments, kind: EventKind, *, by: str, at: Any = None, **content: Any
 ) -> LockEvent:
-    """Record what was done with a draw; reports of all its copies on this site may change."""
+    """Record an event of a draw; reports of all its copies on this site may change."""
     event = LockEvent.objects.create(
         draw=locked.draw,
         kind=kind,
@@ -54,8 +54,8 @@ def remember(
 
 
 def record(locked: LockedDocuments) -> None:
-    """Have the site know a draw with all texts that its project has now; of one from before there
-    were records, its looks are entered as well."""
+    """Record a draw with all texts that its project has now. For a draw from before there were
+    records, also record its looks."""
     is_new = not locked.draw
     if is_new:
         locked.draw = secrets.token_hex(16)
@@ -74,7 +74,7 @@ def record(locked: LockedDocuments) -> None:
 
 
 def remember_draw(locked: LockedDocuments, *, by: str) -> None:
-    """Record a draw of its own: what repeats it."""
+    """Record a new draw: the values that repeat it."""
     remember(
         locked,
         EventKind.DRAWN,
@@ -87,7 +87,7 @@ def remember_draw(locked: LockedDocuments, *, by: str) -> None:
 
 
 def remember_look(look: Look) -> None:
-    """Record a look: what was tested, and what came out."""
+    """Record a look: what was tested, and the result."""
     search = look.candidate.search
     remember(
         look.locked,
@@ -108,9 +108,9 @@ def remember_look(look: Look) -> None:
 
 
 def known_draw(project: Project) -> LockEvent | None:
-    """The draw that most of a project's documents were in before, by the digests of their texts;
-    None if fewer than `LOCKED_DOCUMENTS` were:
-    they would prove nothing, and may be the same by chance."""
+    """Return the earlier draw that contains most of a project's documents, by the digests of their
+    texts; None if it contains fewer than `LOCKED_DOCUMENTS`, which would prove nothing and may
+    match by chance."""
     for locked in LockedDocuments.objects.filter(draw="").exclude(project=project):
         record(locked)  # locked before there were records
     with connection.cursor() as cursor:
@@ -127,8 +127,8 @@ def known_draw(project: Project) -> LockEvent | None:
 
 
 def has_texts_of(project: Project, draw: str) -> bool:
-    """Whether a project has the texts of a draw that the site knows: `LOCKED_DOCUMENTS` of them,
-    or all if there are fewer; true of a draw that the site does not know."""
+    """Whether a project has enough texts of a recorded draw: `LOCKED_DOCUMENTS` of them, or all if
+    there are fewer. True for a draw without a record."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""SELECT count(DISTINCT t.digest), count(DISTINCT d.digest)
@@ -141,14 +141,14 @@ def has_texts_of(project: Project, draw: str) -> bool:
 
 
 def was_unlocked(draw: str) -> LockEvent | None:
-    """When somebody opened a draw's documents in any copy."""
+    """Return the event that unlocked a draw's documents in any copy, or None."""
     events = LockEvent.objects.of_draw(draw)
     return next((event for event in events if event.kind == EventKind.UNLOCKED), None)
 
 
 def exceptions_in(project: Project, lock: LockedDocuments) -> dict[str, bool]:
-    """The documents of a project that were drawn under another name, so that the rule would not
-    say of them what the draw did; a text that was both follows the rule."""
+    """Return the documents of a project for which the rule disagrees with the draw, because they
+    had another name then. A text that was both locked and not follows the rule."""
     drawn_as: dict[str, set[bool]] = {}
     for digest, is_locked in LockedText.objects.filter(draw=lock.draw).values_list(
         "digest", "is_locked"
@@ -158,7 +158,7 @@ def exceptions_in(project: Project, lock: LockedDocuments) -> dict[str, bool]:
     for unit, digest in _units(project.pk):
         drawn = drawn_as.get(digest, set())
         if len(drawn) == 1 and drawn != {lock.holds(unit)}:
-            # Of a session with a locked turn all are locked.
+            # In a session with a locked turn, all turns are locked.
             exceptions[unit] = exceptions.get(unit, False) or drawn == {True}
     return exceptions
 
@@ -177,7 +177,7 @@ def _record_texts(locked: LockedDocuments) -> None:
 
 
 def _units(project_id: int) -> list[tuple[str, str]]:
-    """Each document's unit, which is locked as a whole, and its digest."""
+    """Return each document's unit, which is locked as a whole, and its digest."""
     with connection.cursor() as cursor:
         cursor.execute(_DIGESTS, {"project": project_id})
         return [(session or doc_id, digest) for _pk, doc_id, session, digest in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""Which documents are locked: set aside, so that a change found on the others can be proven."""
+"""Locked documents: set aside, so that a change found on the others can be tested on them."""
 
 import secrets
 from typing import Any
@@ -26,7 +26,7 @@ DRAWS_LOCK = 0x64726177  # any constant: one draw at a time
 
 
 def locked_of(project: Project) -> LockedDocuments | None:
-    """A project's locked documents, also after they were unlocked."""
+    """Return a project's locked documents, even after they were unlocked."""
     return LockedDocuments.objects.filter(project=project).first()
 
 
@@ -39,20 +39,20 @@ def lock_documents(
     looks: int = LOOKS,
     seed: str | None = None,
 ) -> LockedDocuments:
-    """Set a share of a project's documents aside, for good.
+    """Lock a share of a project's documents for good.
 
-    Documents that were locked before, in another project of this site or one that was deleted, are
-    locked as they were then, with the looks that are left (`drawn_before`).
+    Documents that were locked before, in another project of this site or a deleted one, are locked
+    as in that draw, with its remaining looks (`drawn_before`).
 
     Args:
-        by: the user who asks for it.
-        seed: for a draw that can be repeated; by default a new one.
+        by: the user who locks them.
+        seed: seed of a repeatable draw; by default a new seed.
 
     Raises:
         ValidationError: the project has locked documents, they were opened in another project, or
             a number is out of range.
     """
-    # Two who lock copies at once get the same draw.
+    # Concurrent locks of two copies get the same draw.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
     if locked_of(project) is not None:
@@ -82,7 +82,7 @@ def lock_documents(
 
 
 def _join(locked: LockedDocuments, drawn: LockEvent) -> None:
-    """Make a lock that of an earlier draw of the same texts."""
+    """Make a lock part of an earlier draw of the same texts."""
     if opened := was_unlocked(drawn.draw):
         raise ValidationError(
             f"These documents were locked before, on {drawn.at:%Y-%m-%d}, and opened on"
@@ -96,8 +96,8 @@ def _join(locked: LockedDocuments, drawn: LockEvent) -> None:
 
 
 def drawn_before(locked: LockedDocuments) -> str:
-    """That a lock is an earlier draw of the same documents, and what is left of it, in a sentence;
-    empty for a draw of its own."""
+    """Say that a lock repeats an earlier draw of the same documents, and how many looks are left;
+    empty for a new draw."""
     events = LockEvent.objects.of_draw(locked.draw)
     if not any(event.kind == EventKind.JOINED and event.at == locked.locked_at for event in events):
         return ""
@@ -109,22 +109,22 @@ def drawn_before(locked: LockedDocuments) -> str:
 
 
 def newest_event() -> int:
-    """The newest lock event before an import, for `lock_as_drawn`."""
+    """Return the id of the newest lock event, to be read before an import for `lock_as_drawn`."""
     return LockEvent.objects.aggregate(newest=Max("pk"))["newest"] or 0
 
 
 def lock_as_drawn(project: Project, *, after: int) -> LockedDocuments | None:
-    """After an import: record the lock that the archive brought, or lock the documents as they were
-    in an earlier draw, if this site knows their texts from one that nobody opened.
+    """After an import, record the archive's lock; without one, lock the documents as in an earlier
+    draw of their texts on this site, if nobody has unlocked that draw.
 
-    Of a draw that it knows, the site believes itself: anybody can write an archive, so what that
-    says of one uses up no looks and opens nothing.
+    For a draw that the site has recorded, its own record prevails: anybody can write an archive, so
+    an archive neither uses up looks nor unlocks such a draw.
 
     Args:
-        after: the newest lock event before the import.
+        after: id of the newest lock event before the import.
 
     Raises:
-        ValidationError: the archive's lock is not the draw that it names.
+        ValidationError: the archive's lock does not match the draw that it names.
     """
     locked = locked_of(project)
     if locked is None:
@@ -147,8 +147,8 @@ def lock_as_drawn(project: Project, *, after: int) -> LockedDocuments | None:
 
 
 def _check_draw(locked: LockedDocuments) -> None:
-    """Refuse a lock that takes the name of a draw: other numbers would give more looks, other texts
-    the looks of a project that it is no copy of."""
+    """Reject a lock that falsely claims a draw: other numbers would allow more looks, and other
+    texts would use the looks of a project that this is no copy of."""
     for event in LockEvent.objects.filter(draw=locked.draw, kind=EventKind.DRAWN):
         for name in ("seed", "share", "looks_allowed"):
             if event.content[name] != getattr(locked, name):
@@ -163,7 +163,7 @@ def _check_draw(locked: LockedDocuments) -> None:
 
 
 def unlock_documents(locked: LockedDocuments, *, by: Any = None) -> None:
-    """Open the locked documents; nothing can be proven on them from then on."""
+    """Unlock the locked documents; nothing can be proven on them afterwards."""
     record(locked)
     now = timezone.now()
     if LockedDocuments.objects.filter(pk=locked.pk, unlocked_at=None).update(
@@ -174,7 +174,7 @@ def unlock_documents(locked: LockedDocuments, *, by: Any = None) -> None:
 
 
 def lock_in_words(project: Project) -> str:
-    """What an imported project's lock is, in a sentence; empty if it has none."""
+    """Describe an imported project's lock in a sentence; empty if it has none."""
     locked = locked_of(project)
     if locked is None:
         return ""

@@ -24,7 +24,7 @@ PART_BYTES = 2**20
 
 @dataclass(frozen=True)
 class ChosenFile:
-    """An uploaded file, and the path where it is now."""
+    """An uploaded file and its current path."""
 
     path: Path
     name: str
@@ -34,7 +34,7 @@ class ChosenFile:
 def keep_upload(
     project: Project, user_id: int | None, files: Sequence[ChosenFile], about: dict[str, Any]
 ) -> Upload:
-    """Store files with their previews; remove forgotten uploads."""
+    """Store files with their previews, and remove abandoned uploads."""
     Upload.objects.filter(project=project).forgotten().delete()
     upload = Upload.objects.create(project=project, made_by_id=user_id, about=about)
     saved, known = list(project.saved_columns.all()), known_names(project)
@@ -62,7 +62,8 @@ def _keep_parts(file: UploadFile, path: Path) -> None:
 
 @contextmanager
 def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[InputFile]]:
-    """The files of an upload in a temporary folder, with the meaning of their columns."""
+    """Write the files of an upload to a temporary folder, and return them with the meaning of their
+    columns."""
     with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
         yield [
             replace(_as_input(_written(file, folder), file), counter=counter)
@@ -71,7 +72,7 @@ def files_of(upload: Upload, counter: Counter | None = None) -> Iterator[list[In
 
 
 def _written(file: UploadFile, folder: str) -> Path:
-    """A file's bytes, in this folder."""
+    """Write a file's bytes to this folder."""
     path = Path(folder) / str(file.pk)
     with path.open("wb") as stream:
         parts = file.parts.order_by("number").values_list("content", flat=True)
@@ -81,7 +82,7 @@ def _written(file: UploadFile, folder: str) -> Path:
 
 
 def choose_sheet(file: UploadFile, sheet: str) -> None:
-    """Read another sheet of a workbook from now on, whose columns are recognised anew."""
+    """Switch to another sheet of a workbook, whose columns are recognised anew."""
     project = file.upload.project
     with tempfile.TemporaryDirectory(dir=settings.TEMPORARY_DIR) as folder:
         recognised = recognise_file(
@@ -113,7 +114,7 @@ def _guess(file: UploadFile) -> dict[str, str]:
 
 
 def remember(upload: Upload) -> None:
-    """Remember what somebody said of an upload's files, for the next files like them."""
+    """Remember the user's choices for an upload's files, for later files like them."""
     for file in upload.files.all():
         guess = _guess(file)
         is_usable = not problems_of(file.columns) and not file.preview.get("questions")
@@ -123,7 +124,7 @@ def remember(upload: Upload) -> None:
 
 
 def problems_with(upload: Upload) -> list[str]:
-    """Why the files cannot be checked yet, in sentences."""
+    """Return why the files cannot be checked yet, in sentences."""
     problems = []
     for file in upload.files.all():
         if file.preview.get("error"):

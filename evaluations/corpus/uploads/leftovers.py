@@ -10,7 +10,7 @@ KEPT_SECONDS = 24 * 3600
 
 
 def clear_leftovers(*, older_than: float = KEPT_SECONDS) -> int:
-    """Remove files that have not been touched for this long; returns their number."""
+    """Remove files that have not been touched for this long; return how many."""
     folder = settings.TEMPORARY_DIR
     if folder is None:
         return 0

@@ -37,7 +37,7 @@ NOTHING: dict[str, Any] = {"result": None, "errors": [], "error_count": 0, "cont
 WITH_CELLS = 100
 
 
-# By criterion: the lowest point, the highest, and the step between two.
+# By criterion: the lowest point, the highest, and the step between points.
 Scales = Mapping[str, tuple[float, float, float]]
 
 
@@ -47,13 +47,13 @@ class NotReadyError(Exception):
 
 @transaction.atomic
 def set_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str, Any]) -> None:
-    """Store what the user says about an upload's files; after that it has to be checked again.
+    """Store the user's column choices for an upload's files; it must then be checked again.
 
     Args:
-        columns: by the id of the file.
+        columns: choices by file id.
 
     Raises:
-        NotReadyError: it is being processed, or is loaded.
+        NotReadyError: the upload is being processed, or is loaded.
     """
     _start_again(upload)
     scales = upload.about.get("scales", {})
@@ -76,10 +76,11 @@ def set_columns(upload: Upload, columns: Mapping[int, Columns], about: dict[str,
 
 @transaction.atomic
 def answer_question(upload: Upload, file_id: int, question: int, choice: int) -> None:
-    """Take a choice about a file's columns; ignored if the question is answered already.
+    """Store an answer to a question about a file's columns; ignored if the question was already
+    answered.
 
     Raises:
-        NotReadyError: it is being processed, or is loaded.
+        NotReadyError: the upload is being processed, or is loaded.
     """
     _start_again(upload)
     file = upload.files.filter(pk=file_id).first()
@@ -97,7 +98,7 @@ def answer_question(upload: Upload, file_id: int, question: int, choice: int) ->
 
 @transaction.atomic
 def set_scales(upload: Upload, scales: Scales) -> None:
-    """Store the confirmed scales of new criteria; they hold when the files are loaded."""
+    """Store the confirmed scales of new criteria, which apply when the files are loaded."""
     upload.about = upload.about | {"scales": {**upload.about.get("scales", {}), **scales}}
     Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(about=upload.about)
 
@@ -107,7 +108,7 @@ def correct_cells(upload: Upload, cells: Mapping[int, str]) -> None:
     """Replace the cells of some listed errors, by the number of the error.
 
     Raises:
-        NotReadyError: it is being processed, or is loaded.
+        NotReadyError: the upload is being processed, or is loaded.
     """
     files = {file.name: file for file in upload.files.all()}
     for number, text in cells.items():
@@ -121,10 +122,10 @@ def correct_cells(upload: Upload, cells: Mapping[int, str]) -> None:
 
 @transaction.atomic
 def leave_out_errors(upload: Upload) -> None:
-    """Leave out cells and rows with errors from now on, and keep them aside.
+    """Skip cells and rows with errors from now on, keeping them in a separate list.
 
     Raises:
-        NotReadyError: it is being processed, or is loaded.
+        NotReadyError: the upload is being processed, or is loaded.
     """
     _start_again(upload)
     Upload.objects.filter(pk=upload.pk).update(leaves_out_errors=True)
@@ -139,14 +140,14 @@ def _start_again(upload: Upload) -> None:
 
 
 def start_check(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_upload) -> None:
-    """Start a dry run. Problems with columns are reported at once, without reading anything; as
-    long as a question is open, nothing starts.
+    """Start a dry run. Problems with columns are reported at once, without reading rows; while a
+    question is open, nothing starts.
 
     Args:
-        call_worker: sends a worker the id of an upload that is too large to wait for.
+        call_worker: sends the id of an upload that is too large to wait for to a worker.
 
     Raises:
-        NotReadyError: it is being processed, or is loaded.
+        NotReadyError: the upload is being processed, or is loaded.
     """
     if upload.is_asking:
         changed = Upload.objects.filter(pk=upload.pk, state__in=AT_REST).update(
@@ -168,7 +169,7 @@ def start_load(upload: Upload, *, call_worker: Callable[[int], None] = wake_for_
     """Load a checked upload.
 
     Raises:
-        NotReadyError: it was not checked, or was loaded before.
+        NotReadyError: the upload was not checked, or is already loaded.
     """
     _start(upload, UploadState.LOADING, among=[UploadState.CHECKED], call=call_worker)
 
@@ -197,7 +198,8 @@ def _start(
 
 
 def work_on_upload(upload_id: int) -> None:
-    """Check or load an upload, by its state; do nothing if another worker is processing it."""
+    """Check or load an upload, depending on its state; do nothing if another worker is processing
+    it."""
     upload = _claim(upload_id)
     if upload is None:
         return
@@ -224,14 +226,14 @@ def work_on_upload(upload_id: int) -> None:
             errors=error.total,
         )
     except Exception as error:
-        # The person waiting for it has to see that it ended; the log has the details.
+        # The waiting user must see that it ended; the log has the details.
         message = FULL if is_disk_full(error) else FAILED.format(type(error).__name__)
         _finish(upload, UploadState.INVALID, message=message)
         raise
 
 
 def neglected_uploads() -> list[int]:
-    """The ids of uploads that need a worker; those that were tried too often are set aside."""
+    """Return the ids of uploads that need a worker; those that were tried too often are ended."""
     _park_exhausted()
     return list(Upload.objects.neglected().values_list("pk", flat=True))
 
@@ -308,7 +310,7 @@ def _load(upload: Upload) -> None:
 
 
 def _finish(upload: Upload, state: UploadState, **fields: Any) -> None:
-    """Finish an upload, unless another worker, which thought this one was dead, has finished it."""
+    """Finish an upload, unless another worker took it over and finished it."""
     Upload.objects.filter(pk=upload.pk, state=upload.state).update(
         state=state, step="", beat_at=None, **fields
     )

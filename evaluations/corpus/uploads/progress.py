@@ -15,7 +15,8 @@ EVERY_SECONDS = 0.5
 
 
 class ProgressWriter:
-    """Called when a step begins; a thread writes it and the bytes read to the upload's row."""
+    """A callback for the steps of a load; a thread writes the step and the bytes read to the
+    upload's row."""
 
     def __init__(self, upload: Upload, counter: Counter) -> None:
         self.upload = upload
@@ -31,7 +32,7 @@ class ProgressWriter:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop writing: from here on the work itself changes the row."""
+        """Stop writing: from now on the work itself changes the row."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -50,8 +51,8 @@ class ProgressWriter:
 def writing_progress(upload: Upload, counter: Counter) -> Iterator[ProgressWriter]:
     """Keep an upload's row up to date while it is processed.
 
-    Within a transaction nobody would see it, and a second connection would wait for the first: then
-    nothing is written.
+    Inside an outer transaction nothing is written: the row would be invisible to others, and the
+    second connection would wait for the first.
     """
     writer = ProgressWriter(upload, counter)
     if not connection.in_atomic_block:
