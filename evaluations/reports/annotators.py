@@ -1,6 +1,6 @@
-"""A project's annotators: ratings and marked spans are read here, and the library computes.
+"""A project's annotators: read ratings and marked spans for the library to compute.
 
-A worker does it, as intervals take the models of a criterion many times.
+A worker does this, because intervals refit the models of a criterion many times.
 """
 
 from evaluations.models import Project
@@ -15,10 +15,10 @@ from geval.statistics.span_agreement import gamma_agreement, span_agreement
 def annotators_found(
     project: Project, data: ReportData, options: ReportOptions, on_step: OnStep = unseen
 ) -> AnnotatorsFound:
-    """The numbers of a view.
+    """Return the numbers of a view.
 
     Args:
-        data: all numbers of the project.
+        data: all data of the project.
     """
     part = data.selected(of_ratings(options))
     criteria = [about for about in project.criteria.all() if options.shows(about.pk)]

@@ -1,4 +1,4 @@
-"""The figures that a reader of a report chose: of one criterion, for one judge."""
+"""The figures of one criterion and judge that a reader of a report has chosen."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from geval.reports.drawings.shapes import WIDTHS_MM, Drawing
 from geval.reports.drawings.svg import as_page_part
 from geval.reports.options import ReportOptions
 
-# Endings of downloads with their names; the pictures need an extra of the package.
+# File endings of downloads with their names; pictures need an extra of the package.
 ALWAYS = (("svg", "SVG"), ("tex", "LaTeX"))
 PICTURES = (("png", "PNG"), ("pdf", "PDF"))
 
 
-# A link's name and address.
+# The name and address of a link.
 Download = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class ShownDrawing:
-    """A figure on a page: the drawing, the element, and for each width in millimetres its
-    downloads."""
+    """A figure on a page: the drawing, the HTML element, and its downloads by width in
+    millimetres."""
 
     drawing: Drawing
     picture: SafeString
@@ -38,7 +38,7 @@ class ShownDrawing:
 def downloads_of(
     base: str, kind: str, criterion: int, judge: int, options: ReportOptions
 ) -> tuple[tuple[int, tuple[Download, ...]], ...]:
-    """The downloads of a figure, for each width in millimetres.
+    """Return the downloads of a figure, by width in millimetres.
 
     Args:
         base: the address of the report, with a slash at its end.
@@ -58,13 +58,13 @@ def downloads_of(
 
 @dataclass
 class ChosenFigures:
-    """What is asked for; it is computed when it is first looked at.
+    """The chosen figures, computed when first accessed.
 
     Args:
-        criterion_pk, judge_pk: as in the address; None, or what does not exist, is the first
+        criterion_pk, judge_pk: ids from the address; None, or an unknown id, means the first
             criterion of the view and its best judge.
         base: the address of the report, with a slash at its end.
-        may_open: whether circles lead to their texts.
+        may_open: whether circles link to their texts.
     """
 
     view: ReportView
@@ -76,7 +76,7 @@ class ChosenFigures:
 
     @property
     def key(self) -> str:
-        """Differs between choices."""
+        """A key that differs between choices."""
         return f"{self.criterion_pk}-{self.judge_pk}"
 
     @cached_property
@@ -111,7 +111,7 @@ class ChosenFigures:
 
     @property
     def query(self) -> str:
-        """The part of an address that asks for this choice again."""
+        """The query string of this choice."""
         chosen = {"drawn": self.criterion_pk, "by": self.judge_pk}
         query = [(name, value) for name, value in chosen.items() if value]
         return urlencode([*self.view.options.pairs, *query])

@@ -33,12 +33,13 @@ def leaderboards(
     annotators: Collection[int] = (),
     round_id: int = 0,
 ) -> tuple[tuple[str, Leaderboard], ...]:
-    """A leaderboard for each criterion, and overall, that people or judges compared outputs on.
+    """Return a leaderboard for each criterion, and overall, on which people or judges compared
+    outputs.
 
     Args:
-        annotators: whose comparisons count, by id; all if there are none.
-        round_id: the campaign whose comparisons by people alone count; 0: of each person's
-            comparisons of a pair the newest.
+        annotators: ids of the annotators whose comparisons count; empty means all.
+        round_id: the only campaign whose comparisons by people count; 0: each person's newest
+            comparison of a pair.
     """
     names = {criterion.pk: criterion.name for criterion in criteria}
     compared = (
@@ -76,7 +77,7 @@ def compared_by_people(
     annotators: Collection[int],
     round_id: int,
 ) -> list[Compared]:
-    """People's comparisons in the part of the project that the report is about."""
+    """Return people's comparisons within the report's part of the project."""
     if round_id:
         return _compared_in_round(data, criterion_id, annotators, round_id)
     rows = Preference.objects.filter(annotator__project=project, criterion=criterion_id)
@@ -101,7 +102,7 @@ def compared_by_people(
 def _compared_in_round(
     data: ReportData, criterion_id: int | None, annotators: Collection[int], round_id: int
 ) -> list[Compared]:
-    """People's comparisons in one campaign, also where newer ones of theirs count elsewhere."""
+    """Return people's comparisons in one campaign, even if newer ones of theirs count elsewhere."""
     places = zip(
         data.document_ids[data.outputs.document].tolist(),
         data.system_ids[data.outputs.system].tolist(),
@@ -131,10 +132,10 @@ def _compared_in_round(
 def _verdicts_of(
     project: Project, criterion_id: int | None, systems: Collection[int]
 ) -> dict[int, list[Verdict]]:
-    """Judges' verdicts on a criterion (None: overall), by judge id.
+    """Return judges' verdicts on a criterion (None: overall), by judge id.
 
     Args:
-        systems: the ids of those that are looked at.
+        systems: ids of the systems to include.
     """
     by_judge: dict[int, list[Verdict]] = defaultdict(list)
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The human and judge scores of a project as arrays, kept up to date by what has changed."""
+"""The human and judge scores of a project as arrays, kept up to date incrementally."""
 
 import itertools
 import threading
@@ -30,7 +30,7 @@ from geval.statistics.layout import Outputs, positions
 from geval.statistics.types import FloatArray, rounded
 from geval_site.replica import from_replica
 
-# Scores of judges are read in parts of about so many.
+# Judges' scores are read in chunks of about this many.
 MOST_SCORES = 4_000_000
 EVERY_CRITERION = 0
 
@@ -43,11 +43,11 @@ def load_data(
     *,
     with_withheld: bool = False,
 ) -> ReportData:
-    """Everything from the database, in a handful of queries whatever the size of the project.
+    """Load everything from the database, in a handful of queries whatever the size of the project.
 
     Args:
-        with_withheld: also locked documents whose ratings are withheld, for searches and looks
-            alone: nothing of them is shown.
+        with_withheld: include locked documents whose ratings are withheld; only for searches and
+            looks, which do not show them.
     """
     data = _frame(project)
     fill_humans(data, project, [criterion.pk for criterion in criteria])
@@ -56,7 +56,7 @@ def load_data(
 
 
 def without_withheld(data: ReportData, project: Project) -> ReportData:
-    """A report's numbers without the documents whose ratings are withheld."""
+    """Return a report's data without the documents whose ratings are withheld."""
     lock = LockedDocuments.objects.withheld_in(project.pk)
     if lock is None:
         return data
@@ -73,7 +73,7 @@ def _frame(project: Project) -> ReportData:
     )
     document_ids = np.array([pk for pk, _, _ in documents], dtype=np.int64)
     system_ids = np.array([pk for pk, _, _, _ in systems], dtype=np.int64)
-    # Counted where the texts are.
+    # Words are counted in the database, where the texts are.
     rows = fetch_numbers(
         ["o.id", "o.document_id", "o.system_id", "evaluations_word_count(o.text)"],
         f"""FROM evaluations_candidateoutput o JOIN evaluations_document d ON d.id = o.document_id
@@ -116,10 +116,10 @@ def fill_judges(
     run: EvaluationRun | None = None,
 ) -> None:
     """Read some judges' scores on some criteria again; a score without a criterion counts for every
-    one.
+    criterion.
 
     Args:
-        run: take the scores of this run only, where otherwise the newest of each judge count.
+        run: use only the scores of this run, instead of each judge's newest.
     """
     at_once = max(1, MOST_SCORES // max(1, len(data.outputs) * len(criterion_ids)))
     for start in range(0, len(judge_ids), at_once):
@@ -128,7 +128,8 @@ def fill_judges(
         for judge_id, criterion_id in itertools.product(part, criterion_ids):
             data.judges.pop((criterion_id, judge_id), None)
             scores = np.full(len(data.outputs), np.nan)
-            # Scores that count for every criterion come first, so that its own replace them.
+            # Scores for every criterion come first, so that scores on a specific criterion replace
+            # them.
             for about in (EVERY_CRITERION, criterion_id):
                 output_ids, values = given.get((judge_id, about), ((), ()))
                 at_output = positions(np.asarray(output_ids, dtype=float), data.output_ids)
@@ -141,7 +142,7 @@ def fill_judges(
 def _scores_of(
     judge_ids: list[int], criterion_ids: list[int], run: EvaluationRun | None
 ) -> dict[tuple[int, int], list[FloatArray]]:
-    """Outputs and values of scores by judge and criterion."""
+    """Return outputs and values of scores by judge and criterion."""
     about = f"(s.criterion_id IS NULL OR s.criterion_id IN ({id_list(criterion_ids)}))"
     counting = EvaluationRun.objects.counting().filter(judge__in=judge_ids)
     if run is not None:
@@ -153,8 +154,8 @@ def _scores_of(
     several = [judge_id for judge_id, runs in runs_of_judges.items() if len(runs) > 1]
     scores: dict[tuple[int, int], list[FloatArray]] = {}
     if once:
-        # Millions of scores of judges that ran once need no sorting, which would take most of the
-        # time. Their runs are named, so that the planner knows how many scores they have.
+        # Sorting millions of scores would take most of the time, and is not needed for judges that
+        # ran once. Their runs are named, so that the planner knows how many scores they have.
         groups = _by("s.run_id", f"evaluations_score s WHERE s.run_id IN ({id_list([*once])})"
                      f" AND {about}")  # fmt: skip
         scores |= {(once[run_id], of): columns for (run_id, of), columns in groups.items()}
@@ -165,7 +166,7 @@ def _scores_of(
 
 
 def _by(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
-    """Outputs and values of scores by an id and by their criterion's."""
+    """Group outputs and values of scores by an id and by their criterion's."""
     groups = fetch_groups(
         two_ids(key, f"coalesce(s.criterion_id, {EVERY_CRITERION})"),
         ["s.output_id", "s.value"],
@@ -176,7 +177,7 @@ def _by(key: str, scores: str) -> dict[tuple[int, int], list[FloatArray]]:
 
 @from_replica
 def in_round(data: ReportData, project: Project, round_id: int) -> ReportData:
-    """The same with people's ratings of one campaign alone; all of them, if it is 0."""
+    """Return the data with people's ratings of one campaign only; unchanged for 0."""
     if not round_id:
         return data
     outputs = data.output_ids
@@ -186,20 +187,21 @@ def in_round(data: ReportData, project: Project, round_id: int) -> ReportData:
 
 
 def rounds_of(project_id: int) -> dict[int, str]:
-    """The names of campaigns with answers, by id, oldest first; empty where there is only one."""
+    """Return the names of campaigns with answers, by id, oldest first; empty if there is only
+    one."""
     campaigns = Campaign.objects.filter(project_id=project_id).exclude(state=CampaignState.DRAFT)
     rounds = dict(campaigns.order_by("pk").values_list("pk", "name"))
     return rounds if len(rounds) > 1 else {}
 
 
 def options_of(query: Mapping[str, Any], project: Project) -> tuple[ReportOptions, list[str]]:
-    """The view of a project's report that an address asks for, and its errors."""
+    """Return the view of a project's report that a query asks for, and its errors."""
     rounds = rounds_of(project.pk) if query.get("round") else NO_ROUNDS
     return read_options(query, known=ids_of(project.pk), rounds=rounds)
 
 
 def ids_of(project_id: int) -> dict[str, list[int]]:
-    """The ids of a project's annotators, systems, judges and criteria, in one query."""
+    """Return the ids of a project's annotators, systems, judges and criteria, in one query."""
     tables = {
         "annotators": "annotations_annotator",
         **{f"{n}s": f"evaluations_{n}" for n in ("system", "judge")},
@@ -225,9 +227,9 @@ class LiveData:
         self.lock = threading.Lock()
 
     def current(self) -> ReportData:
-        """The data as it is now, without what is withheld."""
+        """Return the current data, without what is withheld."""
         state = state_of(self.project.pk)
-        # What the tables' shape depends on; when it changes, everything is read again.
+        # The shape of the tables depends on these ids; when they change, everything is read again.
         frame = ids_of(self.project.pk)
         changed = [key for key in state if self.state is None or self.state.get(key) != state[key]]
         if self.data is None or self.frame != frame or (None, None) in changed:
@@ -245,7 +247,6 @@ class LiveData:
                 else:
                     fill_judges(self.data, [judge], criteria)
         self.state, self.frame = state, frame
-        # A copy of the dictionaries: another request may bring them up to date while this one
-        # reads.
+        # Copy the dictionaries: another request may update them while this one reads.
         copy = replace(self.data, humans=dict(self.data.humans), judges=dict(self.data.judges))
         return without_withheld(copy, self.project)

@@ -1,4 +1,4 @@
-"""What a judge's runs cost and took per 1,000 items, from the runs' own counters."""
+"""The cost and time of a judge's runs per 1,000 items, from the runs' own counters."""
 
 from decimal import Decimal
 
@@ -10,8 +10,8 @@ PER = 1000
 
 
 def cost_of(judge: Judge) -> JudgeCost:
-    """The cost of a judge over all its runs; items answered from the store cost nothing and are
-    left out."""
+    """Return the cost of a judge over all its runs, without items answered from the store, which
+    cost nothing."""
     if not judge.can_run:
         return JudgeCost(judge.label, why_not="its scores were imported")
     runs = list(judge.runs.counting())
@@ -39,7 +39,7 @@ def _finished(runs: list[EvaluationRun]) -> list[tuple[EvaluationRun, int]]:
 
 
 def _minutes(runs: list[EvaluationRun], calls: dict[int, int]) -> float | None:
-    """From the start to the end of runs that finished; pauses are part of it."""
+    """Return the minutes from start to end of finished runs, including pauses."""
     ended = [
         (run.finished_at - run.started_at, calls[run.pk])
         for run in runs

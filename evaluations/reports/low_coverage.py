@@ -1,4 +1,5 @@
-"""Judges of a view with items that have no score because they lie below their minimum coverage."""
+"""Judges of a view with items left without a score because their coverage is below the judge's
+minimum."""
 
 from collections import Counter
 
@@ -8,7 +9,8 @@ from geval.reports.page import LowCoverage
 
 
 def low_coverage(project: Project, options: ReportOptions) -> tuple[LowCoverage, ...]:
-    """The judges of a view with items below their minimum coverage, most of them first."""
+    """Return the judges of a view with items below their minimum coverage, those with most such
+    items first."""
     counting = RunItem.objects.filter(run__project=project, run__search=None, run__purpose="")
     items = counting.below_coverage()
     if options.judges:

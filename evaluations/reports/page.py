@@ -11,10 +11,10 @@ from geval.reports.report import Report
 
 
 def numbers_of(project: Project, report: Report, data: ReportData) -> ReportNumbers:
-    """A report with the other numbers of its page.
+    """Return a report with the other numbers of its page.
 
     Args:
-        data: what the report was computed from.
+        data: the data from which the report was computed.
     """
     return ReportNumbers(
         report=report,
@@ -25,13 +25,13 @@ def numbers_of(project: Project, report: Report, data: ReportData) -> ReportNumb
 
 
 def report_page(project: Project, numbers: ReportNumbers, *, mark: str) -> ReportPage:
-    """The page's contents.
+    """Return the page's contents.
 
     Args:
-        mark: of these numbers, by which the page learns of newer ones.
+        mark: the version of these numbers, by which the page detects newer ones.
     """
     report, options = numbers.report, numbers.report.options
-    # Agreement is read as it is now, of everything: a view of a part does not state it.
+    # Agreement is computed live over all data; a view of a part does not state it.
     states = not (options.is_filtered or options.judges or is_large(project))
     running = runs_in_progress(project, [one.pk for one in report.criteria] if states else ())
     return page_of(numbers, mark, running)

@@ -1,4 +1,4 @@
-"""What a report shows of probes: what moves judges' scores that should not. An optional app makes
+"""Results of probes in a report: irrelevant influences on judges' scores. An optional app provides
 them (`registry.py`); without it there are none."""
 
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from geval.statistics.sensitivity import Finding
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """A finding with its title; `is_share` if its value is a share or a ratio and not points."""
+    """A finding with its title; `is_share` if its value is a share or a ratio rather than
+    points."""
 
     title: str
     found: Finding
@@ -18,8 +19,8 @@ class ShownFinding:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What a judge is sensitive to on a criterion, by a study that has ended; `sample` says of what
-    its comparison with people speaks, where this is not all outputs."""
+    """A judge's sensitivities on a criterion, from a finished study; `sample` describes the outputs
+    that its comparison with people covers, if not all."""
 
     study: Study
     findings: tuple[ShownFinding, ...]
@@ -28,10 +29,10 @@ class Sensitivity:
 
     @property
     def says_anything(self) -> bool:
-        """Whether there was enough to test."""
+        """Whether there was enough data to test."""
         return any(finding.found.p is not None for finding in self.findings)
 
     @property
     def wrong(self) -> tuple[ShownFinding, ...]:
-        """Those that say that something is wrong."""
+        """The findings that show a problem."""
         return tuple(finding for finding in self.findings if finding.found.is_found)

@@ -1,4 +1,4 @@
-"""A project's report: its rows are read here, and `geval/reports/report.py` computes."""
+"""A project's report: its rows are read here, and `geval/reports/report.py` computes it."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -29,11 +29,11 @@ def build_report(
     probed: Sequence[Sensitivity] | None = None,
     on_step: OnStep = unseen,
 ) -> Report:
-    """The report of a project, on some of its judges and criteria or on all.
+    """Return the report of a project, on some or all of its judges and criteria.
 
     Args:
-        data: the numbers that `options` select, where they are at hand; else they are read.
-        probed: what probes of its judges have found, where it is at hand; else it is computed.
+        data: the data that `options` select; read from the database if None.
+        probed: findings of probes of its judges; computed if None.
         on_step: called as each step begins.
     """
     options = options or ReportOptions()
@@ -64,11 +64,12 @@ def criterion_result(
     data: ReportData,
     probed: Sequence[Sensitivity] | None = None,
 ) -> CriterionResult:
-    """A report's part on one criterion, without letters, which are over all criteria.
+    """Return a report's part on one criterion, without significance letters, which cover all
+    criteria.
 
     Args:
-        data: the numbers that `options` select.
-        probed: what probes of its judges have found, where it is at hand; else it is computed.
+        data: the data that `options` select.
+        probed: findings of probes of its judges; computed if None.
     """
     judges = _chosen(project.judges.all(), options.judges)
     records = _records(project, searches_behind(project), probed)
@@ -81,7 +82,7 @@ def selected_data(
     criteria: Collection[Criterion],
     options: ReportOptions,
 ) -> ReportData:
-    """The numbers that a report is of: without locked ratings, and as the view selects them."""
+    """Return the data for a report: without locked ratings, and as the view selects it."""
     data = load_data(project, list(judges), list(criteria))
     return in_round(data, project, options.round).selected(options)
 
@@ -103,8 +104,8 @@ def _boards(
     options: ReportOptions,
     searches: Searches,
 ) -> tuple[tuple[str, Leaderboard], ...]:
-    """Results of comparisons by criterion; those of all criteria together have been seen where
-    those of any have."""
+    """Return the results of comparisons by criterion. For all criteria together, a search counts as
+    having seen what it saw on any of them."""
     boards = leaderboards(
         project, data, [*judges], [*criteria],
         annotators=options.annotators, round_id=options.round,

@@ -1,4 +1,4 @@
-"""How precisely a run's correlations are known, and when they will be known better."""
+"""The precision of a run's correlations, and when it will improve."""
 
 from collections.abc import Collection, Container
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from geval.statistics.narrowing import narrowing
 
 @dataclass(frozen=True)
 class Precision:
-    """A criterion's band on the page of a run, and a sentence about the next goal."""
+    """A criterion's confidence band on the page of a run, and a sentence about the next goal."""
 
     criterion: str
     picture: SafeString
@@ -25,10 +25,10 @@ class Precision:
 
 
 def precisions(run: EvaluationRun, criteria: list[CriterionSoFar], rate: float) -> list[Precision]:
-    """The bands of the criteria that have an interval.
+    """Return the bands of the criteria that have an interval.
 
     Args:
-        criteria: what the run has so far.
+        criteria: the run's results so far.
         rate: items per minute.
     """
     open_items = _open_items(run) if criteria and run.is_active else {}
@@ -45,11 +45,11 @@ def precisions(run: EvaluationRun, criteria: list[CriterionSoFar], rate: float) 
 
 
 def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
-    """The correlations of a run in progress with intervals that hold however often they are looked
-    at; empty before any criterion has ten documents.
+    """Describe the correlations of a run in progress with intervals that are valid at any time;
+    empty before any criterion has ten documents.
 
     Args:
-        criteria: the ids of those that may be named.
+        criteria: ids of the criteria to include.
     """
     sentences = (
         KnownSoFar.of(one, *in_order(one, _order(run, one)))
@@ -60,7 +60,7 @@ def at_any_time(run: EvaluationRun, criteria: Container[int]) -> str:
 
 
 def known_of_complete(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | None:
-    """What is known of a run's goal from the documents that it has judged completely on a
+    """Return what is known about a run's goal from the documents that are completely judged on a
     criterion."""
     open_ = (
         run.items.open()
@@ -78,8 +78,9 @@ def known_of_complete(run: EvaluationRun, one: CriterionSoFar) -> KnownSoFar | N
 def _order(
     run: EvaluationRun, one: CriterionSoFar, *, without: Collection[int] = frozenset()
 ) -> list[int]:
-    """The places of documents in the order in which their first score came; `without` are ids of
-    those that are left out. Of a session's documents the first counts, and all are left out."""
+    """Return the positions of documents in the order of their first scores; `without` are ids of
+    documents to exclude. A session has one position, that of its first score, and is excluded as a
+    whole."""
     rows = fetch_numbers(
         ["o.document_id", "min(s.id)"],
         f"""FROM evaluations_score s JOIN evaluations_candidateoutput o ON o.id = s.output_id

@@ -9,10 +9,10 @@ from geval.reports.page import RunInProgress
 
 
 def runs_in_progress(project: Project, criteria: Collection[int] = ()) -> tuple[RunInProgress, ...]:
-    """The runs of a project that are being executed now, the oldest first.
+    """Return the runs of a project that are in progress, oldest first.
 
     Args:
-        criteria: the ids of those whose agreement is stated, with intervals valid at any time.
+        criteria: ids of the criteria whose agreement is stated, with intervals valid at any time.
     """
     active = project.runs.active().counting().of_judges_that_run()
     runs = list(active.select_related("judge", "project").order_by("pk"))

@@ -1,5 +1,5 @@
-"""Judges that a search made better, and the documents that it could see: numbers over these look
-better than they are, so whoever states them says so."""
+"""Judges that a search improved, and the documents that it could see. Numbers over these documents
+look better than they are, so every place that states such numbers says so."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,37 +18,40 @@ from geval.statistics.types import FloatArray
 @dataclass(frozen=True)
 class Searches:
     """The searches behind a project's judges by criterion and judge, and its locked documents.
-    `through_members` are judges that no search made, but one of the judges that they combine."""
+    `through_members` are judges that combine a judge made by a search, but were not themselves made
+    by one."""
 
     candidates: dict[tuple[int, int], Candidate]
     lock: LockedDocuments | None
     through_members: frozenset[tuple[int, int]] = frozenset()
 
     def made(self, criterion: int, judge: int) -> bool:
-        """Whether a search made a judge, or a member of it, what it is on a criterion."""
+        """Whether a search made a judge, or a member of it, on a criterion."""
         return (criterion, judge) in self.candidates
 
     def name_of(self, judge: Judge, criteria: Mapping[int, str]) -> str:
-        """A judge's label, with those of some criteria, by id, on which a search made it."""
+        """Return a judge's label, marked with the criteria (names by id) on which a search made
+        it."""
         made = [name for pk, name in criteria.items() if self.made(pk, judge.pk)]
         return marked_on(judge.label, made, of=len(criteria))
 
     def made_among(self, judges: Iterable[Judge], criterion: int) -> tuple[str, ...]:
-        """The labels of the judges that a search made what they are on a criterion."""
+        """Return the labels of the judges that a search made on a criterion."""
         return tuple(judge.label for judge in judges if self.made(criterion, judge.pk))
 
     def seen_units(self, data: ReportData) -> NDArray[np.bool_]:
-        """Which units searches could see, all but the locked ones: shape (units,)."""
+        """Return which units searches could see (all but the locked ones), shape (units,)."""
         names = data.names_of_units
         return ~np.array(self.lock.among(names) if self.lock else [False] * len(names), dtype=bool)
 
     def unseen(self, data: ReportData) -> ReportData:
-        """The part of a project's numbers that no search has seen."""
+        """Return the part of a project's data that no search has seen."""
         is_seen = self.seen_units(data)
         return data.only(~is_seen[data.units.document])
 
     def seen(self, criterion: int, judge: int, data: ReportData, scores: FloatArray) -> Seen | None:
-        """What a judge's search has seen of what its numbers rest on; None for nothing."""
+        """Return how many of the documents behind a judge's numbers its search has seen; None if
+        none."""
         candidate = self.candidates.get((criterion, judge))
         if candidate is None:
             return None
@@ -59,8 +62,8 @@ class Searches:
 
 
 def searches_behind(project: Project) -> Searches:
-    """The searches that made a project's judges: a judge is what a search found from the version
-    that adopted it on. How it is asked for its rating is the same on all criteria."""
+    """Return the searches that made a project's judges. A search's result counts from the version
+    that adopted it on. A changed scoring method applies to all criteria."""
     adopted = list(
         Candidate.objects.filter(search__project=project, adopted_as__isnull=False)
         .select_related("search", "adopted_as", "look", "proposal")
@@ -89,8 +92,8 @@ def searches_behind(project: Project) -> Searches:
 def _through_members(
     judges: Sequence[Judge], criteria: Sequence[int], behind: Mapping[tuple[int, int], Candidate]
 ) -> dict[tuple[int, int], Candidate]:
-    """The search behind a member of each judge that combines others' scores. A member is named
-    without its version, so any of that name counts."""
+    """Return the search behind a member of each judge that combines other scores. Members are named
+    without a version, so any version counts."""
     made: dict[tuple[int, str], Candidate] = {}
     names = {judge.pk: judge.name for judge in judges}
     for (criterion, pk), candidate in behind.items():
@@ -106,7 +109,7 @@ def _through_members(
 
 
 def _members_of(judge: Judge) -> set[str]:
-    """The names of the judges whose scores a judge combines."""
+    """Return the names of the judges whose scores a judge combines."""
     if judge.kind == "ensemble":
         return set(names_in(judge.settings.get("judges", "")))
     if judge.kind == "formula":

@@ -10,9 +10,9 @@ from geval.reports.so_far import CriterionSoFar, ahead_of, criterion_so_far
 
 
 def so_far(run: EvaluationRun) -> list[CriterionSoFar]:
-    """A run's current results on each of its criteria."""
+    """Return a run's current results on each of its criteria."""
     criteria = run.judged_criteria()
-    # Scores that count for every criterion are shown beside each.
+    # Scores for every criterion are shown with each.
     criteria = criteria or list(run.project.criteria.all())
     if not criteria:
         return []

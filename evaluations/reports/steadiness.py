@@ -1,4 +1,4 @@
-"""How steady a judge is: from being asked again on purpose, or else from the replies that are kept
+"""A judge's steadiness: from a study that repeats its questions, or else from the stored replies
 behind its scores."""
 
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from geval.llm.reply_json import choices_from_json
 from geval.llm.structured import read_rating
 from geval.reports.steadiness import ItemRow, Steadiness, replies_repeated
 
-# Replies of no more items are read for a page, which takes half a second with 20 each; the items of
-# whole documents, drawn by a hash.
+# Maximum number of items whose replies are read for a page, which takes half a second with 20
+# replies each. Items of whole documents are drawn by a hash.
 MOST_ITEMS = 2000
 
 
 def steadiness(judge: Judge) -> list[Steadiness]:
-    """How far a judge's replies to the same question differ, by criterion; only criteria on which
-    it was asked again, or on which its scores rest on several replies."""
+    """Return how much a judge's replies to the same question differ, by criterion, for criteria
+    with repeated questions or scores based on several replies."""
     steadiness = []
     criteria = list(judge.project.criteria.all())
     for criterion in criteria:
@@ -43,7 +43,8 @@ def steadiness(judge: Judge) -> list[Steadiness]:
 
 
 def _newest_study(judge: Judge, criterion: Criterion) -> Study | None:
-    """The newest time that the judge was asked again on a criterion and said something twice."""
+    """Return the judge's newest repetition study on a criterion with at least two recorded
+    parts."""
     studies = judge.studies.filter(criterion=criterion, kind=StudyKind.AGAIN)
     return studies.filter(parts__number__gte=2, parts__recorded_at__isnull=False).first()
 
@@ -58,7 +59,7 @@ def _rows_of_study(study: Study) -> Iterator[ItemRow]:
 
 
 def _rows(judge: Judge, criterion: Criterion, *, most: int) -> Iterator[ItemRow]:
-    """Document, output and the readable replies of each of some items that have several."""
+    """Yield document, output and readable replies of up to `most` items with several replies."""
     items = RunItem.objects.filter(
         run__in=runs_of_newest(judge.pk, criterion.pk),
         criterion=criterion,

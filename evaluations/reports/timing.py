@@ -1,4 +1,4 @@
-"""How long reports take; shown by `/metrics`."""
+"""How long reports take, for `/metrics`."""
 
 from prometheus_client import Histogram
 

@@ -1,6 +1,6 @@
-"""A report's page as a file of its own: text, tables and drawings, to be kept for years.
+"""A report's page as a self-contained file, to be kept for years: text, tables and drawings.
 
-Scripts, forms and links would not outlive the site, so nothing of them is in it.
+Scripts, forms and links would not outlive the site, so it contains none.
 """
 
 from html import escape
@@ -14,9 +14,9 @@ from evaluations.reports.chosen_figures import ChosenFigures
 from evaluations.reports.serving.parts import ReportView
 
 STYLES = ("css/tokens.css", "css/site.css")
-# What is for screens that one can act on is left out, as on paper.
+# Interactive elements are removed, as in print.
 OWN_STYLE = ".no-print { display: none; } main { padding-top: 1rem; }"
-# The page is shown in a sandbox and may load nothing; its own style is in it.
+# The page is shown in a sandbox and may load nothing; its own style is inline.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _TEXT = {
     "article", "b", "br", "caption", "code", "col", "colgroup", "dd", "details", "div", "dl", "dt",
@@ -39,10 +39,10 @@ _ATTRIBUTES = {
 
 
 def frozen_page(view: ReportView, *, sha256: str) -> str:
-    """The page of a view as HTML.
+    """Return the page of a view as HTML.
 
     Args:
-        sha256: of the JSON that it is kept with; the page states it.
+        sha256: digest of the JSON stored with the page, which the page states.
 
     Raises:
         NotComputedError: a worker is still computing the view.

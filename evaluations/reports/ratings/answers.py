@@ -1,8 +1,8 @@
-"""What people answered in campaigns, whole: comments, flags, skips, times, checks, the history of
-each answer, what owners did to it, and adjudicators' decisions.
+"""Everything that people answered in campaigns: comments, flags, skips, times, checks, the history
+of each answer, owners' reviews, and adjudicators' decisions.
 
-Ratings are what reports read of it; here is every answer, of every round, also the rejected ones.
-Those about locked documents are left out until the last look.
+Reports read only the ratings; this includes every answer of every round, also rejected ones.
+Answers about locked documents are left out until the last look.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ DECISIONS = (
 _SYSTEMS = """(SELECT array_agg(s.name ORDER BY u.place) FROM unnest({0}) WITH ORDINALITY
         AS u(id, place) JOIN evaluations_candidateoutput o ON o.id = u.id
         JOIN evaluations_system s ON s.id = o.system_id)"""
-# An answer that is kept has a state of its own, or a history.
+# An answer has been stored if it has such a state or a history.
 KEPT = """(a.state IN ('submitted', 'skipped', 'rejected')
     OR EXISTS (SELECT FROM annotations_review w WHERE w.assignment_id = a.id))"""
 _ANSWERS = f"""
@@ -59,11 +59,11 @@ _DECISIONS = f"""
 def answer_records(
     project: Project, *, outputs: Sequence[int] | None = None, answers: Sequence[int] | None = None
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """The answers of a project's campaigns in the order in which items were given out.
+    """Yield the answers of a project's campaigns in the order in which items were assigned.
 
     Args:
-        outputs: only what is about one of these outputs.
-        answers: only these, by their ids, which the records have then.
+        outputs: only answers about one of these outputs.
+        answers: only the answers with these ids, which the records then include.
     """
     more, parameters = "", _about(project)
     if answers is not None:
@@ -100,7 +100,7 @@ def answer_records(
 
 
 def decision_records(project: Project, *, campaign: int | None = None) -> Iterator[dict[str, Any]]:
-    """Adjudicators' decisions, oldest first; the newest about an item counts."""
+    """Yield adjudicators' decisions, oldest first; the newest about an item counts."""
     more, parameters = "", _about(project)
     if campaign is not None:
         more, parameters["campaign"] = "AND i.campaign_id = %(campaign)s", campaign

@@ -1,4 +1,4 @@
-"""What can be downloaded of a project's texts and ratings, by the name of the file."""
+"""The downloads of a project's texts and ratings, by file name."""
 
 import tempfile
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ Content = Iterable[str] | Iterable[bytes]
 
 @dataclass(frozen=True)
 class Download:
-    """A file: its type, and what writes it."""
+    """A download: its content type, and the function that writes it."""
 
     content_type: str
     write: Callable[[Project], Content]

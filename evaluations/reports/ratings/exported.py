@@ -1,7 +1,7 @@
-"""What a project holds, output by output, as exports for other tools need it.
+"""A project's contents by output, as exports for other tools need it.
 
-Ratings of locked documents are left out until the last look. Ratings by people
-only; of a judge's scores the newest, if they are on a criterion.
+Ratings of locked documents are left out until the last look. Includes ratings by people only, and
+the newest of each judge's scores on a criterion.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ _SCORES = f"""
 
 
 def exported_outputs(project: Project) -> Iterator[ExportedOutput]:
-    """All outputs, by document."""
+    """Yield all outputs, by document."""
     hidden = frozenset(withheld_documents(project.pk))
     judges = {judge.pk: judge.label for judge in Judge.objects.filter(project=project)}
     outputs = CandidateOutput.objects.of_project(project).order_by("document_id", "pk")
@@ -52,7 +52,7 @@ def exported_outputs(project: Project) -> Iterator[ExportedOutput]:
 
 
 def metadata_names(project: Project) -> list[str]:
-    """The names in the metadata of all documents."""
+    """Return the names of all documents' metadata fields."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT DISTINCT jsonb_object_keys(metadata) AS name FROM evaluations_document
@@ -84,7 +84,8 @@ def _comments_of(outputs: Sequence[int]) -> dict[int, dict[str, str]]:
 def _answers_of(
     project: Project, outputs: Sequence[int]
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """The record of answers by document and system; a comparison is with its first output."""
+    """Return the record of answers by document and system; a comparison is listed with its first
+    output."""
     answers: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for record in answer_records(project, outputs=outputs):
         answers[record["doc_id"], record["systems"][0]].append(record)
@@ -116,7 +117,7 @@ def _columns(output: CandidateOutput) -> dict[str, Any]:
 
 
 def _said(document: Document, output: CandidateOutput) -> dict[str, Any]:
-    """The output as a text, or in the turns of its conversation."""
+    """Return the output as a text, or as the turns of its conversation."""
     history, later, said = document.history(), document.later(), output.said
     if said == document.rated_turn():
         turns = (*history, *document.rated_turn(), *later)

@@ -1,8 +1,8 @@
-"""Stream ratings and preferences as CSV and JSON Lines, in the format that uploads accept; answers
-and decisions of campaigns as they are kept.
+"""Stream ratings and preferences as CSV and JSON Lines in the format that uploads accept, and
+answers and decisions of campaigns as stored.
 
-Ratings say with which probability their output was chosen to be rated on the criterion. Those of
-locked documents are left out until the last look.
+Ratings state the probability with which their output was chosen to be rated on the criterion.
+Ratings of locked documents are left out until the last look.
 """
 
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ _NESTED = (list, dict)
 
 
 def as_csv(project: Project, kind: str) -> Iterator[str]:
-    """A header and a line for each record; cells that look like formulas are escaped."""
+    """Yield a header and a line per record; cells that look like formulas are escaped."""
     yield csv_line(COLUMNS[kind])
     for record in records(project, kind):
         row = record.values()
@@ -80,18 +80,18 @@ def as_csv(project: Project, kind: str) -> Iterator[str]:
 
 
 def as_jsonl(project: Project, kind: str) -> Iterator[bytes]:
-    """One JSON object per line."""
+    """Yield one JSON object per line."""
     for record in records(project, kind):
         yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _cell(value: Any) -> Any:
-    """Lists and objects as JSON in a cell; nothing where they are empty."""
+    """Format lists and objects as JSON in a cell; empty if they are empty."""
     return (orjson.dumps(value).decode() if value else "") if isinstance(value, _NESTED) else value
 
 
 def records(project: Project, kind: str) -> Iterator[dict[str, Any]]:
-    """The same records as objects."""
+    """Yield the records as objects."""
     if kind == "answers":
         yield from answer_records(project)
     elif kind == "decisions":

@@ -1,4 +1,4 @@
-"""A project as a dataset of Hugging Face."""
+"""A project as a Hugging Face dataset."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from geval_site.version import __version__
 
 
 def dataset_of(project: Project) -> Dataset:
-    """A project as a dataset, which is read when it is written."""
+    """Return a project as a dataset whose rows are read when it is written."""
 
     def given(of: str, author: str) -> Iterator[dict[str, Any]]:
         for output in exported_outputs(project):

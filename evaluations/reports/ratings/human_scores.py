@@ -11,7 +11,7 @@ from geval.reports.human_scores import HumanScores, Rater, human_scores_of
 from geval.statistics.layout import positions
 from geval.statistics.types import FloatArray, IntArray
 
-# What people gave in one campaign, also where a newer answer of theirs counts elsewhere.
+# Answers given in one campaign, even if a newer answer of the same person counts elsewhere.
 _IN_ROUND = """(SELECT g.key::bigint AS criterion_id, a.shown[1] AS output_id, a.annotator_id,
         g.value::float8 AS score,
         c.show_scores AND a.scores_shown IS DISTINCT FROM false AS scores_in_sight
@@ -24,12 +24,12 @@ _IN_ROUND = """(SELECT g.key::bigint AS criterion_id, a.shown[1] AS output_id, a
 def human_scores(
     project_id: int, criterion_ids: list[int], *, outputs: IntArray, round_id: int = 0
 ) -> dict[int, HumanScores]:
-    """The ratings of a project by criterion id.
+    """Return the ratings of a project by criterion id.
 
     Args:
         outputs: shape (outputs,), the ids of all outputs of the project.
-        round_id: the campaign whose ratings and decisions alone count; 0: of each person's ratings
-            of an output the newest.
+        round_id: the only campaign whose ratings and decisions count; 0: each person's newest
+            rating of an output.
     """
     ratings = _IN_ROUND.format(int(round_id)) if round_id else "annotations_rating"
     raters = [
@@ -39,7 +39,7 @@ def human_scores(
         .values_list("pk", "name", "kind")
     ]
     rater_ids = np.array([rater.pk for rater in raters], dtype=np.int64)
-    # By criterion, and by whether LLM scores were in sight.
+    # By criterion, and by whether LLM scores were visible.
     rows = fetch_groups(
         two_ids("r.criterion_id", "r.scores_in_sight::int"),
         ["r.output_id", "r.annotator_id", "r.score"],
@@ -77,8 +77,8 @@ def human_scores(
 
 
 def _decided(project_id: int, outputs: IntArray, round_id: int) -> dict[int, FloatArray]:
-    """What adjudicators decided, by criterion id; shape (outputs,), NaN where they did not. The
-    newest decision counts."""
+    """Return adjudicators' newest decisions by criterion id; shape (outputs,), NaN without a
+    decision."""
     within = f"c.id = {int(round_id)}" if round_id else f"c.project_id = {int(project_id)}"
     rows = fetch_groups(
         "n.criterion_id",

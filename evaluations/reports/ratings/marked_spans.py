@@ -1,4 +1,4 @@
-"""What people marked in outputs, for how far they mark the same."""
+"""Spans that people marked in outputs, to measure their agreement."""
 
 from collections import defaultdict
 
@@ -12,7 +12,7 @@ from geval.statistics.types import IntArray
 
 _OF_PROJECT = """JOIN evaluations_candidateoutput o ON o.id = {output}
     JOIN evaluations_document d ON d.id = o.document_id WHERE d.project_id = {project}"""
-# Answers in campaigns that ask for spans; a campaign has one output in an item then.
+# Answers in campaigns that ask for spans; their items have a single output.
 _ANSWERS = """annotations_assignment a
     JOIN annotations_campaign c ON c.id = a.campaign_id AND c.kind = 'rating'
         AND c.span_categories <> '[]'::jsonb AND {within}
@@ -32,16 +32,15 @@ def marked_texts(
     annotators: frozenset[int],
     round_id: int = 0,
 ) -> list[MarkedText]:
-    """The outputs in which somebody marked something.
+    """Return the outputs in which somebody marked a span.
 
-    Whoever submitted such an output in a campaign that asks for spans, and marked nothing, is there
-    with no marks.
+    Annotators who submitted such an output in a campaign that asks for spans, but marked nothing,
+    are included with no spans.
 
     Args:
         output_ids: shape (outputs,), the ids of `outputs`.
-        annotators: count these alone; empty means all.
-        round_id: the campaign whose marks alone count; 0: of each person's marks in an output the
-            newest.
+        annotators: ids of the annotators to include; empty means all.
+        round_id: the only campaign whose spans count; 0: each person's newest spans in an output.
     """
     answers = _ANSWERS.format(within=f"c.id = {int(round_id)}" if round_id else "true")
     marks = _IN_ROUND.format(answers=answers) if round_id else "annotations_span"

@@ -1,5 +1,5 @@
-"""Who took part by open links, and what they answered before and after, under their annotators'
-names: ids of panels are personal data and in no export."""
+"""Participants of open links, with their answers before and after, under their annotators' names.
+Panel ids are personal data and are in no export."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,8 @@ COLUMNS = (
 
 
 def participants_as_csv(project: Project) -> Iterator[str]:
-    """A line for each question that a participant was asked, or for a participant without any."""
+    """Yield a line per question that a participant was asked, or one line for a participant without
+    any."""
     yield csv_line(COLUMNS)
     for participant in _participants(project):
         about = _about(participant).values()
@@ -26,7 +27,7 @@ def participants_as_csv(project: Project) -> Iterator[str]:
 
 
 def participants_as_jsonl(project: Project) -> Iterator[bytes]:
-    """A participant per line, with the answers by question."""
+    """Yield a participant per line, with the answers by question."""
     for participant in _participants(project):
         answers = {"before": participant.before, "after": participant.after}
         yield orjson.dumps(_about(participant) | answers, option=orjson.OPT_APPEND_NEWLINE)

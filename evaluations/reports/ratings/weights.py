@@ -1,5 +1,5 @@
-"""Ratings of a project with their weights: the campaigns and files that say how outputs were chosen
-(`geval/reports/weights.py` has the rules)."""
+"""Sampling weights of a project's ratings, from the campaigns and files that say how outputs were
+chosen (`geval/reports/weights.py` has the rules)."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ from geval.statistics.types import FloatArray, IntArray
 def with_weights(
     project_id: int, humans: Mapping[int, HumanScores], *, outputs: IntArray, round_id: int = 0
 ) -> dict[int, HumanScores]:
-    """The ratings by criterion id, with the weights of outputs.
+    """Return the ratings by criterion id, with the sampling weights of outputs.
 
     Args:
         outputs: shape (outputs,), the ids of the outputs that `humans` are about.
@@ -28,10 +28,10 @@ def with_weights(
 
 
 def weighted_scores(project_id: int, criterion_id: int, outputs: IntArray) -> HumanScores:
-    """The ratings of some outputs on one criterion, with their weights.
+    """Return the ratings of some outputs on one criterion, with their weights.
 
     Args:
-        outputs: shape (outputs,), ids, rising.
+        outputs: shape (outputs,), ids in ascending order.
     """
     scores = human_scores(project_id, [criterion_id], outputs=outputs)
     return with_weights(project_id, scores, outputs=outputs)[criterion_id]
@@ -40,8 +40,8 @@ def weighted_scores(project_id: int, criterion_id: int, outputs: IntArray) -> Hu
 def sampled(
     project_id: int, humans: Mapping[int, HumanScores], *, outputs: IntArray, round_id: int = 0
 ) -> dict[int, Sampled]:
-    """With which probability outputs were chosen, by criterion id; empty where nothing was. What
-    files state is not of any round."""
+    """Return the inclusion probabilities of outputs by criterion id; empty if no outputs were
+    sampled. Probabilities stated by files belong to no round."""
     campaigns = _campaigns(project_id)
     if round_id:
         campaigns = {pk: campaign for pk, campaign in campaigns.items() if pk == round_id}
@@ -50,9 +50,9 @@ def sampled(
 
 
 def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """What a file has to state so that its copy of the ratings weighs the same: outputs, criteria
-    and probabilities, shape (rated,) each. Those of a census are left out; 0 is for outputs that
-    campaigns without a design chose."""
+    """Return the probabilities to write to a file so that its copy of the ratings gets the same
+    weights: outputs, criteria and probabilities, shape (rated,) each. Probability 1 (a census) is
+    omitted; 0 marks outputs that campaigns without a design chose."""
     nothing = np.array([], dtype=np.int64)
     if not _campaigns(project_id) and not _stated(project_id):
         return nothing, nothing, np.array([])
@@ -76,8 +76,8 @@ def stated_probabilities(project_id: int) -> tuple[IntArray, IntArray, FloatArra
 
 
 def _campaigns(project_id: int) -> dict[int, ChoosingCampaign]:
-    """Rating campaigns of a project that chose some of the outputs, by id: all with a design, and
-    those that took the top."""
+    """Return a project's rating campaigns that chose some of the outputs, by id: those with a
+    design, and those that took the top."""
     chosen = {
         pk: (selection, frozenset(criteria))
         for pk, selection, criteria in _with_criteria(project_id)
@@ -107,7 +107,7 @@ def _campaigns(project_id: int) -> dict[int, ChoosingCampaign]:
     for pk, (selection, criteria) in chosen.items():
         has_design = pk in probabilities
         if not has_design and selection not in (*ACTIVE, Selection.TOP):
-            continue  # opened before campaigns had probabilities: a census of what was rated
+            continue  # opened before campaigns stored probabilities: a census of what was rated
         if pk in asked:
             answers = np.stack(asked[pk], axis=1)
             answered = len(np.unique(answers[:, 0])) / len(items[pk][0])
@@ -127,7 +127,7 @@ def _with_criteria(project_id: int) -> list[tuple[int, str, list[int]]]:
 
 
 def _stated(project_id: int) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """Outputs and probabilities that files state, by criterion id."""
+    """Return outputs and probabilities stated by files, by criterion id."""
     rows = fetch_groups(
         "s.criterion_id",
         ["s.output_id", "s.probability"],

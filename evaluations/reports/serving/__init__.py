@@ -1,1 +1,1 @@
-"""Reports computed at once or by a worker, kept, and brought up to date."""
+"""Reports computed at once or by a worker, stored, and kept up to date."""

@@ -1,8 +1,8 @@
-"""Reports that a worker has computed, as web processes see them: the last numbers, and newer ones
-on their way.
+"""Reports computed by a worker, as web processes see them: the last numbers, and newer ones in
+progress.
 
-A web process reads what a worker has stored (`worker.py`), and asks for new numbers where these are
-no longer those of the project.
+A web process reads what a worker has stored (`worker.py`), and requests new numbers when these no
+longer match the project.
 """
 
 import threading
@@ -34,13 +34,13 @@ from geval.reports.memo import digest_of
 from geval.reports.page import ReportNumbers
 from geval.reports.stored import restored
 
-# A computation that failed is tried again when somebody looks after this time, or asks for it.
+# A failed computation is retried when somebody views the report after this time, or requests it.
 RETRY_AFTER = timedelta(minutes=10)
-# How long pages and programs wait before they ask again for numbers that are being computed.
+# How long pages and programs wait before they poll again for numbers that are being computed.
 ASK_AGAIN_SECONDS = 5
-# Reports whose numbers a web process has at hand; without texts and arrays each is small.
+# Number of reports cached in a web process; without texts and arrays each is small.
 MOST_READ = 8
-# Views of a project that wait for a worker.
+# Maximum number of a project's views that wait for a worker.
 MOST_WAITING = 20
 QUEUE = "reports"
 # Every name and setting that a report shows or depends on.
@@ -58,7 +58,7 @@ _FRAME = " || ".join(
 
 
 class NotComputedError(Exception):
-    """There are no numbers to show yet; `cached` says how far they are."""
+    """There are no numbers to show yet; `cached` has their progress."""
 
     def __init__(self, cached: "CachedReport") -> None:
         super().__init__("a worker is computing this report")
@@ -69,7 +69,7 @@ class NotComputedError(Exception):
 class CachedReport(ReportView):
     """The parts of a view, read from a worker's row.
 
-    `last` has the newest numbers there are. `coming` are newer ones: waiting, being computed, or
+    `last` has the newest finished numbers. `coming` are newer ones: waiting, being computed, or
     failed; None while `last` is up to date.
     """
 
@@ -95,7 +95,7 @@ class CachedReport(ReportView):
         if self.last is None:
             raise NotComputedError(self)
         row = KeptPart.objects.filter(kept=self.last, name=part.named(*keys))
-        if part is NUMBERS:  # which every request of the report's page needs
+        if part is NUMBERS:  # needed by every request of the report's page
             pk = row.values_list("pk", flat=True).first()
             return cast("Value | None", None if pk is None else _numbers(pk))
         content = row.values_list("content", flat=True).first()
@@ -109,26 +109,26 @@ class CachedReport(ReportView):
 
     @property
     def age_seconds(self) -> int | None:
-        """How long ago the last numbers were read."""
+        """Seconds since the data of the last numbers was read."""
         if self.last is None or self.last.computed_at is None:
             return None
         return round((timezone.now() - self.last.computed_at).total_seconds())
 
     @property
     def has_worker(self) -> bool:
-        """Whether a worker is alive that computes reports."""
+        """Whether a worker that computes reports is alive."""
         return WorkerHeartbeat.objects.doing(QUEUE).exists()
 
     @property
     def is_of_large(self) -> bool:
-        """Whether a worker computes it because the project is large; some pages take one in any
-        project."""
+        """Whether a worker computes the view because the project is large; some pages need a worker
+        in any project."""
         row = self.coming or self.last
         return row is None or not page_and_query(row.view)[0].is_slow
 
     @property
     def in_words(self) -> str:
-        """What is being done about newer numbers."""
+        """The state of newer numbers as a sentence."""
         coming = self.coming
         if coming is None:
             return "The report is up to date."
@@ -142,14 +142,14 @@ class CachedReport(ReportView):
 
 @cached(LRUCache(MOST_READ), lock=threading.Lock())
 def _numbers(pk: int) -> ReportNumbers | None:
-    """What a row holds; rows are written once. None if it is gone."""
+    """Return a row's numbers; rows are written once. None if the row was removed."""
     part = KeptPart.objects.filter(pk=pk).first()
     return restored(part.content, ReportNumbers) if part else None
 
 
 def cached_report(project: Project, page: Page, view: AnyView) -> CachedReport:
-    """What workers have computed of a view. Where the last numbers are not those of the project as
-    it is, new ones are asked for."""
+    """Return what workers have computed of a view. If it no longer matches the project, request new
+    numbers."""
     row_view = page.row_view(view.query)
     rows = KeptReport.objects.filter(project=project, view=row_view, code=code_of(page))
     last, fingerprint = rows.done().first(), fingerprint_of(project)
@@ -162,13 +162,13 @@ def cached_report(project: Project, page: Page, view: AnyView) -> CachedReport:
 
 
 def try_again(project: Project, view: str) -> None:
-    """Forget that computing a view has failed: it is asked for as it is looked at next."""
+    """Forget that computing a view has failed, so that it is requested at the next view."""
     KeptReport.objects.filter(project=project, view=view, state=KeptState.FAILED).delete()
 
 
 def fingerprint_of(project: Project) -> str:
-    """A short text that differs whenever something may differ that a report shows: ratings, scores,
-    comparisons, and the names and settings of what they belong to."""
+    """Return a digest that changes whenever anything that a report shows may have changed: ratings,
+    scores, comparisons, and the names and settings of their records."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {_FRAME}", {"project": project.pk})
         frame = cursor.fetchone()[0]
@@ -181,13 +181,14 @@ def _may_be_tried_again(failed: KeptReport, fingerprint: str) -> bool:
 
 
 def _forget_waiting(project: Project) -> None:
-    """Of many views that wait, the oldest are asked for again by the pages that still show them."""
+    """Remove the oldest of too many waiting views; pages that still show them request them
+    again."""
     waiting = KeptReport.objects.filter(project=project, state=KeptState.WAITING).order_by("-pk")
     waiting.filter(pk__in=list(waiting.values_list("pk", flat=True)[MOST_WAITING:])).delete()
 
 
 def _request(project: Project, view: str, code: str) -> KeptReport:
-    """Ask a worker for new numbers; those who ask meanwhile share the row."""
+    """Request new numbers from a worker; concurrent requests share the row."""
     with transaction.atomic():
         KeptReport.objects.filter(project=project, view=view, state=KeptState.FAILED).delete()
         wanted, made = KeptReport.objects.get_or_create(

@@ -1,4 +1,4 @@
-"""Which reports are computed in a web process as pages ask for them, and which by a worker."""
+"""Which reports a web process computes as pages request them, and which a worker computes."""
 
 from threading import Lock
 
@@ -9,9 +9,9 @@ from django.db import connection
 from evaluations.models import Project
 from geval.texts.program import command
 
-# What a page computes before it is shown; more it fetches once it stands.
+# Above this size a page loads first and fetches the report afterwards.
 AT_ONCE_NUMBERS = 3000
-# Pages that keep themselves fresh need not count each time.
+# Pages that refresh themselves need not count each time.
 COUNTED_FOR_SECONDS = 30
 _OF_RUNS = "JOIN evaluations_evaluationrun r ON r.id = n.run_id WHERE r.project_id = %(project)s"
 _OF_ANNOTATORS = (
@@ -28,18 +28,18 @@ _SOURCES = (
 
 
 def is_large(project: Project) -> bool:
-    """Whether a report has more numbers than a web process computes."""
+    """Whether a report is larger than a web process computes."""
     return _has_more(project, settings.REPORT_IN_PAGE_NUMBERS)
 
 
 def takes_a_moment(project: Project) -> bool:
-    """Whether a report is computed before a page that shows some of it."""
+    """Whether a report is small enough to be computed before a page that shows some of it."""
     return numbers_in(project, AT_ONCE_NUMBERS + 1) <= AT_ONCE_NUMBERS
 
 
 def too_large_for_page(project: Project, *commands: str) -> str:
-    """Why a web process does not compute something for a project, and which commands do; empty if
-    it does."""
+    """Return why a web process does not compute something for a project, and which commands do;
+    empty if it does."""
     if not is_large(project):
         return ""
     named = " and ".join(f"`{command(words)}`" for words in commands)
@@ -54,8 +54,8 @@ def _has_more(project: Project, most: int) -> bool:
 
 
 def numbers_in(project: Project, most: int) -> int:
-    """How many outputs, ratings and scores a report is about; no more are counted than `most`,
-    which takes some tens of milliseconds at the usual limit, however large the project is."""
+    """Return how many outputs, ratings and scores a report has, counting at most `most`. At the
+    usual limit that takes some tens of milliseconds, however large the project is."""
     counted = 0
     with connection.cursor() as cursor:
         for source in _SOURCES:

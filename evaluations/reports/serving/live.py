@@ -16,7 +16,7 @@ _lock = threading.Lock()
 
 
 def live_data(project: Project) -> ReportData:
-    """A project's numbers as they are now; only what changed since the last time is read."""
+    """Return a project's current data, reading only what has changed since the last time."""
     with _lock:
         kept = _kept.pop(project.pk, None) or LiveData(project)
         _kept[project.pk] = kept
@@ -27,8 +27,8 @@ def live_data(project: Project) -> ReportData:
 
 
 def mark_of(project: Project) -> str:
-    """A short text that differs whenever the project's ratings, its scores, or the runs in progress
-    do."""
+    """Return a digest that changes whenever the project's ratings, scores or runs in progress
+    change."""
     state = sorted(state_of(project.pk).items(), key=repr)
     changes = [
         f"{judge or 0}.{criterion or 0}.{last}.{count}"
@@ -38,18 +38,18 @@ def mark_of(project: Project) -> str:
 
 
 def marks_of_runs(project: Project) -> list[str]:
-    """A short text for each run in progress."""
+    """Return a short text for each run in progress."""
     running = project.runs.active().counting().order_by("pk").values_list("pk", flat=True)
     return [f"run.{pk}" for pk in running]
 
 
 def data_version(project: Project) -> DataVersion | None:
-    """The version of the numbers; None if none were ever loaded."""
+    """Return the version of the data; None if none was ever loaded."""
     last = project.score_changes.order_by("-pk").values_list("pk", "at").first()
     return DataVersion(*last) if last else None
 
 
 def forget() -> None:
-    """Forget all projects, for measuring and for tests."""
+    """Forget all projects, for benchmarks and tests."""
     with _lock:
         _kept.clear()

@@ -1,8 +1,8 @@
-"""A view of a report, and the parts that pages, figures and downloads show of it.
+"""A view of a report, and the parts of it that pages, figures and downloads show.
 
-The parts of the report are listed here; pages beside it that optional apps add are found in
-`geval_site/extensions.py`. A web process computes the part of a small project that it shows; of a
-large project a worker computes all parts of a view and stores them by their names.
+The report's parts are listed here; additional pages from optional apps come from
+`geval_site/extensions.py`. For a small project a web process computes the part that it shows; for a
+large one a worker computes all parts of a view and stores them by name.
 """
 
 from abc import ABC, abstractmethod
@@ -44,31 +44,31 @@ from geval_site.version import __version__
 
 Key = int | str
 Value = TypeVar("Value")
-# By figures: what probes have found.
+# For figures: findings of probes are not shown.
 NOT_SHOWN: Sequence[Sensitivity] = ()
 
 
 class AnyView(Protocol):
-    """A view of the report, which is its options, or of a page beside it, which has `options`."""
+    """A view of the report, which is its options, or of an additional page, which has `options`."""
 
     @property
     def query(self) -> str:
-        """The part of its address behind the question mark."""
+        """The query string of the view's address."""
 
 
 def figures_of_documents(project: Project, data: ReportData) -> DocumentFigures:
-    """The figures of a project's documents, from its numbers."""
+    """Return the figures of a project's documents, from its data."""
     on_scale = {judge.pk for judge in project.judges.all() if judge.rates_on_scale}
     return document_figures(data, project.criteria.all(), on_scale)
 
 
 @dataclass
 class ReportView(ABC):
-    """A view of a project's report, or of a page beside it, from wherever its parts come.
+    """A view of a project's report, or of an additional page, from any source of its parts.
 
-    `cached` says how old a worker's numbers are and how far newer ones; None if they are computed
-    here. Until a worker has the first numbers of a large project, `has_numbers` is False, and what
-    needs them raises NotComputedError.
+    `cached` has the age of a worker's numbers and the progress of newer ones; None if they are
+    computed here. Until a worker has the first numbers of a large project, `has_numbers` is False,
+    and what needs them raises NotComputedError.
     """
 
     project: Project
@@ -88,62 +88,64 @@ class ReportView(ABC):
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether its numbers take no more than a moment."""
+        """Whether its numbers are available immediately."""
         return takes_a_moment(self.project)
 
     @property
     @abstractmethod
     def mark(self) -> str:
-        """A short text that differs whenever there is something new to show."""
+        """A short text that changes whenever there is something new to show."""
 
     @abstractmethod
     def part(self, part: "Part[Value]", *keys: Key) -> Value | None:
-        """A part; None if the view has none such."""
+        """Return a part; None if the view does not have it."""
 
     def needed(self, part: "Part[Value]", *keys: Key) -> Value:
-        """A part that every such view has."""
+        """Return a part that every such view has."""
         value = self.part(part, *keys)
         assert value is not None
         return value
 
     def numbers(self) -> ReportNumbers:
-        """What the report's pages show."""
+        """Return the numbers of the report's pages."""
         return self.needed(NUMBERS)
 
     def page(self) -> ReportPage:
-        """The contents of the report's page."""
-        # Before the numbers: a change in between is seen the next time.
+        """Return the contents of the report's page."""
+        # Read before the numbers, so that a concurrent change is noticed the next time.
         mark = self.mark
         return report_page(self.project, self.numbers(), mark=mark)
 
     def download(self, ending: str) -> str:
-        """The report in a format, by the ending of its files."""
+        """Return the report in a format, by file ending."""
         return self.needed(DOWNLOAD, ending)
 
     def figure(self, kind: str, criterion: int) -> Figure | None:
-        """A figure; None for a criterion without judges."""
+        """Return a figure; None for a criterion without judges."""
         return self.part(FIGURE, kind, criterion)
 
     def figure_numbers(self, criterion: int) -> CriterionNumbers | None:
-        """The numbers of the figures that the server draws; None for a criterion without judges."""
+        """Return the numbers of the figures that the server draws; None for a criterion without
+        judges."""
         return self.part(DRAWINGS, criterion)
 
     def documents_behind(self, criterion: int, judge: int) -> DocumentsBehind:
-        """The documents behind a judge's number on a criterion."""
+        """Return the documents behind a judge's number on a criterion."""
         return self.part(CELL, criterion, judge) or DocumentsBehind()
 
     def document_figures(self, sort: str) -> DocumentFigures:
-        """What a sort of the documents goes by; of a judge without scores there is nothing."""
+        """Return the values by which documents are sorted; none for a judge without scores."""
         return self.part(DOCUMENTS, measure_of(sort)) or self.needed(DOCUMENTS, DISAGREEMENT)
 
 
 @dataclass
 class ComputedReport(ReportView):
-    """A view whose parts are computed in this process; what several need is computed once.
+    """A view whose parts are computed in this process; shared intermediate results are computed
+    once.
 
     Args:
-        read: reads all numbers of the project.
-        probed: what probes of its judges have found, where it is at hand.
+        read: reads all data of the project.
+        probed: findings of probes of its judges, if already known.
         on_step: called as each step begins.
     """
 
@@ -164,7 +166,7 @@ class ComputedReport(ReportView):
 
     @cached_property
     def data(self) -> ReportData:
-        """The numbers that the view selects."""
+        """The data that the view selects."""
         return self.everything.selected(self.options)
 
     @cached_property
@@ -179,7 +181,7 @@ class ComputedReport(ReportView):
 
     @property
     def judged(self) -> list[CriterionResult]:
-        """The results that have judges."""
+        """The results of criteria with judges."""
         return [result for result in self.report.criteria if result.judges]
 
     @cached_property
@@ -187,11 +189,11 @@ class ComputedReport(ReportView):
         return figures_of_documents(self.project, self.everything)
 
     def drawn(self, pk: int, draw: Callable[[Subject], Value]) -> Value | None:
-        """What is drawn of a criterion; None where it has no judges."""
+        """Return a drawing of a criterion; None if it has no judges."""
         criterion = self.project.criteria.get(pk=pk)
         if "report" in vars(self):
             result = next(result for result in self.report.criteria if result.pk == pk)
-        else:  # one criterion takes less time than all
+        else:  # computing one criterion is faster than computing all
             result = criterion_result(
                 self.project, criterion, options=self.options, data=self.data, probed=NOT_SHOWN
             )
@@ -203,11 +205,12 @@ class Part(Generic[Value]):
     """A part of a view, or several that differ by keys, such as a criterion's id.
 
     Args:
-        name: with the keys, what the row of a stored part is called.
-        compute: the part from a ComputedReport and its keys; None where the view has none such.
-        keys: those of all parts that a worker stores.
-        step: what the worker says that it does.
-        shorten: leaves out what grows with the project and no page of a large one shows.
+        name: with the keys, the name of a stored part's row.
+        compute: computes the part from a ComputedReport and its keys; None if the view does not
+            have it.
+        keys: the keys of all parts that a worker stores.
+        step: the worker's description of this step.
+        shorten: removes data that grows with the project and that no page of a large project shows.
     """
 
     name: str
@@ -226,7 +229,7 @@ def _numbers(report: ComputedReport) -> ReportNumbers:
 
 
 def _for_pages(numbers: ReportNumbers) -> ReportNumbers:
-    """Without what only downloads and figures show, which grows with documents and with pairs of
+    """Remove data that only downloads and figures show, which grows with documents and pairs of
     systems."""
     criteria = []
     for criterion in numbers.report.criteria:
@@ -245,7 +248,7 @@ def _documents(report: ComputedReport, measure: str) -> DocumentFigures | None:
 
 
 def _measures(report: ComputedReport) -> Iterable[tuple[Key, ...]]:
-    """What documents are sorted by, which no other view of the report changes."""
+    """Return what documents are sorted by, which does not change with other views of the report."""
     return () if report.options.query else zip(report.documents.measures)
 
 
@@ -259,10 +262,10 @@ def part_of_page(
     compute: Callable[[Project, ReportData, Any], Value],
     shorten: Callable[[Value], Value] = lambda value: value,
 ) -> Part[Value]:
-    """The one part of a page beside the report.
+    """Return the single part of an additional page.
 
     Args:
-        compute: its numbers from the project, all numbers of it, and the view of the page.
+        compute: computes it from the project, all its data, and the page's view.
     """
     return Part(
         "page",
@@ -312,9 +315,8 @@ ANNOTATORS = Part("page", AnnotatorsFound, _annotators)
 
 
 class Page(NamedTuple):
-    """The report (""), or a page beside it: what its rows begin with, the name of its address, how
-    its view is read from there, its parts, and whether these take a worker seconds in any
-    project."""
+    """The report (""), or an additional page: the prefix of its rows, the name of its URL, how its
+    view is read from a query, its parts, and whether computing it takes seconds in any project."""
 
     word: str
     address: str
@@ -323,7 +325,7 @@ class Page(NamedTuple):
     is_slow: bool = False
 
     def row_view(self, query: str) -> str:
-        """What a row says that it is about."""
+        """Return the `view` column of a row for this page and query."""
         return f"{self.word}?{query}" if self.word else query
 
 
@@ -347,24 +349,24 @@ PAGES = (
 
 @cache
 def pages() -> tuple[Page, ...]:
-    """The report, and the pages beside it of all installed apps."""
+    """Return the report, and the additional pages of all installed apps."""
     return (*PAGES, *(page for extension in extensions() for page in extension.report_pages))
 
 
 @cache
 def code_of(page: Page) -> str:
-    """Which software can read what was stored of a page: with other types or another version it is
-    computed again."""
+    """Return the version of a page's stored parts. After a change of types or software version they
+    are computed again."""
     return f"{__version__} {shape_of(*dict.fromkeys(part.kind for part in page.parts))}"
 
 
 def codes() -> set[str]:
-    """Of all pages."""
+    """Return the versions of all pages."""
     return {code_of(page) for page in pages()}
 
 
 def page_and_query(row_view: str) -> tuple[Page, str]:
-    """The page that a row is about, and what follows the question mark in its address."""
+    """Return the page of a row, and the query string of its address."""
     word, mark, query = row_view.partition("?")
     page = next((page for page in pages() if mark and page.word == word), REPORT)
     return (REPORT, row_view) if page is REPORT else (page, query)

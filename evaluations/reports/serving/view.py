@@ -1,4 +1,4 @@
-"""From where the parts of a report come: computed here for a small project, or by a worker."""
+"""Choose the source of a report's parts: computed here for a small project, or by a worker."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,16 +22,16 @@ from geval.reports.options import ReportOptions
 def report_view(
     project: Project, options: ReportOptions, *, probed: Sequence[Sensitivity] | None = None
 ) -> ReportView:
-    """A view of a project's report; a worker is asked for what it has to compute.
+    """Return a view of a project's report; what needs a worker is requested from one.
 
     Args:
-        probed: what probes of its judges have found, where it is at hand.
+        probed: findings of probes of its judges, if already known.
     """
     return _view(project, REPORT, options, probed)
 
 
 def page_view(project: Project, part: Part[Any], view: AnyView) -> ReportView:
-    """A view of a page beside the report, whose numbers are one part."""
+    """Return a view of an additional page, whose numbers are a single part."""
     page = next(page for page in pages() if part in page.parts)
     return _view(project, page, view)
 

@@ -1,8 +1,8 @@
 """Compute reports of large projects in a worker, under a lease, and store them for web processes.
 
-A row says what is wanted (`cached_report.py` makes it); a message only wakes a worker. All parts of
-a view are computed at once and stored together, so that figures, tables and downloads are of the
-same numbers.
+A row holds the request (`cached_report.py` creates it); a message only wakes a worker. All parts of
+a view are computed and stored together, so that figures, tables and downloads show the same
+numbers.
 """
 
 import threading
@@ -28,18 +28,19 @@ from geval.reports import memo
 from geval.reports.stored import stored
 from geval.reports.verdicts.steps import OnStep, between
 
-# A worker that computes renews its lease twice a second; one that does not has died.
+# A computing worker renews its lease twice a second; one that does not has died.
 LEASE = timedelta(seconds=30)
 EVERY_SECONDS = 0.5
-# Each takes memory, so views of one project are computed one after the other.
+# Computing takes memory, so views of one project are computed one at a time.
 MOST_IN_HAND = 1
-# Of each view of a project, and of different views.
+# How many reports to keep per view of a project, and of how many of its views.
 MOST_KEPT = 2
 MOST_VIEWS = 20
-# How long workers of another version may still compute what its web processes want.
+# How long requests for another software version are kept for workers of that version.
 OTHER_VERSION = timedelta(days=1)
 _LOCK = (
-    0x6B657074  # any constant: with a project's id it is the lock under which its views are taken
+    # any constant: with a project's id it forms the lock under which its views are claimed
+    0x6B657074
 )
 FAILED = (
     "Computing this report failed unexpectedly ({}). Try again. If that does not help, choose fewer"
@@ -50,11 +51,11 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 class LeaseLostError(Exception):
-    """Another worker took this one for dead, or nobody wants the report any more."""
+    """Another worker took over, or the report is no longer wanted."""
 
 
 def work_on_report(pk: int) -> None:
-    """Compute a report, unless another worker does; then those of its project that waited."""
+    """Compute a report, unless another worker does; then the waiting reports of its project."""
     kept = _claim(pk)
     if kept is None:
         return
@@ -66,15 +67,16 @@ def work_on_report(pk: int) -> None:
     except Exception as error:
         _give_up(kept, error)
     finally:
-        # Arrays of a large project, which this process need not hold until the next one.
+        # Release the arrays of a large project, which this process need not hold until the next
+        # report.
         memo.forget()
     for waiting in KeptReport.objects.free().filter(project=kept.project_id).order_by("pk")[:1]:
         wake_for_report(waiting.pk)
 
 
 def _give_up(kept: KeptReport, error: Exception) -> None:
-    """Say what went wrong, unless nobody waits for this any more: the project may be deleted while
-    its numbers are read."""
+    """Record an error, unless the report is no longer wanted: the project may be deleted while its
+    data is read."""
     failed = not isinstance(error, LeaseLostError) and _mine(kept).update(
         state=KeptState.FAILED,
         message=FAILED.format(type(error).__name__),
@@ -89,8 +91,8 @@ def _give_up(kept: KeptReport, error: Exception) -> None:
 
 
 def neglected_reports() -> list[int]:
-    """The ids of reports that nobody computes; those that were begun too often are ended, and those
-    that another version of the software wanted long ago are removed."""
+    """Return the ids of reports that no worker computes. Those that were started too often are
+    ended, and old requests for another software version are removed."""
     old = KeptReport.objects.exclude(code__in=codes()).filter(state__in=OPEN)
     old.filter(wanted_at__lt=timezone.now() - OTHER_VERSION).delete()
     free = KeptReport.objects.free().filter(code__in=codes())
@@ -107,13 +109,14 @@ def neglected_reports() -> list[int]:
 
 
 def _claim(pk: int) -> KeptReport | None:
-    """A report under a lease; None if it is not free, was wanted by another version of the
-    software, or enough of its project is being computed."""
+    """Lease a report; None if it is not free, is for another software version, or enough of its
+    project is being computed."""
     wanted = KeptReport.objects.select_related("project").filter(pk=pk, code__in=codes()).first()
     if wanted is None:
         return None
     project = wanted.project
-    # Before anything is read: what changes meanwhile makes these numbers old, never wrongly new.
+    # Before any data is read: a concurrent change then makes these numbers count as old, never
+    # wrongly as new.
     now, fingerprint = timezone.now(), fingerprint_of(project)
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -138,15 +141,15 @@ def _claim(pk: int) -> KeptReport | None:
 
 
 def _mine(kept: KeptReport) -> QuerySet[KeptReport]:
-    """The row, unless another worker has it now, or it was removed."""
+    """Return the row, unless another worker has it now, or it was removed."""
     return KeptReport.objects.filter(pk=kept.pk, state=KeptState.COMPUTING, attempts=kept.attempts)
 
 
 @contextmanager
 def _renewing(kept: KeptReport) -> Iterator[OnStep]:
-    """Renew the lease while a report is computed, and write down how far it is.
+    """Renew the lease while a report is computed, and record its progress.
 
-    The steps raise LeaseLostError once the lease is another's.
+    The steps raise LeaseLostError once another worker holds the lease.
     """
     now = {"share": 0.0, "step": ""}
     ended, lost = threading.Event(), threading.Event()
@@ -166,7 +169,7 @@ def _renewing(kept: KeptReport) -> Iterator[OnStep]:
             connections.close_all()
 
     thread = threading.Thread(target=renew, daemon=True)
-    # A second connection does not see the row that a surrounding transaction has made.
+    # A second connection does not see a row created in a surrounding transaction.
     if not connection.in_atomic_block:
         thread.start()
     try:
@@ -178,14 +181,14 @@ def _renewing(kept: KeptReport) -> Iterator[OnStep]:
 
 
 def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
-    """The parts of a view, by name."""
+    """Return the parts of a view, by name."""
     project = kept.project
     page, written = page_and_query(kept.view)
     query = QueryDict(written)
     options, _errors = options_of(query, project)
     view = page.read(query, options)
     if page.row_view(view.query) != kept.view:
-        # What a filter named was removed; without it the view would show more.
+        # A record named by a filter was removed; without the filter the view would show more.
         _mine(kept).delete()
         raise LeaseLostError
     on_step(0.0, "reading ratings and scores")
@@ -201,7 +204,7 @@ def _computed(kept: KeptReport, on_step: OnStep) -> Iterator[tuple[str, bytes]]:
 
 
 def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> None:
-    """Show the parts to all web processes, and remove what is too old to be looked at."""
+    """Publish the parts to all web processes, and remove reports that are too old."""
     with transaction.atomic():
         if not _mine(kept).update(
             state=KeptState.DONE,
@@ -221,7 +224,7 @@ def _finish(kept: KeptReport, parts: dict[str, bytes], *, seconds: float) -> Non
 
 
 def _remove_old(kept: KeptReport) -> None:
-    """Keep the newest few of this view, and of other views those that were computed last."""
+    """Keep the newest few reports of this view, and of other views the most recently computed."""
     ended = KeptReport.objects.filter(project=kept.project_id).exclude(state__in=OPEN)
     of_view: dict[str, list[int]] = {}
     for pk, view in ended.order_by("-pk").values_list("pk", "view"):
