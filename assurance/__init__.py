@@ -1,2 +1,2 @@
-"""Judges improved, checked as instruments, certified, compared with each other and with people.
+"""Judges improved, checked as instruments, certified, and compared with each other and with people.
 Optional."""

@@ -1,4 +1,4 @@
-"""What this app adds to the site."""
+"""The pages, parts and hooks that this app adds to the site."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,7 @@
-"""Outputs as people rated them, as examples in a judge's prompt (few-shot).
+"""Rated outputs as few-shot examples in a judge's prompt.
 
-No prompt shows a judge an example of the document that it judges (`geval/llm/prompt_examples.py`).
+No prompt shows a judge an example from the document that it judges
+(`geval/llm/prompt_examples.py`).
 """
 
 from collections.abc import Sequence
@@ -17,21 +18,21 @@ from geval.statistics.scales import Scale, short
 
 
 def is_usable_example(output: CandidateOutput) -> bool:
-    """Whether its texts are shown as they are: not filled in as a prompt is, and without what
-    would end the example."""
+    """Whether an output's texts can be shown unchanged: no placeholders that a prompt would fill,
+    and nothing that would end the example."""
     texts = f"{output.document.source}\n{output.text}"
     return not has_placeholder(texts) and not has_delimiter(texts)
 
 
 def example_of(output: CandidateOutput, rating: float, scale: Scale) -> str:
-    """The block of a prompt; a mean rating is written as the nearest point of the scale, which is
-    what the judge can give."""
+    """Return the block for a prompt; a mean rating is written as the nearest point of the scale,
+    which the judge can give."""
     point = short(min(scale.points, key=lambda point: abs(point - rating)))
     return example_block(output.document.source, output.text, point)
 
 
 def why_no_examples(judge: Judge, criterion: Criterion) -> str:
-    """Why a judge's prompt on a criterion takes no examples; empty if it does."""
+    """Return why a judge's prompt on a criterion takes no examples, or an empty text."""
     evaluator = evaluators().get(judge.kind)
     if evaluator is None or "wording" not in evaluator.Settings.model_fields:
         return f"{judge.label} takes no examples: only judges of G-Eval have them."
@@ -47,8 +48,8 @@ def add_examples(
     """Add outputs with their mean ratings to the examples of a judge on a criterion.
 
     Returns:
-        The newest version of the judge, a new one where runs used the last, and how many examples
-        it has now on the criterion.
+        The newest version of the judge (a new one if runs used the last), and how many examples it
+        has on the criterion.
 
     Raises:
         ValidationError: this judge or criterion takes no examples, or they are too long; the

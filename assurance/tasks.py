@@ -11,7 +11,7 @@ from evaluations.management.heartbeat import leaving
 from evaluations.models import Search, WorkerSlot
 from geval_site.queues import SEARCH_CHANGES
 
-# Searches of this process. Each keeps a thread for minutes, and one thread is left for runs.
+# Searches of this process. Each occupies a thread for minutes; one thread is left for runs.
 _searching: set[int] = set()
 
 
@@ -22,7 +22,7 @@ def search_changes(search_id: int) -> None:
         return
     most = max(1, WorkerSlot.objects.filter(worker=worker_name()).count() - 1)
     if len(_searching) >= most:
-        return  # it is looked for again within a minute
+        return  # it is picked up again within a minute
     _searching.add(search_id)
     try:
         shift = Shift(leaving.is_set, ends=time.monotonic() + MESSAGE_SECONDS)

@@ -1,1 +1,1 @@
-"""Certificates: whether a judge meets stated requirements, bound to what was measured."""
+"""Certificates: whether a judge meets stated requirements, bound to the data behind them."""

@@ -3,7 +3,7 @@
 from geval.reports.requirements import Outcome
 from geval.texts.plain import for_xml
 
-# Widths of Verdana at 11 pixels are about so wide.
+# Approximate widths of Verdana at 11 pixels.
 _CHARACTER, _PADDING, _HEIGHT = 6.6, 8, 20
 # Dark enough for white text.
 _COLOURS = {Outcome.MET: "#1b7f4b", Outcome.NOT_MET: "#b3261e", Outcome.CANNOT_SAY: "#6b6b6b"}
@@ -11,7 +11,7 @@ OUTDATED = "outdated"
 
 
 def badge(judge: str, criterion: str, outcome: str, *, fits: bool = True) -> str:
-    """An SVG that says the outcome in words and colour.
+    """Return an SVG with the outcome in words and colour.
 
     Args:
         fits: whether the certificate still fits; an outdated one says so instead.

@@ -1,7 +1,7 @@
 """What a certificate is bound to: digests of the prompt, the steps, the settings, the model as it
-answered, and the data, each of which can be compared with those of another day.
+answered, and the data, each of which can be compared with today's.
 
-Digests are over names, texts and numbers, never over ids, so they are the same in an imported copy.
+Digests cover names, texts and numbers, never ids, so they are equal in an imported copy.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from geval.llm.prompts import PromptError
 from geval.reports.data import ReportData
 from geval_site.version import __version__
 
-# What a digest is of, in words.
+# Descriptions of what each digest covers.
 BOUND = {
     "prompt": "the prompt",
     "steps": "the evaluation steps",
@@ -46,10 +46,10 @@ def bindings_of(
     with_probes: bool,
     with_decisions: bool = False,
 ) -> dict[str, Any]:
-    """Everything that figures of a judge on a criterion depend on, as it is now.
+    """Return everything that figures of a judge on a criterion depend on now.
 
     Args:
-        with_probes: whether a figure is of probes.
+        with_probes: whether a figure is based on probes.
         with_decisions: whether adjudicators' decisions are the human score.
     """
     steps, prompt = _prompt(judge, criterion)
@@ -68,17 +68,16 @@ def bindings_of(
 
 
 def settings_bound(judge: Judge) -> dict[str, Any]:
-    """The settings of a judge that decide its scores."""
+    """Return the settings of a judge that decide its scores."""
     settings = {name: getattr(judge, name) for name in _SETTINGS}
-    # Certificates from before there were options are bound to the same judge without them.
+    # Older certificates, without request options, stay valid for a judge that has none.
     return settings | ({"request_options": judge.request_options} if judge.request_options else {})
 
 
 def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:
-    """In words, what is not what a certificate was bound to; empty if it still fits.
+    """Describe the differences from what a certificate was bound to; empty if it still fits.
 
-    The version of the software is stated and not compared: an upgrade does not change what was
-    measured.
+    The software version is stated but not compared: an upgrade does not change what was measured.
     """
     differences = []
     for name, what in BOUND.items():
@@ -95,7 +94,8 @@ def differences(bound: dict[str, Any], today: dict[str, Any]) -> list[str]:
 
 
 def bound_rows(bound: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
-    """What a certificate is bound to, for a table: each thing as a text, a digest, or both."""
+    """Return rows of a table of what a certificate is bound to: each entry as a text, a digest, or
+    both."""
     rows = []
     for name, what in BOUND.items():
         value = bound.get(name)
@@ -112,7 +112,7 @@ def bound_rows(bound: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
 
 
 def outdated(judge: Judge, criterion: Criterion) -> str:
-    """Why scores do not speak for the judge as it is today; empty if they do."""
+    """Return why scores do not describe the judge as it is today, or an empty text."""
     _steps, prompt = _prompt(judge, criterion)
     if not prompt:
         return ""
@@ -128,8 +128,8 @@ def outdated(judge: Judge, criterion: Criterion) -> str:
 
 
 def probes_outdated(judge: Judge, criterion: Criterion) -> str:
-    """Why the newest probes do not speak for the judge as it is today; empty if they do, or there
-    are none."""
+    """Return why the newest probes do not describe the judge as it is today; empty if they do, or
+    there are none."""
     study = _newest_probes(judge, criterion)
     if study is None:
         return ""
@@ -154,12 +154,12 @@ def _prompt(judge: Judge, criterion: Criterion) -> tuple[EvaluationSteps | None,
     try:
         return prompt_today(evaluator, criterion, use_steps=judge.use_steps)
     except PromptError as error:
-        # No prompt at all, so not the one that gave the scores.
+        # No prompt can be composed, so it differs from the one that gave the scores.
         return None, str(error)
 
 
 def _answered_by(judge: Judge, criterion: Criterion) -> list[str]:
-    """The names by which the endpoint called the model in the replies behind the scores."""
+    """Return the model names that the endpoint reported in the replies behind the scores."""
     replies = ModelReply.objects.filter(
         items__run__in=runs_of_newest(judge.pk, criterion.pk), items__criterion=criterion
     )
@@ -173,7 +173,7 @@ def _named(value: Any) -> str:
 
 
 def _digest(parts: Iterable[Any]) -> str:
-    """SHA-256 over values, each as a line of JSON."""
+    """Return the SHA-256 of values, each as a line of JSON."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(orjson.dumps(part, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY))
@@ -182,12 +182,13 @@ def _digest(parts: Iterable[Any]) -> str:
 
 
 def _counted(rows: list[tuple[Any, ...]]) -> dict[str, Any]:
-    """A digest of rows in an order of their own, with how many there are."""
+    """Return a digest of sorted rows, with their number."""
     return {"digest": _digest(sorted(rows)), "count": len(rows)}
 
 
 def _texts(data: ReportData) -> dict[str, Any]:
-    """Sources and outputs; PostgreSQL digests each text, so that none has to be read."""
+    """Return the digest of sources and outputs; PostgreSQL hashes each text, so that none has to be
+    read."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT d.doc_id, s.name, encode(sha256(convert_to(d.source, 'UTF8')), 'hex'),
@@ -202,8 +203,8 @@ def _texts(data: ReportData) -> dict[str, Any]:
 
 
 def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) -> dict[str, Any]:
-    """Every person's rating, means where only those are known, decisions if they count, and the
-    weights of outputs where these differ."""
+    """Return the digest of every person's rating, means if only those are known, decisions if they
+    count, and the weights of outputs if these differ."""
     humans = data.humans[criterion.pk]
     ratings = humans.ratings
     rows = [
@@ -222,7 +223,8 @@ def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) ->
     counted = _counted(rows)
     weight = humans.weight
     if weight is not None:
-        # Without the digits by which several campaigns' probabilities may differ.
+        # Rounded, because probabilities combined over several campaigns may differ in the last
+        # digits.
         weights = [
             (*data.name_of(at), f"{weight[at]:.9g}") for at in np.flatnonzero(weight).tolist()
         ]
@@ -237,7 +239,7 @@ def _ratings(criterion: Criterion, data: ReportData, *, with_decisions: bool) ->
 
 
 def _probes(judge: Judge, criterion: Criterion) -> dict[str, Any]:
-    """The scores of the newest probes, with and without each change."""
+    """Return the digest of the newest probes' scores, with and without each change."""
     study = _newest_probes(judge, criterion)
     items = study.items.select_related("output__document", "output__system") if study else ()
     return _counted(

@@ -1,4 +1,4 @@
-"""Certificates: made, kept, signed, and compared with what there is today."""
+"""Certificates: created, stored, signed, and compared with the present."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,7 +38,7 @@ SEEN_BY_SEARCH = (
 
 
 def read_requirements(texts: Sequence[str]) -> list[Requirement]:
-    """Requirements as people write them, each once, in their order.
+    """Read requirements as people write them, without duplicates, in order.
 
     Raises:
         RequirementError: there is none, there are too many, or one is not a requirement.
@@ -60,15 +60,15 @@ def certify(
     human_score: HumanScore = MEAN,
     by: Any = None,
 ) -> Certificate:
-    """Check a judge on a criterion, and keep what came out.
+    """Check a judge on a criterion, and store the certificate.
 
     Args:
-        epsilon: of the alternative annotator test.
+        epsilon: epsilon of the alternative annotator test.
         human_score: what the judge is compared with.
-        by: the user who asks.
+        by: the user who requests it.
     """
     data, is_searched = _data(judge, criterion)
-    # All that is not withheld, the search that made the judge has seen.
+    # The search that made the judge has seen all documents that are not withheld.
     cannot_say = SEEN_BY_SEARCH if is_searched and data.withheld else outdated(judge, criterion)
     if cannot_say:
         checked = [
@@ -117,17 +117,17 @@ def certify(
 
 
 def what_changed(certificate: Certificate) -> list[str]:
-    """In words, why a certificate no longer fits; empty if it does."""
+    """Describe why a certificate no longer fits; empty if it does."""
     content = certificate.content
     today = bindings_now(certificate.judge, certificate.criterion, content)
     return differences(content["bound_to"], today)
 
 
 def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any]) -> dict[str, Any]:
-    """What a certificate of the same documents would be bound to now.
+    """Return what a certificate of the same documents would be bound to now.
 
-    One that was made before documents were locked is still held against all of them, of which only
-    digests are taken: the lock changes nothing that was measured.
+    A certificate made before documents were locked is still compared over all of them, by digests
+    only: the lock changes nothing that was measured.
     """
     is_before_lock = not content.get("withheld_documents")
     data = load_data(judge.project, [judge], [criterion], with_withheld=is_before_lock)
@@ -143,7 +143,8 @@ def bindings_now(judge: Judge, criterion: Criterion, content: Mapping[str, Any])
 
 
 def is_intact(content: dict[str, Any]) -> bool:
-    """Whether a certificate's content is as it was signed, by whoever has its public key."""
+    """Whether a certificate's content is unchanged since it was signed with the public key in
+    it."""
     try:
         signed = signed_part(content)
     except orjson.JSONEncodeError:
@@ -151,19 +152,19 @@ def is_intact(content: dict[str, Any]) -> bool:
     return is_signed(signed, str(content.get("signature")), str(content.get("public_key")))
 
 
-# What issues and checks certificates of projects that are too large for pages.
+# Commands that issue and check certificates of projects too large for pages.
 COMMANDS = ("certify", "verify")
 
 
 def signed_part(content: dict[str, Any]) -> bytes:
-    """What a signature is of: everything else, in one spelling."""
+    """Return the signed bytes: all other fields as canonical JSON."""
     rest = {name: value for name, value in content.items() if name != "signature"}
     return orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)
 
 
 def _data(judge: Judge, criterion: Criterion) -> tuple[ReportData, bool]:
-    """What a judge is measured on, and whether a search made it: then on documents that it has not
-    seen, as soon as their ratings are not withheld."""
+    """Return the data for measuring a judge, and whether a search made it. For such a judge only
+    unseen documents are used, as soon as their ratings are not withheld."""
     data = load_data(judge.project, [judge], [criterion])
     searches = searches_behind(judge.project)
     is_searched = searches.made(criterion.pk, judge.pk)
@@ -194,7 +195,7 @@ def _checked(
 
 
 def _per_document(criterion: Criterion, data: ReportData) -> float:
-    """How many ratings a rated document has, on average."""
+    """Return the mean number of ratings per rated document."""
     human = data.humans[criterion.pk]
     documents = data.units.documents_with(human.ratings.count > 0).sum()
     return float(len(human.ratings) / documents) if documents else 0.0
@@ -213,7 +214,7 @@ def _checked_json(checked: Checked, per_document: float) -> dict[str, Any]:
 
 
 def in_words(entry: dict[str, Any]) -> str:
-    """A checked requirement in a sentence."""
+    """Describe a checked requirement in a sentence."""
     sentence = f"{entry['requirement']}: {entry['outcome']}"
     if entry["reason"]:
         sentence += f"; {entry['reason']}"

@@ -1,4 +1,4 @@
-"""The figures that requirements are about, from the same numbers as the report."""
+"""The figures that requirements refer to, from the same data as the report."""
 
 from collections.abc import Collection
 
@@ -21,11 +21,11 @@ def figures_of(
     epsilon: Epsilon,
     human_score: HumanScore = MEAN,
 ) -> dict[str, Figure]:
-    """Each named figure of a judge on a criterion.
+    """Return each named figure of a judge on a criterion.
 
     Args:
-        data: the numbers of the project.
-        epsilon: of the alternative annotator test.
+        data: the data of the project.
+        epsilon: epsilon of the alternative annotator test.
         human_score: what the judge is compared with.
     """
 

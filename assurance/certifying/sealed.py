@@ -1,4 +1,4 @@
-"""What a stored certificate says: from its signed content, never from its row, which an edited
+"""What a stored certificate says, read from its signed content rather than its row, which an edited
 archive may have written."""
 
 import hashlib
@@ -10,7 +10,7 @@ from evaluations.models.sealing import public_key
 from geval.files.certificates import problem_of
 from geval.reports.requirements import Outcome
 
-# What a page, a badge and the API say of a certificate that cannot be trusted.
+# What a page, a badge and the API say about a certificate that cannot be trusted.
 NOT_GENUINE = "not genuine"
 FOREIGN = ", says another site"
 _CHANGED = "it was changed after it was signed, so nothing that it says can be trusted"
@@ -18,8 +18,8 @@ _CHANGED = "it was changed after it was signed, so nothing that it says can be t
 
 @dataclass(frozen=True)
 class Sealed:
-    """A certificate's outcome, None where it cannot be trusted, for the `problem`; and the site
-    that signed it, by the fingerprint of its key."""
+    """A certificate's outcome (None, with a `problem`, if it cannot be trusted), and the
+    fingerprint of the signing site's key."""
 
     outcome: Outcome | None
     problem: str
@@ -28,15 +28,15 @@ class Sealed:
 
     @property
     def said(self) -> str:
-        """The outcome in words, or that there is none to trust. Of another site it is only what
-        that site says: anybody can sign with a key of their own."""
+        """The outcome in words, or that there is none to trust. The outcome of another site is
+        marked as that site's statement: anybody can sign with a key of their own."""
         if not self.outcome:
             return NOT_GENUINE
         return self.outcome.value if self.is_ours else f"{self.outcome.value}{FOREIGN}"
 
 
 def sealed(certificate: Certificate) -> Sealed:
-    """What a certificate's signature holds for."""
+    """Return the outcome of a certificate if its signature is valid for it, else the problem."""
     content = certificate.content
     if unreadable := problem_of(content):
         return Sealed(None, f"its content cannot be read ({unreadable})", "", is_ours=False)
@@ -52,6 +52,7 @@ def sealed(certificate: Certificate) -> Sealed:
 
 
 def fingerprint(key: str) -> str:
-    """A public key as people compare it: the beginning of its SHA-256, in groups of four."""
+    """Return the fingerprint of a public key for people to compare: the beginning of its SHA-256,
+    in groups of four."""
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return " ".join(digest[at : at + 4] for at in range(0, len(digest), 4))

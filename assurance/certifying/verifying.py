@@ -1,4 +1,4 @@
-"""Certificates as files: read, and held against the project that they are of."""
+"""Read certificate files, and compare them with their project."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,22 +18,22 @@ VALID, REFUSED, UNKNOWN = 0, 1, 2
 
 
 class VerifyError(ValueError):
-    """A file that is not a certificate; the message says why."""
+    """A file is not a certificate; the message says why."""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What verifying found, line by line, and the exit code that says it."""
+    """The result of verifying, line by line, with the exit code."""
 
     exit: int
     said: tuple[str, ...]
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """The content of a certificate's file.
+    """Return the content of a certificate's file.
 
     Raises:
-        VerifyError: it cannot be read, or is no certificate.
+        VerifyError: the file cannot be read, or is not a certificate.
     """
     try:
         with path.open("rb") as file:
@@ -54,13 +54,13 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> Verified:
-    """Hold a certificate against its project as it is now.
+    """Compare a certificate with its project as it is now.
 
     Args:
-        key: the public key of the site that is trusted.
-        project: the short name of its project here, if it is another.
+        key: the public key of the trusted site.
+        project: the short name of its project on this site, if it differs.
     """
-    # First: nothing of a content that was changed is worth a comparison.
+    # Check the signature first: comparing changed content would be pointless.
     if not is_intact(content):
         return Verified(REFUSED, ("Refused: it was changed after it was signed.",))
     if content["public_key"] != key:
@@ -84,7 +84,8 @@ def verify(content: dict[str, Any], *, key: str, project: str | None = None) -> 
 
 
 def _found(slug: str, label: str, name: str) -> tuple[Judge, Criterion] | str:
-    """The judge and the criterion of a certificate, or which of them is not here."""
+    """Return the judge and the criterion of a certificate, or say which of them does not exist
+    here."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         return f"project {slug} is not on this site."

@@ -1,1 +1,1 @@
-"""Where a judge and people are far apart, and what such outputs have in common."""
+"""Where a judge and people differ most, and what such outputs have in common."""

@@ -1,5 +1,5 @@
-"""One output on which a judge and people differ, with all the evidence: texts, ratings, the judge's
-distribution, what it was asked and what it said."""
+"""One output on which a judge and people differ, with all evidence: texts, ratings, the judge's
+distribution, its prompt and its reply."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ from geval.statistics.scales import short
 from geval.texts.numbers import signed
 from geval.texts.word_differences import Piece, taken_from, word_differences
 
-# A longer source is cut; the document's page has all of it.
+# A longer source is truncated; the document's page shows all of it.
 MOST_CHARACTERS = 60_000
 MOST_REPLIES = 20
 MOST_REPLY_CHARACTERS = 2_000
@@ -52,8 +52,8 @@ _NEWEST = newest_scores(
 class GapCase:
     """A case: its `rank` among all, its numbers in words, and its evidence.
 
-    `texts` and `source` are in pieces, of which the output's are marked where the source does not
-    have them, and the source's where the output takes them over.
+    `texts` and `source` are in pieces. Pieces of the output are marked if the source does not
+    contain them, and pieces of the source if the output copies them.
     """
 
     rank: int
@@ -91,11 +91,11 @@ def gap_case(
     judges: Mapping[int, str],
     criteria: Mapping[int, str],
 ) -> GapCase:
-    """The evidence on one output; only its own texts are read.
+    """Return the evidence on one output; only its own texts are read.
 
     Args:
         place: its position in the arrays of `gaps`.
-        run: the run whose score is shown, else the judge's newest.
+        run: the run whose score is shown; by default the judge's newest.
         judges, criteria: the names of the project's, by id.
     """
     data = numbers.data
@@ -154,8 +154,8 @@ def gap_case(
 def _score(
     judge: Judge, criterion: Criterion, output: CandidateOutput, run: EvaluationRun | None
 ) -> Score | None:
-    """The score that counts: of a run, or the newest; one about this criterion before one that is
-    about all."""
+    """Return the score that counts: a run's, or the newest. A score on this criterion takes
+    precedence over one for all criteria."""
     if run is not None:
         scores = Score.objects.filter(run=run, output=output)
     else:
@@ -189,7 +189,8 @@ def _asked(
 def _ratings(
     data: ReportData, output: CandidateOutput, criterion: Criterion
 ) -> list[tuple[str, float]]:
-    """Who gave what: people that the view counts, or the release's mean where nobody is named."""
+    """Return who gave which rating: the people included in the view, or the release's mean if
+    nobody is named."""
     counted = set(data.humans[criterion.pk].annotator_ids)
     rows = (
         Rating.objects.filter(output=output, criterion=criterion)

@@ -1,4 +1,4 @@
-"""Causes of gaps between judges and people: given, taken back, and downloaded."""
+"""Causes of gaps between judges and people: stored, removed and downloaded."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -42,11 +42,11 @@ def give_cause(
     note: str | None,
     by: Any,
 ) -> GapCause:
-    """Store the cause of a gap in place of an earlier one.
+    """Store the cause of a gap, replacing an earlier one.
 
     Args:
-        cause: one that the project has is meant whatever its case.
-        note: None leaves an earlier note.
+        cause: matched to the project's existing causes regardless of case.
+        note: None keeps an earlier note.
         by: the user.
     """
     names = GapCause.objects.of_project(judge.project).names()
@@ -66,26 +66,26 @@ def give_cause(
 
 
 def take_cause_back(judge: Judge, criterion: Criterion, output: CandidateOutput) -> bool:
-    """Remove the cause of a gap; whether there was one."""
+    """Remove the cause of a gap; return whether there was one."""
     causes = GapCause.objects.filter(judge=judge, criterion=criterion, output=output)
     return bool(causes.delete()[0])
 
 
 def as_csv(project: Project) -> Iterator[str]:
-    """A header and a line for each cause."""
+    """Yield a header and a line per cause."""
     yield csv_line(COLUMNS)
     for row in _rows(project):
         yield csv_line(value.isoformat() if hasattr(value, "isoformat") else value for value in row)
 
 
 def as_json(project: Project) -> bytes:
-    """All causes as one list."""
+    """Return all causes as one list."""
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in _rows(project)]
     return orjson.dumps(rows, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def as_jsonl(project: Project) -> Iterator[bytes]:
-    """One JSON object per line."""
+    """Yield one JSON object per line."""
     for row in _rows(project):
         yield orjson.dumps(dict(zip(COLUMNS, row, strict=True)), option=orjson.OPT_APPEND_NEWLINE)
 

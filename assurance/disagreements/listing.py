@@ -8,8 +8,8 @@ from geval.reports.gap_rows import USUAL_GAPS, GapRow, gap_rows
 def largest_gaps_as_rows(
     project: Project, numbers: GapNumbers, most: int = USUAL_GAPS
 ) -> list[GapRow]:
-    """The largest gaps of a judge on a criterion, with their texts and the causes that members
-    gave; empty where the judge or the criterion has none."""
+    """Return the largest gaps of a judge on a criterion, with texts and the causes that members
+    gave; empty if there is no judge or criterion."""
     if numbers.gaps is None:
         return []
     gaps, data = numbers.gaps, numbers.data

@@ -1,5 +1,4 @@
-"""The numbers of the page of disagreements: which outputs are ranked, and what they have in
-common."""
+"""The numbers of the page of disagreements: the ranked outputs, and what they have in common."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,8 +18,8 @@ from geval.reports.samples import about_sample
 
 
 def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapNumbers:
-    """The numbers of a view; what it does not name is chosen: the first criterion with a judge, and
-    the judge that ranks outputs most like people."""
+    """Return the numbers of a view. Defaults are the first criterion with a judge, and the judge
+    that ranks outputs most like people."""
     criteria = {one.pk: one for one in project.criteria.all()}
     judge_ids = list(project.judges.values_list("pk", flat=True))
     data = everything.selected(view.options)
@@ -51,8 +50,8 @@ def gap_numbers(project: Project, everything: ReportData, view: GapView) -> GapN
 
 
 def project_patterns(project: Project, data: ReportData, gaps: Gaps, criterion: int) -> Patterns:
-    """What the large gaps of a judge on a criterion have in common; found once for the same
-    numbers, as every case's page says it."""
+    """Return what a judge's large gaps on a criterion have in common, cached because the page of
+    every case shows it."""
     human = data.humans[criterion]
     names = hash((data.system_names, human.annotators))
     parts = (
@@ -67,7 +66,7 @@ def project_patterns(project: Project, data: ReportData, gaps: Gaps, criterion: 
 
 
 def scores_of_run(data: ReportData, run: EvaluationRun, criterion: int) -> ReportData:
-    """The data with the scores that one run gave, in place of its judge's newest."""
+    """Return the data with one run's scores in place of its judge's newest."""
     alone = replace(data, judges={})
     fill_judges(alone, [run.judge_id], [criterion], run=run)
     key = (criterion, run.judge_id)

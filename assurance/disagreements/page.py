@@ -1,5 +1,5 @@
-"""The page of disagreements: outputs ranked by the gap between a judge and people, one of them
-open."""
+"""The page of disagreements: outputs ranked by the gap between a judge and people, with one open
+case."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,12 +28,12 @@ _BEGINS = """
 
 @dataclass(frozen=True)
 class Disagreements:
-    """What the page shows. `page` is a part of the list; `case` is None where the list is empty.
+    """The contents of the page. `page` is a part of the list; `case` is None if the list is empty.
 
-    `before`, `after` are outputs beside the open one in the whole list, 0 at its ends; `beside` is
-    where to go when it leaves the list. `ranked` outputs are in the list, of a large project only
-    some of the `outputs` with a gap. `choices` are the names of judges by id, and `named` the
-    chosen one's, where numbers stand.
+    `before` and `after` are the open output's neighbours in the whole list, 0 at its ends; `beside`
+    is the one to open when it leaves the list. `ranked` is the number of outputs in the list, in a
+    large project only some of the `outputs` with a gap. `choices` are the names of judges by id,
+    and `named` is the chosen judge's name next to numbers.
     """
 
     view: GapView
@@ -69,12 +69,12 @@ class Disagreements:
 
     @property
     def beside(self) -> int:
-        """Where to go once the open case has a cause."""
+        """The output to open once the open case has a cause."""
         return self.after or self.before
 
 
 def numbers_of_view(project: Project, view: GapView) -> GapNumbers:
-    """The numbers of a view, for its page, its file and what is done with its outputs.
+    """Return the numbers of a view, for its page, its file and actions on its outputs.
 
     Raises:
         NotComputedError: a worker is still computing the numbers of a large project.
@@ -85,7 +85,7 @@ def numbers_of_view(project: Project, view: GapView) -> GapNumbers:
 
 
 def disagreements(project: Project, view: GapView) -> Disagreements:
-    """The page of a view; what it does not name is chosen.
+    """Return the page of a view, with defaults for what the view does not name.
 
     Raises:
         NotComputedError: a worker is still computing the numbers of a large project.
@@ -182,7 +182,7 @@ def _filled(
 
 
 def _begins(page: Page[int]) -> dict[int, str]:
-    """How the texts of a page's outputs begin, in their order."""
+    """Return the beginnings of the texts of a page's outputs, in order."""
     ids = [int(pk) for pk in page.object_list]
     with connection.cursor() as cursor:
         cursor.execute(_BEGINS, [ids])

@@ -1,5 +1,5 @@
-"""Words of the sources in which large gaps may gather: of a few hundred documents, however many
-there are."""
+"""Words of the sources around which large gaps may cluster, from a sample of a few hundred
+documents."""
 
 from collections.abc import Collection
 
@@ -12,8 +12,9 @@ from geval.statistics.thresholds import WORD_DOCUMENTS, WORD_SHARE
 
 MOST_WORDS = 40
 READ_CHARACTERS = 30_000
-# Words of four letters on that PostgreSQL's English dictionary does not leave out; the most common
-# ones first, so that which documents have large gaps plays no part in the choice.
+# Words of at least four letters that are not stop words of PostgreSQL's English dictionary. The
+# most common words are tested first, so that the choice does not depend on which documents have
+# large gaps.
 _WORDS = """
     WITH found AS (
         SELECT word, array_agg(d.id) AS ids
@@ -27,7 +28,7 @@ _WORDS = """
 
 
 def topic_words(project: Project, documents: Collection[int]) -> dict[str, frozenset[int]]:
-    """The documents that have each word, of those named by their ids; common words are left out."""
+    """Return the documents (by id) that contain each word, without stop words."""
     ids = sorted(documents)
     of_corpus = state_of(project.pk).get((None, None))
     return remembered_as(

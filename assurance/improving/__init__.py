@@ -1,1 +1,2 @@
-"""Making a judge better from ratings, and proving it on documents that no choice has seen."""
+"""Improve a judge using ratings, and prove the gain on documents that played no part in the
+choice."""

@@ -1,4 +1,4 @@
-"""Using a change: it becomes a judge like any other, or the next version of one."""
+"""Adopt a change: it becomes a judge, or the next version of one."""
 
 import json
 
@@ -22,20 +22,21 @@ SUFFIX = " improved"
 
 
 def name_of_improved(judge: Judge) -> str:
-    """The name of the judge that a judge's changes are adopted as."""
+    """Return the name of the judge under which a judge's changes are adopted."""
     return judge.name if judge.name.endswith(SUFFIX) else f"{judge.name}{SUFFIX}"
 
 
 @transaction.atomic
 def adopt(candidate: Candidate) -> tuple[Judge, EvaluationRun]:
-    """The judge that a candidate makes, and its run on every output.
+    """Create the judge of a candidate, and start its run on every output.
 
-    A wording is the judge's next version. Formulas on several criteria make one judge of their own.
+    A wording becomes the judge's next version. Formulas on several criteria together become one
+    separate judge.
 
     Raises:
-        ImproveError: the judge is another one than was searched.
-        ValidationError: the name is another judge's.
-        RunError: it cannot run.
+        ImproveError: the judge has changed since the search.
+        ValidationError: the name belongs to another judge.
+        RunError: the judge cannot run.
     """
     if candidate.proposal is None:
         judge, names = _with_formula(candidate)
@@ -59,7 +60,7 @@ def _with_formula(candidate: Candidate) -> tuple[Judge, list[str]]:
 
 
 def _with_wording(candidate: Candidate, proposal: Proposal) -> tuple[Judge, list[str]]:
-    """The next version runs on every criterion that the searched one ran on."""
+    """Create the next version, and run it on every criterion on which the searched one ran."""
     search = candidate.search
     searched, newest = search.judge, newest_version(search.project, search.judge.name)
     if newest is None or not same_but_for_settings(newest, searched):

@@ -1,4 +1,4 @@
-"""Texts on which a judge and people differ, with what annotators said about them."""
+"""Texts on which a judge and people differ, with annotators' comments."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from geval.improving.ground import Ground
 from geval.llm.reflection import LONGEST_TEXT, Case
 from geval.statistics.types import FloatArray
 
-# The reflecting model reads so many outputs at most, and about so many characters.
+# Limits for the reflecting model: number of outputs, and approximate number of characters.
 MOST_CASES, MOST_CHARACTERS = 60, 60_000
 
 
 def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> list[Case]:
-    """Outputs of some documents, those on which judge and people differ most: by document, and in
-    each those that differ most first.
+    """Return outputs of some documents on which judge and people differ most, grouped by document,
+    largest difference first.
 
     Args:
         documents: positions of training documents.
-        scores: of all outputs, NaN where there is none; shape (outputs,).
+        scores: scores of all outputs, NaN if missing; shape (outputs,).
     """
     there = np.isin(ground.outputs.document, np.array(documents)) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
@@ -46,7 +46,7 @@ def cases_of(ground: Ground, documents: Sequence[int], scores: FloatArray) -> li
 
 
 def _as_fits(order: np.ndarray, outputs: Sequence[CandidateOutput]) -> np.ndarray:
-    """As many places as a prompt has room for; each document's source is shown once."""
+    """Return as many outputs as fit into a prompt; each document's source is shown once."""
     seen, total = set[int](), 0
     for count, output in enumerate(outputs):
         total += min(len(output.text), LONGEST_TEXT)
@@ -59,7 +59,7 @@ def _as_fits(order: np.ndarray, outputs: Sequence[CandidateOutput]) -> np.ndarra
 
 
 def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatArray:
-    """Values less the mean of their document's, in standard deviations of all."""
+    """Centre values by document, in standard deviations over all."""
     document, own = ground.outputs.document[places], values[places]
     centred = own.copy()
     for unit in np.unique(document):
@@ -71,7 +71,7 @@ def _standing(ground: Ground, values: FloatArray, places: np.ndarray) -> FloatAr
 
 
 def _comments_on(output_ids: Sequence[int]) -> dict[int, list[str]]:
-    """What annotators wrote about items that show one of some outputs alone."""
+    """Return annotators' comments on items that show a single one of these outputs."""
     comments: dict[int, list[str]] = defaultdict(list)
     rows = Assignment.objects.filter(
         state=AssignmentState.SUBMITTED, shown__in=[[pk] for pk in output_ids]

@@ -1,4 +1,4 @@
-"""What a search and a look say, in words and as JSON."""
+"""The results of a search and its looks, as sentences and as JSON."""
 
 from typing import Any
 
@@ -27,17 +27,17 @@ _FOUND_NOTHING: dict[str, str] = {
 
 
 def sentence_of(candidate: Candidate) -> str:
-    """A candidate's result in one sentence."""
+    """Describe a candidate's result in one sentence."""
     return sentence(candidate.title, candidate.measure, candidate.training, look_of(candidate))
 
 
 def look_of(candidate: Candidate) -> Look | None:
-    """The look at a candidate, if there was one."""
+    """Return the look at a candidate, if there was one."""
     return getattr(candidate, "look", None)
 
 
 def not_tried(search: Search) -> tuple[tuple[str, str], ...]:
-    """What a search left out or found nothing with, and why: changes, then judges."""
+    """Return what a search left out or improved nothing with, and why: changes, then judges."""
     if search.state != ErrandState.DONE:
         return ()
     tried = set(search.candidates.values_list("change", flat=True))
@@ -98,7 +98,8 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
 
 
 def mean_on_selection(proposal: Proposal) -> float | None:
-    """Mean rho on the documents by which one is chosen; None if it did not get so far."""
+    """Return the mean rho on the selection documents; None if the proposal was not tried on
+    them."""
     values = proposal.on_selection.values()
     return sum(values) / len(values) if values else None
 
@@ -122,15 +123,15 @@ def look_json(look: Look) -> dict[str, Any]:
 
 
 def _speaks_of(search: Search) -> dict[str, Any]:
-    """Of what outputs the numbers speak, where people rated a sample that says more than that."""
+    """Describe the outputs that the numbers cover, if people rated a sample."""
     subject = search.found.get("what_numbers_speak_of")
     return {"what_numbers_speak_of": subject} if subject else {}
 
 
 def certificate(locked: LockedDocuments) -> dict[str, Any]:
-    """Everything that a claim rests on: the rule, every look in the order in which it was taken,
-    and the history: who drew, looked, opened or copied the locked ratings, when, in any copy of the
-    project that this site knows of."""
+    """Return everything that a claim depends on: the rule, every look in order, and the history:
+    who drew, looked at, opened or copied the locked ratings, and when, in all copies of the project
+    that this site knows."""
     record(locked)
     looks = list(locked.looks.select_related("candidate__search", "looked_by"))
     return {

@@ -1,4 +1,4 @@
-"""What a search for a wording may take, before it starts."""
+"""Estimate what a search for a wording may cost before it starts."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,7 +12,7 @@ from geval.llm.prompts import PromptError
 
 @dataclass(frozen=True)
 class SearchEstimate:
-    """Tokens and money (None without prices) of so many calls, by the judge's mean prompt."""
+    """Tokens and money (None without prices) of this many calls, from the judge's mean prompt."""
 
     calls: int
     tokens: int
@@ -20,7 +20,7 @@ class SearchEstimate:
 
 
 def estimate_search(judge: Judge, criterion: Criterion, *, calls: int) -> SearchEstimate | None:
-    """What calls of a search take, about; None for judges that cannot be reworded or asked."""
+    """Estimate the calls of a search; None for judges that cannot be reworded or run."""
     if not can_be_reworded(judge):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Rated outputs of training documents as examples in a judge's prompt (few-shot)."""
+"""Rated outputs of training documents as few-shot examples in a judge's prompt."""
 
 from collections.abc import Iterator
 
@@ -11,19 +11,19 @@ from geval.evaluators.wording import LONGEST_EXAMPLES
 from geval.improving.ground import Ground
 from geval.statistics.types import IntArray
 
-# How many examples, and the seed of a draw.
+# The number of examples, and the seed of a draw.
 SETS = ((3, 0), (6, 0), (6, 1))
-# Of a pool of at most so many, each prompt shows those nearest to its text.
+# The size of the pool from which each prompt shows the nearest examples to its text.
 POOL, NEAREST = 40, 3
 
 
 def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dict[str, str]]]:
-    """Sets that cover the range of people's ratings, each example of another document, and a pool
-    of which each prompt shows the nearest: a name that is the same each time, and the parts of a
-    wording.
+    """Yield sets of examples that cover the range of people's ratings, each example from a
+    different document, and a pool from which each prompt shows the nearest. Each has a reproducible
+    name and the parts of a wording.
 
     Args:
-        documents: positions of those to take examples from.
+        documents: positions of the documents to take examples from.
     """
     there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
     places = np.flatnonzero(there)
@@ -43,14 +43,14 @@ def example_sets(ground: Ground, documents: IntArray) -> Iterator[tuple[str, dic
 
 
 def _as_fits(blocks: list[str]) -> list[str]:
-    """As many blocks as a wording may hold, in turn."""
+    """Return as many blocks as a wording may hold, in order."""
     ends = np.cumsum([len(block) + 2 for block in blocks])
     return blocks[: int((ends <= LONGEST_EXAMPLES).sum())]
 
 
 def _covering(ground: Ground, order: IntArray, count: int) -> list[int]:
-    """Places of different documents whose ratings are nearest to evenly spaced points between the
-    lowest and the highest; of equally near ones the first."""
+    """Return positions in different documents whose ratings are nearest to evenly spaced points
+    between the lowest and the highest; the first of equally near ones."""
     human, free, chosen = ground.human, order.tolist(), list[int]()
     if not free:
         return chosen

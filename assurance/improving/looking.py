@@ -1,4 +1,4 @@
-"""Looking at the locked documents: once for each candidate, counted, and paid for by wider
+"""Looks at the locked documents: one per candidate, counted, and each at the price of wider
 intervals."""
 
 from typing import Any
@@ -29,7 +29,7 @@ OPENED = "The documents were unlocked on {}, so nothing can be proven on them an
 
 
 def usable_lock(project: Any) -> LockedDocuments:
-    """A project's locked documents.
+    """Return a project's locked documents.
 
     Raises:
         ImproveError: there are none, or they were unlocked.
@@ -43,11 +43,11 @@ def usable_lock(project: Any) -> LockedDocuments:
 
 
 def look(candidate: Candidate, *, by: Any = None) -> Look | None:
-    """Test a candidate on the locked documents against today's judge; a second time gives the first
-    look.
+    """Test a candidate against today's judge on the locked documents; repeated calls return the
+    first look.
 
-    A wording has no scores on them yet. Its look is taken, a run (`look_run`) judges them, and
-    until that is done there is no result: None. Whoever asks again then gets it.
+    A wording has no scores on these documents yet. Its look is counted, a run (`look_run`) judges
+    them, and until that is done the result is None. A later call returns it.
 
     Raises:
         ImproveError: all looks are used, the documents were unlocked, or scores are missing.
@@ -55,7 +55,7 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
     project = candidate.search.project
     with transaction.atomic():
         usable_lock(project)
-        # Two people at once, also in two copies, do not take the last look twice.
+        # Lock, so that two people, even in two copies, do not both take the last look.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DRAWS_LOCK])
         locked = LockedDocuments.objects.select_for_update().get(project=project)
@@ -88,7 +88,7 @@ def look(candidate: Candidate, *, by: Any = None) -> Look | None:
 
 
 def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
-    """The same in a web process.
+    """Take a look in a web process.
 
     Raises:
         ImproveError: as `look`; or the project is too large for a page.
@@ -101,8 +101,8 @@ def look_on_page(candidate: Candidate, *, by: Any) -> Look | None:
 
 
 def looks_taken(locked: LockedDocuments) -> int:
-    """How many looks are used, in all copies on this site, those whose documents are still being
-    judged included."""
+    """Return how many looks are used in all copies on this site, including looks whose documents
+    are still being judged."""
     pending = Candidate.objects.filter(
         search__project__locked__in=LockedDocuments.objects.filter(
             Q(pk=locked.pk) | (Q(draw=locked.draw) & ~Q(draw=""))
@@ -114,8 +114,8 @@ def looks_taken(locked: LockedDocuments) -> int:
 
 
 def finish_looks(project: Project) -> None:
-    """Write down the looks whose documents have been judged; of a large project, the command that
-    took them does."""
+    """Complete the looks whose documents have been judged. In a large project, the command that
+    took them does this."""
     if is_large(project):
         return
     for candidate in pending_looks(project):
@@ -124,15 +124,15 @@ def finish_looks(project: Project) -> None:
 
 
 def pending_looks(project: Project) -> QuerySet[Candidate]:
-    """Candidates whose looks are taken and have no result yet."""
+    """Return candidates whose looks are taken and have no result yet."""
     return Candidate.objects.filter(
         search__project=project, look_run__isnull=False, look=None
     ).select_related("search__project", "search__judge", "search__criterion", "look_run")
 
 
 def _judged(ground: Ground, candidate: Candidate, *, by: Any) -> FloatArray | None:
-    """A wording's scores of the locked documents, shape (outputs,); None while they are being
-    judged."""
+    """Return a wording's scores of the locked documents, shape (outputs,); None while they are
+    being judged."""
     assert candidate.proposal is not None
     trials = Trials(candidate.search, Shift())
     trials.scoring = scoring_of(candidate.proposal)

@@ -1,4 +1,4 @@
-"""What the page of improvements shows of a judge on a criterion."""
+"""The page of improvements of a judge on a criterion."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from geval.reports.drawings.forest import Axis, Span
 from geval.statistics.proof import Outcome
 from geval.texts.numbers import signed
 
-# The axis of gains reaches at least so far to both sides.
+# The axis of gains extends at least this far to both sides.
 LEAST_REACH = 0.1
 STEP = 0.05
 MOST_ROWS = 30
@@ -36,9 +36,9 @@ MOST_ROWS = 30
 
 @dataclass(frozen=True)
 class Row:
-    """A candidate beside today's judge: a ring for training, a dot and an interval for locked
-    documents, as places on the axis of gains in rho. A map's gain is a distance in points, so it
-    has an axis of its own, with its `ticks`; 0 is in the middle of both."""
+    """A candidate compared with today's judge: a ring for training, a dot and an interval for
+    locked documents, as positions on the axis of gains in rho. A map's gain is a distance in
+    points, so it has a separate axis with `ticks`; 0 is in the middle of both."""
 
     candidate: Candidate
     gain: float
@@ -50,12 +50,12 @@ class Row:
 
     @property
     def wording(self) -> list[ChangedPart]:
-        """The parts of the prompt that it changes, against today's; empty for other changes."""
+        """The changed parts of the prompt, compared with today's; empty for other changes."""
         return against_today(self.candidate.proposal) if self.candidate.proposal else []
 
     @property
     def stamp(self) -> str:
-        """The class of its stamp."""
+        """The CSS class of the outcome stamp."""
         if self.look is None:
             return "unseen"
         return "proven" if self.look.outcome == Outcome.PROVEN else "not"
@@ -66,29 +66,29 @@ class Row:
 
     @property
     def ranks(self) -> str:
-        """In how many documents each of the two judges ranks anything."""
+        """The number of documents in which each of the two judges ranks anything."""
         return ranks_of(self.look) if self.look else ""
 
     @property
     def likely_gain(self) -> float | None:
-        """Of a proven gain, how large it is likely to be."""
+        """The likely size of a proven gain."""
         return likely_gain(self.look) if self.look else None
 
     @property
     def constant(self) -> str:
-        """Of a map, how the best constant does on the locked documents."""
+        """For a map, the result of the best constant on the locked documents."""
         return constant_of(self.look) if self.look else ""
 
     @property
     def is_pending(self) -> bool:
-        """Whether its look is taken and locked documents are being judged."""
+        """Whether its look is taken and locked documents are still being judged."""
         return self.look is None and self.candidate.look_run_id is not None
 
 
 @dataclass(frozen=True)
 class Page:
-    """Everything about a judge on a criterion; `lead` is what it comes to, in a sentence, `looks`
-    have their likely gains."""
+    """Everything about a judge on a criterion; `lead` summarises it in a sentence, and `looks` have
+    their likely gains."""
 
     judge: Judge | None
     criterion: Criterion | None
@@ -109,19 +109,19 @@ class Page:
 
     @property
     def boxes(self) -> list[bool]:
-        """A box for each look there may be: whether it is used."""
+        """A box for each allowed look: whether it is used."""
         allowed = self.locked.looks_allowed if self.locked else 0
         used = looks_taken(self.locked) if self.locked else 0
         return [number < used for number in range(allowed)]
 
     @property
     def withheld(self) -> int:
-        """Of how many documents ratings are withheld now."""
+        """The number of documents whose ratings are currently withheld."""
         return len(withheld_documents(self.locked.project_id)) if self.locked else 0
 
     @property
     def drawn_before(self) -> str:
-        """That these documents were locked before, in a sentence; empty for a draw of its own."""
+        """A sentence saying that these documents were locked before; empty for a new draw."""
         return drawn_before(self.locked) if self.locked else ""
 
     @property
@@ -130,12 +130,12 @@ class Page:
 
     @property
     def next_look(self) -> int:
-        """Which of the looks the next one is; from 1."""
+        """The number of the next look, starting at 1."""
         return self.looks_used + 1
 
     @property
     def in_use(self) -> Judge | None:
-        """The judge that a change became and that runs can be started with; the newest such."""
+        """The newest judge that a change became and that can be run."""
         judges = [row.candidate.adopted_as for row in self.rows]
         used = [judge for judge in judges if judge is not None and judge.retired_at is None]
         return max(used, key=lambda judge: judge.pk, default=None)
@@ -146,8 +146,8 @@ class Page:
 
 
 def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> Page:
-    """The page for a judge and a criterion by id; where none is named, for those of the last
-    search, or the first."""
+    """Return the page for a judge and a criterion by id; by default those of the last search, or
+    else the first."""
     judges = tuple(_judges(project))
     criteria = tuple(project.criteria.all())
     last = Search.objects.filter(project=project).first()
@@ -191,12 +191,12 @@ def improve_page(project: Project, *, judge: str = "", criterion: str = "") -> P
 
 
 def _judges(project: Project) -> QuerySet[Judge]:
-    """Judges with scores, those in use first."""
+    """Return judges with scores, those in use first."""
     return project.judges.with_scores().filter(retired_at=None).order_by("pk")
 
 
 def _named(things: Sequence[Any], pk: str, otherwise: int | None) -> Any:
-    """The one with an id, else the one with another id, else the first."""
+    """Return the record with this id, else the one with the fallback id, else the first."""
     by_id = {str(thing.pk): thing for thing in things}
     return by_id.get(pk) or by_id.get(str(otherwise)) or next(iter(things), None)
 
@@ -218,7 +218,7 @@ def _rows(searches: QuerySet[Search]) -> tuple[tuple[Row, ...], Axis]:
 
 
 def _axis(rows: Sequence[tuple[Candidate, Look | None]]) -> Axis:
-    """As far to both sides as the largest gain or end of an interval."""
+    """Return an axis that extends to both sides as far as the largest gain or interval end."""
     values = [
         value
         for candidate, look in rows
@@ -272,7 +272,7 @@ def _lead(rows: Sequence[Row], locked: LockedDocuments | None) -> str:
 
 
 def _lead_of_proof(proven: Sequence[Row]) -> str:
-    """The best gain in rank; where only maps are proven, what these are good for."""
+    """Describe the best gain in rank; if only maps are proven, describe their benefit."""
     ranking = [row for row in proven if row.candidate.measure == Candidate.Measure.RANK]
     best = max(ranking or proven, key=lambda row: row.look.gain or 0.0 if row.look else 0.0)
     look = best.look

@@ -1,4 +1,4 @@
-"""What pages and commands show of the wordings that a search proposed, as they come."""
+"""The wordings proposed by a search in progress, for pages and commands."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,8 +18,8 @@ SETTINGS = PARTS | {"mode": "Scoring", "samples": "Replies per item"}
 
 @dataclass(frozen=True)
 class Proposed:
-    """A proposal beside the wording that it was made from; `selection` is its mean rho on the
-    documents by which one is chosen, None if it did not get so far."""
+    """A proposal next to the wording it was made from; `selection` is its mean rho on the selection
+    documents, None if it was not tried on them."""
 
     proposal: Proposal
     part: str
@@ -28,7 +28,7 @@ class Proposed:
 
     @property
     def outcome(self) -> str:
-        """What came of it, in words."""
+        """The outcome in words."""
         if self.proposal.problem:
             return self.proposal.problem
         if self.selection is not None:
@@ -44,7 +44,7 @@ class Proposed:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the rewording of a search is."""
+    """The progress of a search for a wording."""
 
     calls: int
     most_calls: int
@@ -58,7 +58,7 @@ class Progress:
 
 
 def progress_of(search: Search) -> Progress | None:
-    """How far a search for a wording is; None for searches that make no calls."""
+    """Return the progress of a search for a wording; None for searches that make no calls."""
     if not search.asks_models:
         return None
     rows = list(search.proposals.select_related("parent").order_by("number"))
@@ -79,7 +79,7 @@ def progress_of(search: Search) -> Progress | None:
 
 
 def proposed(proposal: Proposal) -> Proposed:
-    """A proposal as it is shown."""
+    """Return a proposal for display."""
     parent = proposal.parent.texts if proposal.parent else {}
     if change_of(proposal) == Change.SCORING:
         lines = _scoring_lines(proposal)
@@ -94,7 +94,7 @@ def proposed(proposal: Proposal) -> Proposed:
 
 
 def against_today(proposal: Proposal) -> list[ChangedPart]:
-    """The parts in which a proposal differs from today's wording, with their lines."""
+    """Return the parts in which a proposal differs from today's wording, line by line."""
     if change_of(proposal) == Change.SCORING:
         return [(SETTINGS[proposal.part], _scoring_lines(proposal))]
     today = proposal.search.proposals.get(number=0).texts
@@ -102,7 +102,7 @@ def against_today(proposal: Proposal) -> list[ChangedPart]:
 
 
 def _scoring_lines(proposal: Proposal) -> tuple[MarkedLine, ...]:
-    """Today's setting beside the proposed one."""
+    """Return today's setting next to the proposed one."""
     if proposal.part == "scale":
         search = proposal.search
         today = search.proposals.get(number=0).texts.get("scale") or str(search.criterion.scale)

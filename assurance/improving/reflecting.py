@@ -1,4 +1,4 @@
-"""Having a model propose a wording, once: the proposal is a row before it is used."""
+"""Have a model propose a wording, once per request: the proposal is stored before it is used."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -38,10 +38,11 @@ class Reflector:
         self.repeats: Counter[str] = Counter()
 
     def propose(self, parent: Proposal, part: str, cases: Sequence[Case]) -> Proposal:
-        """A proposal for a part of a wording, the one that was made when this was asked before.
+        """Propose a new text for a part of a wording; return the stored proposal if this request
+        was made before.
 
         Raises:
-            LeftError, LimitReachedError: not now.
+            LeftError, LimitReachedError: the search has to stop for now.
         """
         request = self._request(parent, part, cases)
         key = request_key(self.endpoint.base_url, request)
@@ -70,12 +71,12 @@ class Reflector:
         )
 
     def _dearest(self, request: ChatRequest) -> Decimal | None:
-        """What a request can cost at most, by the prices of the searched judge."""
+        """Return the highest possible cost of a request, at the prices of the searched judge."""
         most = most_tokens(len(request.shown.encode()))
         return cost(most, request.most_reply_tokens, self.trials.parameters.prices)
 
     def _check_month(self, dearest: Decimal) -> None:
-        """Pause the search where the project's month does not have the money."""
+        """Pause the search if the project's month has too little money left."""
         with transaction.atomic():
             left = money_left(self.search.project)
         if left is not None and left <= dearest:

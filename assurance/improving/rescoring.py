@@ -1,5 +1,5 @@
-"""Reading stored replies in another way, where that needs no call: the first of several samples,
-or the rating of a reply whose probabilities are known."""
+"""Rescore stored replies in another way where no call is needed: the first of several samples, or
+the rating of a reply with known probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,10 +20,11 @@ def scored_again(
     question: JudgeQuestion,
     settings: RequestSettings,
 ) -> dict[int, float]:
-    """Scores of outputs, by id, as far as replies of the judge's runs with this prompt give them.
+    """Return scores of outputs, by id, as far as replies of the judge's runs with this prompt
+    provide them.
 
     Args:
-        question: what a rating looks like; its prompt counts for nothing.
+        question: the form of a rating; its prompt is ignored.
         settings: how to score.
     """
     if settings.mode == "logprobs":
@@ -54,12 +55,12 @@ def scored_again(
 
 
 def _would_be_same(made: RunParameters, settings: RequestSettings) -> bool:
-    """Whether replies of a run are such as would be asked for."""
+    """Whether a run's replies are equivalent to those that would be requested."""
     if made.temperature != settings.temperature or made.max_tokens != settings.max_tokens:
         return False
     if settings.mode == "samples":
         return made.mode == "samples" and made.samples >= settings.samples
-    # The reply is the same whether or not probabilities are asked for with it, if nothing is drawn.
+    # Without sampling, a reply does not depend on whether probabilities are requested with it.
     return made.mode in ("logprobs", "direct") and settings.temperature == 0
 
 

@@ -1,9 +1,9 @@
-"""Searching for a better wording: the search of GEPA (Agrawal et al., 2025) over our own runs.
+"""Search for a better wording: the search of GEPA (Agrawal et al., 2025) over our own runs.
 
 A model is shown texts of training documents on which the judge and people differ, and rewrites one
-part of the prompt. What does better on those documents is tried on others, by which one is chosen.
-Every step is a row before the next begins, and the search is repeatable: after a pause or a lost
-worker it is done again from its beginning, and what is known costs nothing.
+part of the prompt. A wording that does better on those documents is tried on the selection
+documents, by which one is chosen. Every step is stored as a row before the next begins, and the
+search is repeatable: after a pause or a lost worker it starts over, and known results cost nothing.
 """
 
 import importlib.util
@@ -32,14 +32,14 @@ from geval.statistics.selection import select
 from geval.statistics.types import FloatArray, IntArray
 
 SEED = 0
-# Documents that a proposal is made from, and those by which one is chosen, at most.
+# Maximum number of documents that a proposal is made from, and of selection documents.
 BATCH, MOST_SELECTING = 4, 20
-# Documents that the reflecting model sees at most: those of the batch, and others to learn from on
-# which the wording's scores are known anyway.
+# Maximum number of documents that the reflecting model sees: those of the batch, and other training
+# documents with known scores for the wording.
 EVIDENCE = 12
-# A search ends after so many proposals, or so many in a row that are no better.
+# A search ends after this many proposals, or this many in a row without improvement.
 MOST_PROPOSALS, PATIENCE = 50, 12
-# Documents on which every setting is tried first.
+# Number of documents on which every setting is tried first.
 FEW = 5
 KINDS = ("geval",)
 NO_GEPA = (
@@ -47,14 +47,14 @@ NO_GEPA = (
     " 'geval-site[assurance]' where web processes and workers run. Examples and scoring do not need"
     " it."
 )
-# Parts of a judge's own wording that no model rewrites.
+# Parts of a judge's own wording that are never rewritten.
 KEPT = ("examples", "nearest", "scale", "inputs", "beside")
 
 
 @dataclass(frozen=True)
 class Reworded:
-    """The wording that was chosen, with mean rho on the documents that chose: today's, and the
-    chosen one's by cross-validation."""
+    """The chosen wording, with mean rho on the selection documents: today's, and the chosen
+    wording's by cross-validation."""
 
     change: Change
     proposal: Proposal
@@ -70,7 +70,7 @@ def can_be_reworded(judge: Judge | None) -> bool:
 
 
 def why_not_reworded(search: Search) -> str:
-    """Why a judge's wording cannot be changed; empty if it can."""
+    """Return why a judge's wording cannot be changed, or an empty text."""
     judge = search.judge
     if not can_be_reworded(judge) or judge.endpoint is None:
         return f"{judge} cannot be reworded: only judges of the kind G-Eval have a prompt of ours."
@@ -84,12 +84,12 @@ def why_not_reworded(search: Search) -> str:
 
 
 def reword(search: Search, ground: Ground, shift: Shift) -> list[Reworded]:
-    """Search for a wording and for examples, as far as the search is to; those that are better than
+    """Search for a wording, examples and scoring, as requested; return those that are better than
     today's.
 
     Raises:
         ImproveError: the judge cannot be reworded, or too few documents can be ranked.
-        LeftError: it is left to be continued later.
+        LeftError: the worker leaves the search, to be continued later.
     """
     if problem := why_not_reworded(search):
         raise ImproveError(problem)
@@ -97,7 +97,7 @@ def reword(search: Search, ground: Ground, shift: Shift) -> list[Reworded]:
     try:
         rewording.run()
     except LimitReachedError:
-        pass  # it ends with what it has
+        pass  # keep what was tried so far
     except RunError as error:
         raise ImproveError(str(error)) from None
     rewordings = [rewording.chosen(change) for change in ASKING_CHANGES]
@@ -105,7 +105,7 @@ def reword(search: Search, ground: Ground, shift: Shift) -> list[Reworded]:
 
 
 class _Rewording:
-    """One search by a worker, from its beginning; the interface is that of gepa's adapters."""
+    """One search by a worker, from its beginning; implements the interface of gepa's adapters."""
 
     def __init__(self, search: Search, ground: Ground, shift: Shift) -> None:
         self.search, self.ground = search, ground
@@ -121,7 +121,7 @@ class _Rewording:
         self.best_somewhere: Any = None
 
     def run(self) -> None:
-        """Until it is done, or left."""
+        """Run the search until it is done, or left."""
         texts = today_in_parts(self.trials)
         today, _ = Proposal.objects.get_or_create(
             search=self.search, number=0, defaults={"texts": texts, "prompt_key": "0"}
@@ -137,7 +137,7 @@ class _Rewording:
             self._rewrite(texts)
 
     def _try_examples(self, today: dict[str, str]) -> None:
-        """Examples of the documents to learn from, in today's wording."""
+        """Try sets of examples from training documents, in today's wording."""
         if "prompt" in today:
             raise ImproveError(
                 f"{self.search.criterion} has a whole prompt of its own, so there is no place for"
@@ -150,8 +150,8 @@ class _Rewording:
             self._choose_by(texts)
 
     def _try_scorings(self, today: dict[str, str]) -> None:
-        """Other settings of the judge, by successive halving (Jamieson and Talwalkar, 2016): all
-        on a few documents to learn from, the better half on those that choose."""
+        """Try other settings of the judge by successive halving (Jamieson and Talwalkar, 2016): all
+        on a few training documents, the better half on the selection documents."""
         self._choose_by(today)
         few = self._drawn()
         before = float(self._tried(today, few)[1].mean())
@@ -170,12 +170,12 @@ class _Rewording:
                 row.save(update_fields=["on_selection"])
 
     def _drawn(self) -> IntArray:
-        """A few documents of those to learn from."""
+        """Draw a few training documents."""
         order = np.random.default_rng(SEED).permutation(self.learning)
         return np.sort(order[:FEW])
 
     def _scorings(self, today: dict[str, str]) -> list[tuple[ScoringChange, dict[str, str]]]:
-        """The settings to try, each with its parts of the wording."""
+        """Return the settings to try, each with its parts of the wording."""
         scale = self.search.criterion.scale
         asked_scale = wording_of(today).asked_scale or scale
         evaluator = GEval(self.search.judge.settings)
@@ -185,7 +185,7 @@ class _Rewording:
         return [
             (one, today | dict(one.wording))
             for one in changes
-            if not (one.wording and "prompt" in today)  # its scale is in its own words
+            if not (one.wording and "prompt" in today)  # its scale is part of its own prompt
         ]
 
     def _row(
@@ -195,7 +195,8 @@ class _Rewording:
         texts: Mapping[str, str],
         scoring: Mapping[str, Any] | None = None,
     ) -> Proposal:
-        """The proposal of a name, which is the same each time the search is done."""
+        """Return the proposal with this name, which is the same each time the search is
+        repeated."""
         there = self.search.proposals.filter(prompt_key=name).first()
         return there or Proposal.objects.create(
             search=self.search,
@@ -208,7 +209,7 @@ class _Rewording:
         )
 
     def _tried_as(self, row: Proposal, documents: IntArray) -> FloatArray:
-        """Rho in each document, scored as a proposal says."""
+        """Return rho in each document, scored with a proposal's settings."""
         today = self.trials.scoring
         self.trials.scoring = today.merged(row.scoring)
         try:
@@ -221,11 +222,11 @@ class _Rewording:
         return dict(zip(map(str, documents.tolist()), rho.tolist(), strict=True))
 
     def _choose_by(self, texts: Mapping[str, str]) -> None:
-        """Try a wording on the documents that choose."""
+        """Try a wording on the selection documents."""
         self._note(texts, self.selecting, self._tried(texts, self.selecting)[1])
 
     def _rewrite(self, texts: dict[str, str]) -> None:
-        """The search of GEPA."""
+        """Run the search of GEPA."""
         from gepa.api import optimize
         from gepa.strategies.candidate_selector import ParetoCandidateSelector
 
@@ -245,21 +246,21 @@ class _Rewording:
         )
 
     def __call__(self, _state: Any) -> bool:
-        """Whether to stop, as gepa asks before each proposal."""
+        """Whether to stop; gepa calls this before each proposal."""
         return self.proposed >= MOST_PROPOSALS or self.in_vain >= PATIENCE
 
     def select_candidate_idx(self, state: Any) -> int:
-        """The wording to go on from, as gepa asks: one that is best on some document, but today's
-        after a proposal that was no new one. Otherwise a model that finds its own wording good
-        would end the search with it."""
+        """Return the wording to rewrite next, for gepa: one that is best on some document, but
+        today's after a proposal that repeated an earlier one. Otherwise a model that considers its
+        own wording good would end the search with it."""
         return 0 if self.repeated else self.best_somewhere.select_candidate_idx(state)
 
-    # What gepa asks of an adapter.
+    # gepa's adapter interface.
 
     def evaluate(
         self, batch: Sequence[int], candidate: Mapping[str, str], capture_traces: bool = False
     ) -> Any:
-        """Mean rank correlation with people in each document of a batch."""
+        """Return the mean rank correlation with people in each document of a batch."""
         from gepa.core.adapter import EvaluationBatch
 
         documents = np.array(batch, dtype=np.int64)
@@ -276,12 +277,12 @@ class _Rewording:
     def make_reflective_dataset(
         self, candidate: Mapping[str, str], eval_batch: Any, components_to_update: Sequence[str]
     ) -> dict[str, list[dict[str, Any]]]:
-        """The documents of a batch, others to learn from on which this wording was tried before,
-        and the scores on them, for each part to be rewritten."""
+        """Return, for each part to be rewritten, the documents of a batch, other training documents
+        on which this wording was tried before, and the scores on them."""
         batch = [document for document, _ in eval_batch.trajectories]
         scores = self.known[_key(candidate)]
-        # What is known by now in this pass, not what the database holds: a search that is done
-        # again asks the same.
+        # Use what this pass knows, not what the database holds, so that a repeated search sends the
+        # same requests.
         tried = np.unique(self.ground.outputs.document[~np.isnan(scores)])
         others = np.setdiff1d(tried, batch)
         rng = np.random.default_rng([SEED, self.proposed])
@@ -295,7 +296,7 @@ class _Rewording:
         reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
         components_to_update: Sequence[str],
     ) -> dict[str, str]:
-        """Have a part rewritten; a reply that cannot be used leaves it as it is."""
+        """Have a part rewritten; if the reply cannot be used, the part stays as it is."""
         new: dict[str, str] = {}
         for part in components_to_update:
             records = reflective_dataset[part]
@@ -312,13 +313,13 @@ class _Rewording:
                 self.rows[_key(proposal.texts)] = self.newest = proposal
         return new
 
-    # The rows.
+    # Rows
 
     def _tried(
         self, candidate: Mapping[str, str], documents: IntArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Scores of all outputs (NaN outside), and rho in each document; 0 where the judge cannot
-        tell its outputs apart."""
+        """Return scores of all outputs (NaN for others), and rho in each document; 0 if the judge
+        gives all of its outputs the same score."""
         ground = self.ground
         there = np.isin(ground.outputs.document, documents) & ~np.isnan(ground.human)
         scores = np.full(len(ground.outputs), np.nan)
@@ -328,7 +329,7 @@ class _Rewording:
         return scores, np.nan_to_num(rho, nan=0.0)
 
     def _note(self, candidate: Mapping[str, str], documents: IntArray, rho: FloatArray) -> None:
-        """Write down what came of a wording, if it is not known yet."""
+        """Record the result of a wording, unless it is already known."""
         row = self.rows[_key(candidate)]
         if np.array_equal(documents, self.selecting):
             by_document = self._by_document(documents, rho)
@@ -345,7 +346,8 @@ class _Rewording:
             self.before = float(rho.mean())
 
     def chosen(self, change: Change) -> Reworded | None:
-        """The best of what was tried on the documents that choose: examples, or wordings."""
+        """Return the best of what was tried on the selection documents: examples, scorings or
+        wordings."""
         rows = [
             row
             for row in self.search.proposals.order_by("number")
@@ -370,13 +372,13 @@ class _Rewording:
 
 
 class _Silent:
-    """gepa's log; what it tells is in rows."""
+    """A silent logger for gepa, whose events are stored as rows."""
 
     def log(self, message: str) -> None: ...
 
 
 def today_in_parts(trials: Trials) -> dict[str, str]:
-    """The parts of the judge's prompt as they are, those that can be reworded."""
+    """Return the current parts of the judge's prompt that can be reworded."""
     own = trials.own_wording()
     parts = own.of(trials.parts)
     if parts.prompt_file.strip():
@@ -395,20 +397,20 @@ def today_in_parts(trials: Trials) -> dict[str, str]:
 def next_part(
     state: Any, _traces: object, _scores: object, _parent: int, candidate: Mapping[str, str]
 ) -> list[str]:
-    """The part to rewrite next, each in turn."""
+    """Return the next part to rewrite, in turn."""
     parts = [part for part in REWRITTEN if part in candidate]
     return [parts[state.i % len(parts)]]
 
 
 def change_of(proposal: Proposal) -> Change:
-    """What a proposal changes."""
+    """Return the kind of change that a proposal makes."""
     if proposal.part in ("mode", "samples", "scale", "beside"):
         return Change.SCORING
     return Change.EXAMPLES if proposal.part == "examples" else Change.WORDING
 
 
 def wording_of(texts: Mapping[str, str]) -> Wording:
-    """The wording that parts by name make."""
+    """Return the wording made of parts by name."""
     return Wording.model_validate(dict(texts))
 
 
@@ -417,10 +419,11 @@ def _key(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _divided(ground: Ground) -> tuple[IntArray, IntArray]:
-    """Training documents that people rank, in two: to learn from, and to choose by.
+    """Divide the training documents that people rank into two halves: for learning, and for
+    selection.
 
     Raises:
-        ImproveError: there are too few.
+        ImproveError: there are too few documents.
     """
     ranked = np.array([pk for pk in ground.training if _is_ranked(ground, int(pk))], dtype=np.int64)
     half = min(MOST_SELECTING, len(ranked) // 2)
@@ -434,7 +437,7 @@ def _divided(ground: Ground) -> tuple[IntArray, IntArray]:
 
 
 def _is_ranked(ground: Ground, document: int) -> bool:
-    """Whether people tell a document's outputs apart."""
+    """Whether people give a document's outputs different ratings."""
     human = ground.human[ground.outputs.document == document]
     defined = human[~np.isnan(human)]
     return len(defined) > 1 and np.ptp(defined) > 0

@@ -1,5 +1,5 @@
-"""How a judge scores, as a change: its mode, how many replies it takes, and the scale that it is
-asked for."""
+"""Changes of how a judge scores: its mode, its number of replies, and the scale that it is asked
+for."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from geval.evaluators.wording import MOST_BESIDE, Wording, wordings_in
 from geval.llm.prompts import DEFAULT_INPUTS, fields_used
 from geval.statistics.scales import Scale, parsed_scale
 
-# Replies per item that are tried, and scales.
+# Numbers of replies per item to try, and scales.
 SAMPLES = (5, 10, 20, 40)
 SCALES = ("1-5", "1-10", "0-100")
 NAMES = {
@@ -27,7 +27,7 @@ NAMES = {
 class Scoring:
     """The judge's own settings that decide how replies become a score.
 
-    `samples` counts in the mode samples alone; `temperature` is None for a model that takes none.
+    `samples` counts only in the mode samples; `temperature` is None for a model that accepts none.
     """
 
     mode: str
@@ -36,12 +36,12 @@ class Scoring:
 
     @classmethod
     def of(cls, judge: Judge) -> Self:
-        """A judge's own."""
+        """Return a judge's own scoring."""
         sent = judge.temperature if judge.sends_temperature else None
         return cls(judge.mode, judge.samples, sent)
 
     def merged(self, stored: Mapping[str, Any]) -> Self:
-        """With what a proposal says otherwise."""
+        """Return the scoring with a proposal's overrides."""
         return type(self)(**asdict(self) | dict(stored))
 
     @property
@@ -55,9 +55,9 @@ class Scoring:
 
 @dataclass(frozen=True)
 class ScoringChange:
-    """A setting that is another than today's: the part that is changed, under a name that is the
-    same each time; a scale, and the criteria beside it in a prompt, are parts of the wording
-    (`wording`) and no scoring."""
+    """A setting that differs from today's: the changed part, under a reproducible name. A scale,
+    and further criteria in the same prompt, are parts of the wording (`wording`) rather than of the
+    scoring."""
 
     part: str
     name: str
@@ -68,7 +68,8 @@ class ScoringChange:
 def scoring_changes(
     judge: Judge, evaluator: LlmEvaluator, criterion: Scale, asked_scale: Scale
 ) -> Iterator[ScoringChange]:
-    """Settings of which each differs from today's in one thing, and with which the judge can run.
+    """Yield settings that each differ from today's in one respect, and with which the judge can
+    run.
 
     Args:
         criterion: the criterion's scale.
@@ -89,11 +90,12 @@ def scoring_changes(
 
 
 def rated_together(judge: Judge, criterion: Criterion, wording: Wording) -> ScoringChange | None:
-    """All criteria of the project in one prompt, whose reply rates each; None if there are no
-    others, or if one cannot be rated so: it has a whole prompt, or points with names.
+    """Return a change that puts all criteria of the project into one prompt, whose reply rates
+    each. None if there are no others, or if one cannot be rated this way because it has a whole
+    prompt of its own or named scale points.
 
     Args:
-        wording: the criterion's, as the judge has it today.
+        wording: the judge's current wording of the criterion.
     """
     criteria = list(criterion.project.criteria.all())
     cannot = any(other.prompt_file.strip() or other.scale_labels for other in criteria)
@@ -102,7 +104,8 @@ def rated_together(judge: Judge, criterion: Criterion, wording: Wording) -> Scor
     if wording.prompt or wording.examples:
         return None
     beside = [None if other.pk == criterion.pk else _beside(judge, other) for other in criteria]
-    # Its own introduction speaks of one metric. All texts are shown that one of them is about.
+    # The criterion's own introduction mentions a single metric, so it is left out. The prompt shows
+    # all texts that any of the criteria needs.
     inputs = max((other.inputs or DEFAULT_INPUTS for other in criteria), key=_fields_shown)
     written = {
         "beside": json.dumps(beside, ensure_ascii=False),
@@ -117,7 +120,7 @@ def _fields_shown(inputs: str) -> int:
 
 
 def _beside(judge: Judge, criterion: Criterion) -> dict[str, str]:
-    """Another criterion in the judge's words."""
+    """Return another criterion as the judge words it."""
     own = wordings_in(judge.settings.get("wording", "")).get(criterion.name, Wording())
     steps = criterion.newest_steps if judge.use_steps else None
     return {
@@ -135,7 +138,7 @@ def _mode(judge: Judge, mode: str) -> ScoringChange:
 
 
 def _can_use(judge: Judge, evaluator: LlmEvaluator, scale: Scale, mode: str) -> bool:
-    """Whether its endpoint and the scale allow a mode; what was not probed is not tried."""
+    """Whether the judge's endpoint and the scale allow a mode; an unprobed mode is not tried."""
     findings = known_findings(judge.endpoint, judge.model, judge.request_options)
     if mode == ScoringMode.LOGPROBS and findings is None:
         return False
@@ -145,12 +148,12 @@ def _can_use(judge: Judge, evaluator: LlmEvaluator, scale: Scale, mode: str) -> 
 
 
 def scoring_of(proposal: Proposal) -> Scoring:
-    """How a proposal scores."""
+    """Return how a proposal scores."""
     return Scoring.of(proposal.search.judge).merged(proposal.scoring)
 
 
 def scoring_in_words(proposal: Proposal) -> str:
-    """What a proposal changes of the scoring, such as "Scored by 20 sampled replies"."""
+    """Describe what a proposal changes in the scoring, such as "Scored by 20 sampled replies"."""
     if proposal.part == "scale":
         return f"Asked for {proposal.texts['scale']}"
     if proposal.part == "beside":

@@ -1,7 +1,7 @@
-"""Trying a wording: the judge's scores in other words on some outputs, by runs of the search.
+"""Try wordings: score some outputs with a reworded prompt, by runs of the search.
 
-What was tried before is read from its scores, so a search that is done again from its beginning,
-after a pause or a lost worker, asks nothing twice.
+Earlier results are read from stored scores, so a search that starts over after a pause or a lost
+worker asks nothing twice.
 """
 
 import time
@@ -31,13 +31,13 @@ from geval.llm.cost import cost
 from geval.statistics.types import FloatArray, IntArray
 
 LOOK_SECONDS = 0.2
-# How long a worker may hold a search without being heard of: longer than a slice of its work
-# (tasks.py), so that a late worker has died.
+# How long a worker may hold a search without renewing it: longer than a slice of its work
+# (tasks.py), so a worker that exceeds it has died.
 LEASE = timedelta(minutes=7)
 
 
 class Leaving(Enum):
-    """Why a worker leaves a search that is not over."""
+    """Why a worker leaves an unfinished search."""
 
     SHIFT = "its time is over; the next message goes on"
     WAITING = "a run waits for an endpoint"
@@ -46,7 +46,8 @@ class Leaving(Enum):
 
 
 class LeftError(BaseException):
-    """A worker leaves a search; not an error of it, so nothing may catch it on the way."""
+    """A worker leaves a search. This is not an error of the search, so nothing may catch it on the
+    way."""
 
     def __init__(self, why: Leaving, message: str = "") -> None:
         super().__init__(message)
@@ -54,20 +55,20 @@ class LeftError(BaseException):
 
 
 class LimitReachedError(BaseException):
-    """A search has made all the calls it may, or spent all the money; it ends with what it has."""
+    """A search has used all its calls or money; it ends with the results so far."""
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a search has taken so far."""
+    """What a search has used so far."""
 
     calls: int
     money: Decimal | None
 
 
 def spent_on(search: Search) -> Spent:
-    """The calls of a search's runs (without those of looks) and of its reflections, and what they
-    cost; None without prices."""
+    """Return the calls of a search's runs (without those of looks) and of its reflections, and
+    their cost; None without prices."""
     names = ("calls", "prompt_tokens", "completion_tokens")
     total = dict.fromkeys(names, 0)
     tried = search.runs.exclude(pk__in=search.candidates.exclude(look_run=None).values("look_run"))
@@ -82,60 +83,60 @@ def spent_on(search: Search) -> Spent:
 
 
 def keep_search(search: Search) -> None:
-    """Hold on to a search.
+    """Renew this worker's claim on a search.
 
     Raises:
-        LeftError: it is no longer this worker's.
+        LeftError: this worker has lost the search.
     """
     mine = Search.objects.filter(pk=search.pk, state=ErrandState.ASKING, worker=search.worker)
-    # Whoever gets as far as here makes progress, so earlier losses of workers do not count.
+    # Reaching this point is progress, so earlier losses of workers no longer count.
     if not mine.update(taken_until=timezone.now() + LEASE, attempts=1):
         raise LeftError(Leaving.LOST)
 
 
 class Trials:
-    """The scores of a judge in other words."""
+    """A judge's scores with other wordings."""
 
     def __init__(self, search: Search, shift: Shift) -> None:
         self.search, self.shift = search, shift
-        self.has_asked = False  # each time it gets at least one step further
+        self.has_asked = False  # ensures at least one step per slice of work
         self.judge, self.criterion = search.judge, search.criterion
         self.parameters = run_parameters(self.judge, RunRequest())
-        self.scoring = Scoring.of(self.judge)  # how it scores now, today's unless it is set
+        self.scoring = Scoring.of(self.judge)  # the scoring to use; the judge's own unless set
         self.parts = prompt_parts(self.criterion)
         steps = self.criterion.newest_steps if self.judge.use_steps else None
         self.steps = steps.text if steps else None
 
     def own_wording(self) -> Wording:
-        """The judge's own wording of the criterion, empty where it has none."""
+        """Return the judge's own wording of the criterion, empty if it has none."""
         own = wordings_in(self.judge.settings.get("wording", ""))
         return own.get(self.criterion.name, Wording())
 
     def settings(self, wording: Wording) -> dict[str, Any]:
-        """The judge's settings with a wording of the criterion."""
+        """Return the judge's settings with a wording of the criterion."""
         own = dict(self.judge.settings)
         wordings = wordings_in(own.get("wording", "")) | {self.criterion.name: wording}
         return own | {"wording": as_setting(wordings)}
 
     def attempt(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> SearchAttempt:
-        """What a run is started with that judges outputs in a wording."""
+        """Return the request for a run that judges outputs with a wording."""
         outputs = [int(pk) for pk in output_ids]
         return SearchAttempt(
             self.search, self.settings(wording), outputs, changes=asdict(self.scoring)
         )
 
     def known(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
-        """Scores of outputs in a wording as far as they are known; shape (outputs,)."""
+        """Return the known scores of outputs with a wording; shape (outputs,), NaN if unknown."""
         wanted = [int(pk) for pk in output_ids]
         scores = self._known(wording, wanted)
         return np.array([scores.get(pk, np.nan) for pk in wanted])
 
     def scores(self, wording: Wording, output_ids: Sequence[int] | IntArray) -> FloatArray:
-        """Scores of outputs in a wording, asked for where they are not known; shape (outputs,),
-        NaN where an item failed.
+        """Return scores of outputs with a wording, judging those without one; shape (outputs,), NaN
+        if an item failed.
 
         Raises:
-            LeftError, LimitReachedError: not now.
+            LeftError, LimitReachedError: the search has to stop for now.
             RunError: the judge cannot run.
         """
         missing = self._missing(wording, [int(pk) for pk in output_ids])
@@ -163,8 +164,8 @@ class Trials:
         return [pk for pk in wanted if pk not in settled]
 
     def _known(self, wording: Wording, wanted: list[int]) -> Mapping[int, float]:
-        """Scores by this judge in these very words, of whichever run; also those that its stored
-        replies give when they are read in another way."""
+        """Return scores by this judge with exactly this prompt, from any run, including those
+        obtained by rescoring stored replies."""
         template = self._template(wording)
         scores = self._scored(template, wanted)
         missing = [pk for pk in wanted if pk not in scores]
@@ -201,7 +202,7 @@ class Trials:
             return dict(cursor.fetchall())
 
     def _ask(self, attempt: SearchAttempt, template: str) -> None:
-        """Have outputs judged: by a run of the search that was begun, or a new one."""
+        """Judge outputs in the search's unfinished run with this prompt, or in a new one."""
         keep_search(self.search)
         if self.has_asked and self.shift.is_over:
             raise LeftError(Leaving.SHIFT)
@@ -233,11 +234,11 @@ class Trials:
         self._until_done(run)
 
     def check_limits(self, items: int = 0, *, dearest: Decimal | None = None) -> Spent:
-        """What was spent.
+        """Check the limits of the search, and return what it has used.
 
         Args:
-            items: how many are about to be judged.
-            dearest: what the next call can cost, if it is no item's.
+            items: number of items about to be judged.
+            dearest: the highest cost of the next call, if it is not an item's.
 
         Raises:
             LimitReachedError: no more calls, or no more money, may be spent.
@@ -267,4 +268,4 @@ class Trials:
                 raise LeftError(why, run.message)
             if self.shift.is_over:
                 raise LeftError(Leaving.SHIFT)
-            time.sleep(LOOK_SECONDS)  # other workers have the last items
+            time.sleep(LOOK_SECONDS)  # other workers hold the last items

@@ -1,4 +1,5 @@
-"""A search as a row: asked for by a page, the API or a command, done by one worker at a time."""
+"""A search as a row: requested by a page, the API or a command, and done by one worker at a
+time."""
 
 import uuid
 from collections.abc import Sequence
@@ -35,11 +36,11 @@ log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Limits:
-    """What the calls of a search may come to.
+    """Limits on the calls of a search.
 
     Args:
-        most_calls: calls to endpoints, those of reflections included.
-        budget: money in the currency of the judge's prices; None for no such limit.
+        most_calls: calls to endpoints, including reflections.
+        budget: money in the currency of the judge's prices; None for no limit.
         reflector: the judge whose model proposes wordings; None for the judge itself.
     """
 
@@ -56,11 +57,11 @@ def request_search(
     by: Any = None,
     limits: Limits | None = None,
 ) -> Search:
-    """Have a worker search for changes; of two who ask at once both get the same search.
+    """Have a worker search for changes; concurrent requests share one search.
 
     Raises:
         ImproveError: no documents are locked, an unknown change, a judge without a wording, or a
-            limit that is reached.
+            limit was reached.
     """
     usable_lock(judge.project)
     wanted, within = _known(changes), limits or Limits()
@@ -105,11 +106,11 @@ def _check_rewording(search: Search) -> None:
         raise ImproveError("Allow at least one call, and a budget above 0.")
 
 
-# Pausing, going on, cancelling
+# Pause, resume, cancel
 
 
 def pause_search(wanted: Search, person: object) -> bool:
-    """Pause a search until somebody resumes it; True if it was going on."""
+    """Pause a search until a person resumes it; return True if it was active."""
     if not Search.objects.filter(pk=wanted.pk).pause(person):
         return False
     for run in wanted.runs.unfinished():
@@ -118,7 +119,7 @@ def pause_search(wanted: Search, person: object) -> bool:
 
 
 def cancel_search(wanted: Search, person: object) -> bool:
-    """End a search for good; what it tried is kept. True if it was not over."""
+    """Cancel a search for good, keeping its results so far; return True if it was not over."""
     if not Search.objects.filter(pk=wanted.pk).cancel(person):
         return False
     for run in wanted.runs.unfinished():
@@ -127,7 +128,7 @@ def cancel_search(wanted: Search, person: object) -> bool:
 
 
 def resume_search(wanted: Search) -> bool:
-    """Continue a paused search, or one that failed; True if it was."""
+    """Resume a paused or failed search; return True if it was paused or failed."""
     stopped = Search.objects.filter(
         pk=wanted.pk, state__in=(ErrandState.PAUSED, ErrandState.FAILED)
     )
@@ -154,18 +155,18 @@ def _known(changes: Sequence[str]) -> list[str]:
 
 
 def wake_for_search(search_id: int) -> None:
-    """Have a worker do a search."""
+    """Wake a worker for a search."""
     send(SEARCH_CHANGES, search_id)
 
 
-# Doing it
+# Working
 
 
 def work_on_search(pk: int, shift: Shift | None = None) -> bool:
-    """Do a search, if nobody else does; True if it is to be continued at once.
+    """Do a search, unless another worker does; return True if it should be continued at once.
 
     Args:
-        shift: when to leave it.
+        shift: when to leave the search.
     """
     worker = f"{worker_name()}:{uuid.uuid4().hex[:12]}"
     claimed = Search.objects.free().filter(pk=pk, attempts__lt=MOST_ATTEMPTS)
@@ -195,12 +196,12 @@ def work_on_search(pk: int, shift: Shift | None = None) -> bool:
 
 
 def neglected_searches() -> list[int]:
-    """Searches that nobody does; those that were begun too often are ended."""
+    """Return searches that no worker does; those that were started too often are ended."""
     return Search.objects.neglected()
 
 
 def _leave(wanted: Search, left: LeftError) -> bool:
-    """Give a search back; leaving is no failed attempt."""
+    """Release a search; leaving does not count as a failed attempt."""
     if left.why is Leaving.LOST:
         return False
     halted = left.why is Leaving.HALTED
@@ -247,7 +248,7 @@ def _searched(wanted: Search, shift: Shift) -> tuple[list[FoundChange], dict[str
 
 @transaction.atomic
 def _keep(wanted: Search, changes: list[FoundChange], basis: dict[str, Any]) -> None:
-    """Store what was found, unless another worker took this one for dead."""
+    """Store the results, unless another worker has taken over."""
     if not _mine(wanted).update(
         state=ErrandState.DONE, message="", taken_until=None, worker="", found=basis
     ):
@@ -276,7 +277,7 @@ def _fail(wanted: Search, message: str) -> None:
 
 
 def _found(reworded: Reworded) -> FoundChange:
-    """A proposal as a candidate."""
+    """Return a proposal as a candidate."""
     proposal = reworded.proposal
     return FoundChange(
         reworded.change,

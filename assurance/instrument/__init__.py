@@ -1,1 +1,2 @@
-"""A judge as an instrument: whether it drifts, how steady it is, what moves it that should not."""
+"""A judge as an instrument: its drift, its steadiness, and its sensitivity to irrelevant
+changes."""

@@ -1,7 +1,7 @@
 """The schedule of studies: start the run of a part that is due, and record a run that has ended.
 
-Workers look for both again and again (`upkeep.py`), so a study goes on as long as any worker lives.
-Rows decide, under a lock: however many workers look, each part is asked once.
+Workers poll for both (`upkeep.py`), so a study continues as long as any worker lives. Row locks
+ensure that each part is asked once, however many workers poll.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ PROMPT_CHANGED = (
     "The criterion's prompt is no longer the one that was asked first, so scores cannot be"
     " compared. Start again with the new prompt."
 )
-# How long a study waits that could not start its run.
+# How long a study waits if it could not start its run.
 TRY_AGAIN = timedelta(hours=1)
 
 
@@ -73,7 +73,7 @@ def start_part(study_id: int) -> StudyPart | None:
                 RunRequest(budget=study.budget, study=_apart(study, name)),
             )
     except (RunError, PromptError) as error:
-        # It waits, and says why.
+        # Retry later, and show the reason meanwhile.
         study.message, study.next_at = str(error)[:500], timezone.now() + TRY_AGAIN
         study.save(update_fields=["message", "next_at"])
         return None
@@ -83,7 +83,7 @@ def start_part(study_id: int) -> StudyPart | None:
 
 
 def _apart(study: Study, name: str) -> StudyRequest:
-    """How the run of a study's part differs from a run of the project."""
+    """Return the study request for the run of a study's part."""
     return StudyRequest(
         purpose=study.kind,
         outputs=list(study.items.values_list("output", flat=True)),
@@ -93,7 +93,8 @@ def _apart(study: Study, name: str) -> StudyRequest:
 
 
 def _changes(study: Study, judge: Judge) -> dict[str, int]:
-    """Settings that are others than the judge's: where replies are drawn, one is asked for."""
+    """Return the settings that differ from the judge's: if replies are sampled, a repetition asks
+    for one."""
     alone = study.kind == StudyKind.AGAIN and judge.mode == ScoringMode.SAMPLES
     return {"samples": 1} if alone else {}
 
@@ -105,7 +106,7 @@ def _prompt_has_changed(study: Study) -> bool:
     asked_first = {study.criterion: study.prompt}
     run = first_run_of(study) if evaluator.asks_together else None
     if run is not None:
-        # Also those beside it in the same requests.
+        # Compare the other criteria in the same requests too.
         asked_first |= {
             entry.criterion: entry.template
             for entry in run.run_criteria.select_related("criterion")
@@ -118,7 +119,8 @@ def _prompt_has_changed(study: Study) -> bool:
 
 @transaction.atomic
 def record_part(study_id: int) -> bool:
-    """Keep the scores of a study's ended run, and say what they show; False if there are none."""
+    """Store the scores of a study's ended run, and evaluate them; return False if there are
+    none."""
     study = Study.objects.select_for_update(skip_locked=True).filter(pk=study_id).first()
     part = study.parts.filter(recorded_at=None).select_related("run").first() if study else None
     if study is None or part is None:
@@ -146,13 +148,14 @@ def record_part(study_id: int) -> bool:
     part.save()
     study.save()
     if study.kind == StudyKind.PROBES and not study.is_on:
-        # Reports state what an instruction in the output does.
+        # Reports show the effect of an instruction in the output.
         note_change(study.project_id, [study.criterion_id], judge=study.judge_id)
     return True
 
 
 def _plan_next(study: Study, part: StudyPart) -> None:
-    """When a study asks again: at once until all is there, then a watch at its hour."""
+    """Schedule the next part: immediately until all parts are recorded, then hours apart for a
+    watch."""
     parts = parts_of(study)
     if parts is not None:
         study.is_on = study.is_on and part.number < parts
@@ -161,7 +164,7 @@ def _plan_next(study: Study, part: StudyPart) -> None:
 
 
 def _answered_as(run_id: int) -> str:
-    """The model that most replies of a run name."""
+    """Return the model that most replies of a run report."""
     named = RunItem.objects.filter(run=run_id, reply__isnull=False).values_list(
         "reply__model", flat=True
     )

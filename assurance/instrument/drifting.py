@@ -1,4 +1,4 @@
-"""What a drift watch has found: the model as answered, scores, and agreement with people."""
+"""The findings of a drift watch: the reported model, scores, and agreement with people."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ from geval.statistics.types import FloatArray
 
 log = structlog.stdlib.get_logger(__name__)
 
-# Of a study's askings; an imported item may name any number.
+# Maximum number of parts; an imported item may name any number.
 MOST_PARTS = 10_000
 
 
 def table_of(items: Sequence[StudyItem]) -> FloatArray:
-    """Scores of a study; shape (items, parts), NaN for missing.
+    """Return the scores of a study; shape (items, parts), NaN if missing.
 
-    Imported items may hold fewer scores than the others: those are missing, too.
+    Imported items may hold fewer scores than the others; the rest are missing too.
     """
     parts = min(MOST_PARTS, max((len(item.scores) for item in items), default=0))
     rows = [[*item.scores[:parts], *[None] * (parts - len(item.scores))] for item in items]
@@ -28,18 +28,18 @@ def table_of(items: Sequence[StudyItem]) -> FloatArray:
 
 
 def ratings_of(items: Sequence[StudyItem]) -> FloatArray:
-    """People's mean rating of each item; shape (items,), NaN for unrated."""
+    """Return people's mean rating of each item; shape (items,), NaN for unrated."""
     return np.array([np.nan if item.rating is None else item.rating for item in items])
 
 
 def evidence_of(study: Study, items: Sequence[StudyItem]) -> Evidence:
-    """The evidence of drift after each asking since the freeze."""
+    """Return the evidence of drift after each asking since the freeze."""
     scores = table_of(items)
     return drift(scores[:, : study.replies], scores[:, study.replies :], ratings_of(items))
 
 
 def note_drift(study: Study, part: StudyPart, items: Sequence[StudyItem]) -> None:
-    """Set what a watch has found after a part; drift is logged and announced once."""
+    """Record a watch's evidence after a part; drift is logged and announced once."""
     if part.number <= study.replies:
         study.model = study.model or part.model
         return
@@ -72,7 +72,7 @@ def note_drift(study: Study, part: StudyPart, items: Sequence[StudyItem]) -> Non
 def _reasons(
     study: Study, part: StudyPart, drift: Evidence, items: Sequence[StudyItem]
 ) -> list[str]:
-    """What has drifted, in sentences."""
+    """Return sentences that say what has drifted."""
     reasons = []
     if part.model and study.model and part.model != study.model:
         reasons.append(f"The endpoint answers as {part.model}, no longer as {study.model}.")
@@ -89,7 +89,8 @@ def _by_how_much(study: Study, items: Sequence[StudyItem]) -> str:
 
 
 def shift(study: Study, items: Sequence[StudyItem]) -> float | None:
-    """How far the mean of the last asking is from the frozen one, over items with both."""
+    """Return the difference between the mean of the last asking and the frozen mean, over items
+    with both."""
     scores = table_of(items)
     if scores.shape[1] <= study.replies:
         return None

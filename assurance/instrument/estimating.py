@@ -1,4 +1,4 @@
-"""What a study would ask and cost, before it is started."""
+"""Estimate the calls and cost of a study before it is started."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from evaluations.judging.runs.lifecycle import RunError
 from evaluations.models import CandidateOutput, Criterion, Judge, ScoringMode, StudyKind, Transport
 from geval.llm.prompts import PromptError
 
-# The prompts about so many outputs stand for all of them.
+# Sample size: prompts about this many outputs represent all of them.
 LOOKED_AT = 40
 
 
 @dataclass(frozen=True)
 class StudyEstimate:
-    """At most so many `calls` about `items` outputs, each asked about `times` times, and what they
-    cost in the currency of the judge's prices (None without prices).
+    """An upper bound: `calls` about `items` outputs, each asked about `times` times, and their cost
+    in the currency of the judge's prices (None without prices).
 
     A watch then makes `calls_each` at every asking.
     """
@@ -38,10 +38,10 @@ def estimate_study(
     items: int | None = None,
     replies: int | None = None,
 ) -> StudyEstimate | None:
-    """What a study of a judge on a criterion takes; None where it cannot be asked at all.
+    """Estimate a study of a judge on a criterion; None if it cannot be run at all.
 
     Args:
-        items, replies: as for `make_study`; by default what is usual.
+        items, replies: as for `make_study`; by default the usual numbers.
     """
     usual_items, usual_replies = USUAL[StudyKind(kind)]
     items = items or usual_items

@@ -1,4 +1,4 @@
-"""What pages, the API and the command say about a judge's studies."""
+"""A judge's studies, for pages, the API and the command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ SHOWN_ASKINGS = 14
 
 @dataclass(frozen=True)
 class Asking:
-    """One asking of a watch after the freeze; `mean` is that of the sentinels' scores."""
+    """One asking of a watch after the freeze; `mean` is the mean of the sentinels' scores."""
 
     number: int
     at: datetime | None
@@ -32,10 +32,11 @@ class Asking:
 
 @dataclass(frozen=True)
 class ShownStudy:
-    """A study with how far it is; `parts` of `planned` are recorded.
+    """A study with its progress; `parts` of `planned` are recorded.
 
-    Of a watch: `askings` since the freeze, the newest first, `moved` (of the mean, in points), and
-    the `bound` at which evidence is drift. `waits_for` says why a run does not go on.
+    For a watch: `askings` since the freeze, newest first, `moved` (the change of the mean, in
+    points), and the `bound` above which evidence counts as drift. `waits_for` says why a run is
+    waiting.
     """
 
     study: Study
@@ -57,12 +58,12 @@ class ShownStudy:
 
     @property
     def is_done(self) -> bool:
-        """Whether a study that has an end has asked all it was to ask."""
+        """Whether a study with a fixed number of parts has recorded all of them."""
         return not self.is_watch and self.parts >= self.planned
 
     @property
     def state(self) -> str:
-        """Where it stands, in a few words."""
+        """The state in a few words."""
         study = self.study
         if study.kind == StudyKind.DRIFT and study.drifted_at is not None:
             return "drifted"
@@ -74,7 +75,7 @@ class ShownStudy:
 
     @property
     def in_words(self) -> str:
-        """Where a watch stands, in a sentence."""
+        """The state of a watch in a sentence."""
         study = self.study
         if study.drifted_at is not None:
             return "It has drifted: its scores are no longer what they were."
@@ -97,7 +98,7 @@ class ShownStudy:
 
     @property
     def strongest(self) -> float:
-        """The strongest evidence of the askings that are shown."""
+        """The strongest evidence of the displayed askings."""
         sizes = [
             evidence
             for asking in self.askings
@@ -108,7 +109,8 @@ class ShownStudy:
 
     @property
     def is_asking(self) -> bool:
-        """Whether workers ask now, so that its numbers change; a watch rests between askings."""
+        """Whether workers are asking now, so that the numbers change; a watch pauses between
+        askings."""
         return self.study.is_on and (self.run is not None or self.parts < self.planned)
 
     @property
@@ -117,7 +119,7 @@ class ShownStudy:
 
 
 def shown(study: Study) -> ShownStudy:
-    """A study as pages show it."""
+    """Return a study for display."""
     parts = list(study.parts.select_related("run"))
     recorded = [part for part in parts if part.recorded_at is not None]
     items = list(study.items.all())
@@ -170,7 +172,7 @@ def _askings(
 
 
 def studies_of(judge: Judge, kind: str) -> list[ShownStudy]:
-    """The studies of a kind that are asking, and of each criterion the last."""
+    """Return the active studies of a kind, and the last study of each criterion."""
     studies, seen = [], set()
     for study in judge.studies.filter(kind=kind).select_related("criterion", "judge", "project"):
         if study.is_on or study.criterion_id not in seen:
@@ -180,7 +182,7 @@ def studies_of(judge: Judge, kind: str) -> list[ShownStudy]:
 
 
 def study_json(one: ShownStudy) -> dict[str, Any]:
-    """A study for programs; what it found depends on its kind."""
+    """Return a study as JSON; its findings depend on its kind."""
     study = one.study
     content: dict[str, Any] = {
         "id": study.pk,

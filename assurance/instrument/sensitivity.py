@@ -1,4 +1,4 @@
-"""What the probes of a study found, with titles for people."""
+"""The findings of a study's probes, with titles for people."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -28,10 +28,11 @@ _CHECKS = {
 def instructed_judges(
     project: Project, given: Iterable[Sensitivity] | None = None
 ) -> dict[tuple[int, int], Instructed]:
-    """For each (judge, criterion) of the judges that can be asked, what an instruction does.
+    """Return the effect of an instruction for each (judge, criterion) of the judges that can be
+    instructed.
 
     Args:
-        given: `sensitivities` of the project, where they are at hand; else they are computed.
+        given: `sensitivities` of the project; computed if None.
     """
     asked = [judge for judge in project.judges.all() if can_be_instructed(judge)]
     probed = {
@@ -48,7 +49,7 @@ def instructed_judges(
 
 
 def sensitivity_of(study: Study) -> Sensitivity:
-    """What a study has found so far; the ratings of withheld documents count for nothing."""
+    """Return a study's findings so far; ratings of withheld documents are ignored."""
     hidden = set(withheld_documents(study.project_id))
     items = sorted(
         study.items.select_related("output"), key=lambda item: (item.output.document_id, item.pk)
@@ -56,7 +57,7 @@ def sensitivity_of(study: Study) -> Sensitivity:
     kept = [item for item in items if item.output.document_id not in hidden]
     parts = study.parts.filter(recorded_at__isnull=False)
     scores = table_of(kept)
-    # Parts of imported studies may have numbers without scores.
+    # Imported studies may have parts without scores.
     there = parts.filter(number__range=(1, scores.shape[1]))
     names = dict(there.values_list("name", "number"))
     if not {UNCHANGED, REPEATED} <= names.keys():
@@ -74,7 +75,7 @@ def sensitivity_of(study: Study) -> Sensitivity:
 
 def _outputs(items: Sequence[StudyItem]) -> Outputs:
     _ids, document = np.unique([item.output.document_id for item in items], return_inverse=True)
-    # Which system wrote an output does not matter here.
+    # The system is irrelevant here.
     return Outputs(document, np.arange(len(items)), len(_ids), len(items))
 
 
@@ -84,27 +85,27 @@ def _shown(finding: Finding) -> ShownFinding:
 
 
 def sensitivities(project: Project, judge: Judge | None = None) -> list[Sensitivity]:
-    """What the newest study of each judge and criterion has found."""
+    """Return the findings of each judge's and criterion's newest study."""
     results = (sensitivity_of(study) for study in ended_probes(project, judge))
     return [result for result in results if result.findings]
 
 
 def ended_probes(project: Project, judge: Judge | None = None) -> list[Study]:
-    """The newest study of each judge and criterion of which all was asked."""
+    """Return the newest complete study of each judge and criterion."""
     recorded = Count("parts", filter=Q(parts__recorded_at__isnull=False))
     done = project.studies.filter(kind=StudyKind.PROBES).annotate(recorded=recorded)
     done = done.filter(recorded=len(PARTS[StudyKind.PROBES]))
     if judge is not None:
         done = done.filter(judge=judge)
     newest: dict[tuple[int, int], Study] = {}
-    # A count ends the order that studies have by themselves.
+    # An aggregation drops the model's default order.
     for study in done.select_related("judge", "criterion", "project").order_by("-pk"):
         newest.setdefault((study.judge_id, study.criterion_id), study)
     return list(newest.values())
 
 
 def finding_json(result: ShownFinding) -> dict[str, Any]:
-    """A finding for programs; null with a reason where nothing can be said."""
+    """Return a finding as JSON; null with a reason if nothing can be said."""
     finding = result.found
     ends = finding.interval.ends if finding.interval else None
     return {

@@ -1,4 +1,4 @@
-"""Make studies of a judge, and choose the outputs that they ask about."""
+"""Create studies of a judge, and choose the outputs that they ask about."""
 
 from decimal import Decimal
 from typing import Any
@@ -12,18 +12,18 @@ from geval.evaluators.llm_evaluator import LlmEvaluator
 from geval.evaluators.perturbing import PROBES, REPEATED, UNCHANGED
 from geval.statistics.thresholds import STUDY_MOST_OUTPUTS, STUDY_OUTPUTS
 
-# What is asked about by default, and how often.
+# Default numbers of outputs and repetitions.
 USUAL = {StudyKind.DRIFT: (40, 5), StudyKind.AGAIN: (100, 5), StudyKind.PROBES: (200, 1)}
-# What each part of a study is named, where its parts differ.
+# The names of a study's parts, if they differ.
 PARTS = {StudyKind.PROBES: (UNCHANGED, REPEATED, *(probe.name for probe in PROBES))}
 
 
 class StudyError(ValueError):
-    """A study that cannot be made; the message says why and what to do."""
+    """A study that cannot be created; the message says why and what to do."""
 
 
 def why_not(judge: Judge) -> str:
-    """Why a judge cannot be studied; empty if it can."""
+    """Return why a judge cannot be studied, or an empty text."""
     if not judge.evaluator or not issubclass(judge.evaluator, LlmEvaluator):
         return "Only judges that ask a model can drift or be unsteady; this one computes."
     if not can_be_instructed(judge):
@@ -51,15 +51,16 @@ def make_study(
     budget: Decimal | None = None,
     by: Any = None,
 ) -> Study:
-    """Start a study; workers ask.
+    """Create a study; workers do the asking.
 
     Args:
-        kind: of `StudyKind`.
-        items: how many outputs, spread over documents, rated ones first; of equal texts one.
-        replies: how many scores of each to freeze (drift), or to ask for (asked again).
-        every_hours: how long a drift watch waits between two askings.
-        budget: of each run, in the currency of the judge's prices.
-        by: the user who asks.
+        kind: a `StudyKind`.
+        items: number of outputs, spread over documents, rated ones first; one of several equal
+            texts.
+        replies: number of scores per output to freeze (drift), or to ask for (asked again).
+        every_hours: hours between two askings of a drift watch.
+        budget: budget of each run, in the currency of the judge's prices.
+        by: the user who requests it.
 
     Raises:
         StudyError: the judge cannot be studied, or there are too few outputs.
@@ -100,9 +101,9 @@ def make_study(
 def criteria_asked(
     judge: Judge, criterion: Criterion, study: Study | None = None
 ) -> list[Criterion]:
-    """What a study asks about: its criterion and, where its judge rates several in one request,
-    those beside it in the first run of the study, else in the judge's newest run. Asked about one
-    alone, it would be another instrument."""
+    """Return the criteria of a study's requests: its own and, if its judge rates several per
+    request, those in the study's first run, or else in the judge's newest run. A request with a
+    single criterion would be a different instrument."""
     if not evaluator_for(judge).asks_together:
         return [criterion]
     rated = judge.runs.counting().filter(run_criteria__criterion=criterion)
@@ -113,28 +114,28 @@ def criteria_asked(
 
 
 def first_run_of(study: Study) -> EvaluationRun | None:
-    """The run of a study's first part that still has one."""
+    """Return the run of the first part whose run still exists."""
     part = study.parts.exclude(run=None).select_related("run").order_by("number").first()
     return part.run if part else None
 
 
 def parts_of(study: Study) -> int | None:
-    """How many parts a study has; None for a watch, which has no end."""
+    """Return how many parts a study has; None for a watch, which has no end."""
     if study.kind == StudyKind.DRIFT:
         return None
     return len(PARTS.get(StudyKind(study.kind), ())) or study.replies
 
 
 def stop(study: Study) -> bool:
-    """End a study for good; what it found is kept. False if it had ended before."""
+    """End a study for good, keeping its findings; return False if it had already ended."""
     return Study.objects.filter(pk=study.pk).stop() == 1
 
 
 def _chosen(project: int, criterion: int, most: int) -> list[tuple[int, float | None]]:
-    """Outputs with people's mean rating: two of each document, then two more, and so on; documents
-    with ratings first, otherwise by a hash.
+    """Return outputs with people's mean rating: two of each document, then two more, and so on;
+    documents with ratings first, otherwise ordered by a hash.
 
-    Ratings that are withheld are left out.
+    Withheld ratings are left out.
     """
     with connection.cursor() as cursor:
         cursor.execute(

@@ -16,7 +16,7 @@ register = template.Library()
 
 @register.filter
 def taken(pieces: Iterable[Piece]) -> SafeString:
-    """A source in pieces, with those marked that an output takes from it."""
+    """Mark the pieces of a source that an output copies."""
     texts = ((escape(piece.text), piece.differs) for piece in pieces)
     marks = (text if differs else f'<mark class="taken">{text}</mark>' for text, differs in texts)
     return mark_safe("".join(marks))  # noqa: S308 (escaped)
@@ -24,5 +24,5 @@ def taken(pieces: Iterable[Piece]) -> SafeString:
 
 @register.simple_tag
 def to(view: GapView | PairView, **changes: Any) -> str:
-    """The address of another view of the same page, with some parts changed."""
+    """Return the address of another view of the same page, with some parts changed."""
     return view.to(**changes)

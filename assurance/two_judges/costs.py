@@ -1,4 +1,4 @@
-"""What a judge's price is set against, and how often and how fast it answered."""
+"""A judge's price in relation to its agreement, and how often and how fast it answered."""
 
 from django.db.models import Avg, Count, Q
 
@@ -7,18 +7,18 @@ from geval.llm.parsing import Reason
 from geval.reports.costs import JudgeAnswers, JudgeCost
 from geval.reports.dearer import Priced
 
-# How fast a judge answers is the mean over so many of its replies.
+# Number of replies over which the mean response time is taken.
 TIMED_REPLIES = 10_000
 
 
 def priced_judge(judge: Judge, cost: JudgeCost) -> Priced:
-    """A judge as its price is set against its agreement."""
+    """Return a judge as its price is compared with its agreement."""
     money = None if cost.money is None else float(cost.money)
     return Priced(judge.label, money, judge.request_options)
 
 
 def answers_of(judge: Judge) -> JudgeAnswers:
-    """How often and how fast a judge answered, over all its runs."""
+    """Return how often and how fast a judge answered, over all its runs."""
     items = RunItem.objects.filter(run__in=judge.runs.counting()).order_by()
     counted = items.filter(state__in=(ItemState.DONE, ItemState.FAILED)).aggregate(
         all=Count("pk"),

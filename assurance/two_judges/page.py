@@ -1,5 +1,5 @@
-"""The page that compares two judges: paired differences, who gives what, who agrees with people,
-and what each costs."""
+"""The page that compares two judges: paired differences, their scores, their agreement with people,
+and their costs."""
 
 from dataclasses import dataclass, replace
 
@@ -27,7 +27,7 @@ from geval.reports.words import SYMBOLS, chosen_note, weights_note
 from geval.statistics.scales import short
 from geval.statistics.two_judges import ONLY_FIRST
 
-# Of one kind all are listed, page by page; of both kinds the first few.
+# One kind alone is listed in full, in pages; of both kinds the first few.
 PAGE_SIZE = 50
 FIRST_FEW = 10
 _BEGINS = """
@@ -52,10 +52,10 @@ class OneAgrees:
 
 @dataclass(frozen=True)
 class TwoJudges:
-    """All that the page shows; without a second judge there is nothing to compare. `names` are
-    those of the two, and `choices` those of all judges by id, where numbers stand; `seen` says of
-    the two what the searches that made them have seen. `have_probabilities` says whether both gave
-    some."""
+    """Everything that the page shows; without a second judge there is nothing to compare. `names`
+    are those of the two judges, and `choices` those of all judges by id, next to numbers; `seen`
+    says what the searches that made them have seen. `have_probabilities` says whether both gave
+    probabilities."""
 
     view: PairView
     choices: tuple[tuple[int, str], ...]
@@ -82,7 +82,7 @@ class TwoJudges:
 
     @property
     def alone(self) -> tuple[str, ...]:
-        """The criteria that are undecided although the interval leaves out 0."""
+        """The criteria that are undecided although their own interval excludes 0."""
         return tuple(row.criterion for row in self.differences if row.leaves_out_zero)
 
     @property
@@ -92,16 +92,16 @@ class TwoJudges:
 
     @property
     def is_cut(self) -> bool:
-        """Whether only some of the outputs on which one agrees can be listed."""
+        """Whether only some of the outputs on which one judge agrees can be listed."""
         return self.chosen is not None and self.listed < self.chosen.only_one
 
 
 def two_judges(project: Project, view: PairView) -> TwoJudges:
-    """The page; what the view does not name is chosen.
+    """Return the page, with defaults for what the view does not name.
 
     Raises:
         NotComputedError: a worker is still computing the numbers of a large project, or its report,
-            whose tests these are.
+            which contains the tests.
     """
     report_of_view = report_view(project, view.options)
     numbers = page_view(project, PAIR, view.of_numbers(ids_of(project.pk))).needed(PAIR)
@@ -164,7 +164,7 @@ def two_judges(project: Project, view: PairView) -> TwoJudges:
 
 
 def tests_of_two(project: Project, view: PairView) -> PairTests:
-    """Tests between the two judges of a view.
+    """Return tests between the two judges of a view.
 
     Raises:
         NotComputedError: a worker is still making them.
@@ -173,12 +173,12 @@ def tests_of_two(project: Project, view: PairView) -> PairTests:
 
 
 def _most_apart(pairs: list[PairOnCriterion]) -> int:
-    """The criterion with most outputs on which exactly one agrees."""
+    """Return the criterion with most outputs on which exactly one judge agrees."""
     return max(pairs, key=lambda pair: pair.shares.only_one).criterion if pairs else 0
 
 
 def _listed(view: PairView, found: OneAgreeing) -> tuple[Page[int], tuple[OneAgrees, ...]]:
-    """A page of the outputs on which exactly one agrees."""
+    """Return a page of the outputs on which exactly one judge agrees."""
     places = np.arange(len(found.output_ids))
     if view.only:
         places = places[found.is_first == (CLASSES[view.only] == ONLY_FIRST)]

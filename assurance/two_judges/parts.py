@@ -14,7 +14,8 @@ from geval.reports.pair_view import PairView, read_pair_view
 
 
 def seen_by_search(project: Project, judges: Iterable[Judge]) -> dict[str, tuple[str, ...]]:
-    """By criterion, the labels of judges whose search has seen documents behind their numbers."""
+    """Return, by criterion, the labels of judges whose search has seen documents behind their
+    numbers."""
     searches, both = searches_behind(project), tuple(judges)
     return {about.name: searches.made_among(both, about.pk) for about in project.criteria.all()}
 

@@ -1,5 +1,5 @@
-"""The probabilities that judges gave to the points of a scale, as arrays, and those of two judges
-compared."""
+"""The probabilities that judges gave to the points of a scale, as arrays, and a comparison of two
+judges."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from geval.reports.probabilities import (
 )
 from geval_site.replica import from_replica
 
-# A distribution of an archive may name its points otherwise: these are no points.
+# Keys of an archive's distribution that are not numbers are not points.
 _POINT = r"""CASE WHEN d.key ~ '^-?\d{1,12}(\.\d{1,12})?$' THEN d.key::float8 ELSE 'NaN' END"""
 _SHARE = "CASE WHEN jsonb_typeof(d.value) = 'number' THEN d.value::float8 ELSE 'NaN' END"
 _OBJECT = "CASE WHEN jsonb_typeof(n.distribution) = 'object' THEN n.distribution END"
@@ -33,14 +33,14 @@ _WITH_SOME = f"""
 
 @dataclass(frozen=True)
 class ProbabilityNumbers:
-    """What the page of two judges' probabilities shows, by criterion."""
+    """The contents of the page of two judges' probabilities, by criterion."""
 
     criteria: tuple[PairProbabilities, ...]
 
 
 def judges_with_probabilities(project: Project) -> list[int]:
-    """The ids of judges whose scores have distributions behind them, which shows in any thousand of
-    them: to look at all would take seconds for judges that have none."""
+    """Return the ids of judges with distributions behind their scores. Checks a thousand scores per
+    run, because checking all would take seconds for judges without any."""
     with connection.cursor() as cursor:
         cursor.execute(_WITH_SOME, [project.pk])
         return [judge for (judge,) in cursor.fetchall()]
@@ -50,7 +50,7 @@ def judges_with_probabilities(project: Project) -> list[int]:
 def read_probabilities(
     data: ReportData, criteria: Sequence[Criterion], judge_ids: Sequence[int]
 ) -> Probabilities:
-    """The newest distributions of judges, for the outputs at hand."""
+    """Return the newest distributions of judges, for the outputs in the data."""
     short = {about.pk: about for about in criteria if len(about.scale.points) <= MOST_POINTS}
     newest = newest_scores(
         f"r.judge_id IN ({id_list([*judge_ids])}) AND s.criterion_id IN ({id_list([*short])})"
@@ -67,7 +67,7 @@ def read_probabilities(
 
 
 def probabilities_of_view(project: Project, data: ReportData, view: PairView) -> ProbabilityNumbers:
-    """The numbers of a view of the page."""
+    """Return the numbers of a view of the page."""
     chosen = data.selected(view.options)
     criteria = [about for about in project.criteria.all() if view.options.shows(about.pk)]
     probabilities = read_probabilities(chosen, criteria, [view.first, view.second])

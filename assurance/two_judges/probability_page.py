@@ -1,5 +1,5 @@
 """The page “LLM or decision model”: two judges that give probabilities, their agreement with people
-beside whether their probabilities are right, and what each costs."""
+next to the calibration of their probabilities, and their costs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ from geval.reports.probability_rows import CriterionRows, Diagram, criterion_row
 
 @dataclass(frozen=True)
 class ProbabilityPage:
-    """All that the page shows. `judges` is the comparison of the same two judges by their scores;
-    None where the project has not two judges with probabilities."""
+    """Everything that the page shows. `judges` is the comparison of the same two judges by their
+    scores; None if the project does not have two judges with probabilities."""
 
     judges: TwoJudges | None = None
     choices: tuple[tuple[int, str], ...] = ()
@@ -32,8 +32,8 @@ class ProbabilityPage:
 
 
 def probability_page(project: Project, view: PairView) -> ProbabilityPage:
-    """The page; judges that the view does not name are chosen: a decision model, and the judge that
-    asks the same model otherwise.
+    """Return the page. By default it compares a decision model with the judge that asks the same
+    model in another way.
 
     Raises:
         NotComputedError: a worker is still computing the numbers of a large project.
@@ -67,7 +67,7 @@ def probability_page(project: Project, view: PairView) -> ProbabilityPage:
 
 
 def probabilities_of_two(project: Project, view: PairView) -> ProbabilityNumbers:
-    """The probabilities of the two judges of a view.
+    """Return the probabilities of the two judges of a view.
 
     Raises:
         NotComputedError: a worker is still computing them.

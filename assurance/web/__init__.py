@@ -1,1 +1,1 @@
-"""Pages and API of what this app does."""
+"""Pages and API of this app."""

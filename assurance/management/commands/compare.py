@@ -66,7 +66,7 @@ class Command(SiteCommand):
 
 
 def _gap(pair: Pair, *, is_seen: bool) -> Gap:
-    """The difference in correlation with people, as the page of two judges has it."""
+    """Return the difference in correlation with people, as on the page of two judges."""
     same = on_same_documents(pair.outputs, pair.human, pair.first, pair.second)
     of_first, of_second = same.means
     name = marked(pair.criterion.name, is_seen=is_seen)

@@ -212,7 +212,7 @@ class Command(SiteCommand):
         }
 
     def _look_at(self, judge: Judge, pk: int) -> dict[str, Any]:
-        """Take a look with a change that an earlier search found."""
+        """Take a look at a change from an earlier search."""
         candidate = (
             Candidate.objects.filter(pk=pk, search__judge=judge)
             .select_related("search__project", "search__judge", "search__criterion", "proposal")
@@ -234,7 +234,7 @@ class Command(SiteCommand):
             )
 
     def _use(self, found: list[dict[str, Any]]) -> None:
-        """Have the proven changes be judges, and score every output."""
+        """Adopt the proven changes, and score every output with them."""
         ids = [one["candidate"] for search in found for one in search["candidates"]]
         for candidate in Candidate.objects.filter(
             pk__in=ids, look__outcome=Outcome.PROVEN, adopted_as=None
@@ -251,7 +251,7 @@ class Command(SiteCommand):
         """Do the search here, or wait for the worker that does it.
 
         Raises:
-            ImproveError: it failed, or was paused or cancelled.
+            ImproveError: the search failed, or was paused or cancelled.
         """
         try:
             while search.is_open:
@@ -270,7 +270,7 @@ class Command(SiteCommand):
             )
 
     def _look(self, candidate: Candidate) -> None:
-        """Take a look; a wording's documents are judged first."""
+        """Take a look; for a wording, judge the documents first."""
         while look(candidate) is None:
             candidate.refresh_from_db()
             run = candidate.look_run
@@ -287,13 +287,13 @@ class Command(SiteCommand):
 
 
 def _what_it_changes(candidate: Candidate) -> str:
-    """Of a map, that it ranks as before; to follow a sentence."""
+    """Return a clause saying that a map does not change the ranking; empty for other changes."""
     is_map = candidate.measure == Candidate.Measure.DISTANCE
     return f" {MAP_CLAIM[:1].upper()}{MAP_CLAIM[1:]}." if is_map else ""
 
 
 def best_of(search: Search) -> Candidate | None:
-    """The candidate with the largest gain in rank on training documents, if any gains; else the map
-    that brings scores nearer, also than the best constant is."""
+    """Return the candidate with the largest gain in rank on training documents; if none gains, the
+    map that brings scores closer to ratings than before and than the best constant does."""
     candidates = search.candidates.order_by("pk")
     return next((best for best in candidates if best.is_better_on_training), None)

@@ -70,7 +70,7 @@ class Command(GateCommand):
 
 
 def lines_of(study_shown: ShownStudy) -> list[str]:
-    """What a study found, line by line."""
+    """Return what a study found, line by line."""
     study = study_shown.study
     lines = [f"{thin(len(study_shown.items))} outputs, {study_shown.parts} askings recorded."]
     if text := study.message or study_shown.waits_for:
@@ -101,13 +101,13 @@ def _in_words(probe: ShownFinding) -> str:
 
 
 def rows_of_last(one: ShownStudy) -> list[Row]:
-    """What asking a judge again showed on the study's criterion."""
+    """Return what repeating a judge's questions showed on the study's criterion."""
     there = steadiness(one.study.judge)
     return rows_of([finding for finding in there if finding.criterion == one.study.criterion.name])
 
 
 def code_of(one: ShownStudy) -> int:
-    """The exit code: nothing found, something found, or cannot say."""
+    """Return the exit code: nothing found, something found, or cannot say."""
     study = one.study
     probed = study.kind == StudyKind.PROBES and one.is_done
     if study.drifted_at is not None or (probed and sensitivity_of(study).wrong):

@@ -1,4 +1,4 @@
-"""What this app adds to the API."""
+"""The routes that this app adds to the API."""
 
 from django.http import HttpRequest, HttpResponse
 from ninja import NinjaAPI
@@ -15,7 +15,7 @@ from geval.reports.requirements import RequirementError
 
 
 def add_to(api: NinjaAPI) -> None:
-    """Add the routes, and the answers to their errors."""
+    """Add the routes and the handlers of their errors."""
     api.add_router("/projects/{slug}", certificates, tags=["certificates"])
     api.add_router("/projects/{slug}", instrument, tags=["studies of judges"])
     api.add_router("/projects/{slug}", improving, tags=["improving judges"])

@@ -36,8 +36,8 @@ class CertifyIn(In):
 
 
 class _OfAnyContent:
-    """The shape of a certificate in the document; what was never signed may hold anything, so no
-    reply is checked for it."""
+    """The schema of a certificate; unsigned content may hold anything, so replies are not validated
+    against it."""
 
     def __get_pydantic_json_schema__(
         self, _schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -113,9 +113,9 @@ def _of_a_page(project: Project) -> Project:
 
 
 def _out(made: Certificate) -> dict[str, Any]:
-    """`outcome` is the signed one; "not genuine" where the signature does not hold. What another
-    site signed has its fingerprint and “, says another site” in the outcome: it is that site's
-    word."""
+    """Return a certificate as JSON; `outcome` is the signed one, or "not genuine" if the signature
+    is invalid. For a certificate of another site, the outcome includes its fingerprint and “, says
+    another site”, because it is that site's statement."""
     seal = sealed(made)
     return {
         "id": made.pk,

@@ -9,7 +9,7 @@ from evaluations.models.causes import MOST_LETTERS
 
 
 class GapsForm(forms.Form):
-    """Which gaps: a judge and a criterion of the project. `view` is the page to return to."""
+    """Selects gaps: a judge and a criterion of the project. `view` is the page to return to."""
 
     judge = forms.ModelChoiceField(Judge.objects.none())
     criterion = forms.ModelChoiceField(Criterion.objects.none())
@@ -23,7 +23,7 @@ class GapsForm(forms.Form):
 
 
 class GapForm(GapsForm):
-    """Which gap: that on an output; `then` is the output that is opened next."""
+    """Selects the gap of an output; `then` is the output to open next."""
 
     output = forms.IntegerField(min_value=1, max_value=2**63 - 1)
     then = forms.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
@@ -38,7 +38,7 @@ class GapForm(GapsForm):
 
 
 class CauseForm(GapForm):
-    """The cause of a gap: one of the buttons, or the project's own words."""
+    """The cause of a gap: one of the buttons, or free text."""
 
     cause = forms.CharField(max_length=MOST_LETTERS, required=False)
     own = forms.CharField(max_length=MOST_LETTERS, required=False)
@@ -60,7 +60,7 @@ class ExamplesForm(GapsForm):
     cause = forms.CharField(max_length=MOST_LETTERS, required=False)
 
     def output_ids(self) -> list[int]:
-        """The ids of the outputs; those of a cause are of its judge and criterion."""
+        """Return the ids of the outputs; those of a cause belong to its judge and criterion."""
         about = self.cleaned_data
         if about["output"]:
             return [about["output"]]

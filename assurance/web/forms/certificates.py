@@ -42,7 +42,7 @@ class CertificateForm(forms.Form):
         self.fields["criterion"].queryset = project.criteria.all()  # type: ignore[attr-defined]
 
     def groups(self) -> list[FieldGroup]:
-        """The criterion, and what usually stays as it is."""
+        """Return the criterion, and the fields that usually keep their defaults."""
         return field_groups(self, ("criterion",), FOLDED)
 
     def clean_human_score(self) -> str:

@@ -36,7 +36,7 @@ class LockForm(forms.Form):
 
 
 class TargetForm(forms.Form):
-    """The judge and the criterion that a search is about; hidden beside its choices."""
+    """The judge and the criterion of a search; hidden next to its choices."""
 
     judge = forms.ModelChoiceField(Judge.objects.none())
     criterion = forms.ModelChoiceField(Criterion.objects.none())

@@ -48,7 +48,7 @@ def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpR
     if seal.outcome is None:
         context = {"project": project, "tab": "judges", "certificate": made, "seal": seal}
         return render(request, "evaluations/certificate_detail.html", context)
-    # Of a project too large for a page, only the command says whether it still fits.
+    # For a project too large for a page, only the command checks whether it still fits.
     changed = None if too_large_for_page(project, *COMMANDS) else what_changed(made)
     context = {
         "project": project,
@@ -67,7 +67,7 @@ def certificate_detail(request: HttpRequest, project: Project, pk: int) -> HttpR
 def certificate_json(_request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     """The certificate as a file, as it was signed."""
     made = _certificate(project, pk)
-    # Not orjson: a content that was never signed may hold numbers beyond 64 bits.
+    # Not orjson: unsigned content may hold numbers beyond 64 bits.
     content = f"{json.dumps(made.content, indent=2, ensure_ascii=False)}\n"
     response = HttpResponse(content, content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="certificate-{made.pk}.json"'

@@ -17,7 +17,7 @@ from geval.reports.pair_view import read_pair_view
 
 @project_view(READERS)
 def judge_compare_tests(request: HttpRequest, project: Project) -> HttpResponse:
-    """Tests between two judges, once a worker has made them; asks again for itself until then."""
+    """Tests between two judges, once a worker has made them; the page polls until then."""
     options, _errors = options_of(request.GET, project)
     view = read_pair_view(request.GET, options)
     context: dict[str, Any] = {"project": project, "view": view}

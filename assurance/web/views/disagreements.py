@@ -44,7 +44,7 @@ def disagreement_list(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _given_just_now(request: HttpRequest, project: Project) -> GapCause | None:
-    """The cause that was given on the way here, which one key takes back."""
+    """Return the cause that was just given, which a single key removes again."""
     given = request.GET.get("given", "")
     if not given.isascii() or not given.isdigit() or len(given) > 18:
         return None
@@ -76,7 +76,7 @@ def cause_give(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(EDITORS)
 def cause_remove(request: HttpRequest, project: Project) -> HttpResponse:
-    """Take a cause back, and open its case."""
+    """Remove a cause, and open its case."""
     form = GapForm(request.POST, project=project)
     if not form.is_valid():
         _say_errors(request, form)
@@ -90,7 +90,8 @@ def cause_remove(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @project_view(EDITORS)
 def examples_add(request: HttpRequest, project: Project) -> HttpResponse:
-    """Make an output, or all with a cause, examples in the judge's prompt, as people rated them."""
+    """Make an output, or all with a cause, examples in the judge's prompt, with people's
+    ratings."""
     form = ExamplesForm(request.POST, project=project)
     if not form.is_valid():
         _say_errors(request, form)
@@ -163,7 +164,7 @@ def _say_errors(request: HttpRequest, form: GapsForm) -> None:
 def _back(
     request: HttpRequest, project: Project, *, output: int = 0, given: int = 0
 ) -> HttpResponse:
-    """To the page that the form was on, with another case open."""
+    """Redirect to the page with the form, with another case open."""
     view = _view_of(request, project)
     address = reverse("evaluations:disagreement_list", args=[project.slug])
     where = view.to(output=output)
@@ -171,7 +172,7 @@ def _back(
 
 
 def _view_of(request: HttpRequest, project: Project) -> GapView:
-    """The page that a form was on."""
+    """Return the view of the page with the form."""
     query = QueryDict(request.POST.get("view", "")[:4000])
     options, _errors = options_of(query, project)
     return read_gap_view(query, options)

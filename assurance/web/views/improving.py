@@ -1,4 +1,4 @@
-"""Pages on which a judge is improved: documents are locked, changes searched, proven and used."""
+"""Pages on which a judge is improved: lock documents, search for changes, prove and adopt them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +69,7 @@ def _estimate(judge: Judge | None, criterion: Criterion | None) -> SearchEstimat
 
 @project_view(READERS)
 def improve_state(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Polled while a search goes on; the page is loaded again when it is over."""
+    """Polled during a search; the page is reloaded when it is over."""
     search = get_object_or_404(project.searches.select_related("judge", "criterion"), pk=pk)
     context = {
         "project": project,
@@ -165,7 +165,7 @@ def search_cancel(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 
 @project_view(READERS)
 def look_state(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    """Polled while locked documents are being judged; the page is loaded again afterwards."""
+    """Polled while locked documents are being judged; the page is reloaded afterwards."""
     finish_looks(project)
     candidate = pending_looks(project).filter(pk=pk).first()
     context = {"project": project, "candidate": candidate}
@@ -208,7 +208,7 @@ def candidate_adopt(request: HttpRequest, project: Project, pk: int) -> HttpResp
 
 @project_view(READERS)
 def improve_certificate(request: HttpRequest, project: Project) -> HttpResponse:
-    """Everything that the claims rest on, as JSON."""
+    """Everything that the claims depend on, as JSON."""
     locked = locked_of(project)
     if locked is None:
         messages.error(request, "No documents are locked, so there is nothing to certify.")
@@ -226,7 +226,7 @@ def _candidate(project: Project, pk: int) -> Candidate:
 
 
 def _doing(request: HttpRequest, project: Project, act: Callable[[], Any]) -> HttpResponse:
-    """Do something, and go back with a message about why it could not be done."""
+    """Do an action, then redirect with a message if it could not be done."""
     try:
         act()
     except (ImproveError, RunError) as error:

@@ -34,7 +34,7 @@ def judge_instrument(request: HttpRequest, project: Project, pk: int) -> HttpRes
 def _context(
     request: HttpRequest, project: Project, judge: Judge, sent: StudyForm | None = None
 ) -> dict[str, object]:
-    """Everything on the page, with a form as it was `sent` in its place."""
+    """Return everything on the page, with the submitted form in its place."""
     steady = steadiness(judge)
     forms = {kind: StudyForm(project=project, kind=kind) for kind in StudyKind.values}
     if sent is not None:
@@ -67,7 +67,7 @@ def _section(judge: Judge, kind: str, form: StudyForm, *, may_start: bool) -> di
 
 
 def _estimate(judge: Judge, form: StudyForm) -> StudyEstimate | None:
-    """What would be asked: as the form says, or what is usual on the first criterion."""
+    """Estimate the study in the form, or the usual one on the first criterion."""
     chosen = form.cleaned_data if form.is_bound and form.is_valid() else {}
     criterion = chosen.get("criterion") or judge.project.criteria.first()
     if criterion is None:
