@@ -28,7 +28,7 @@ _MEMBERS = JoinedQuery(
 
 View = Callable[..., HttpResponse]
 
-# Django's permission, given to people and groups on the admin pages.
+# Django's permission, granted to people and groups on the admin pages.
 PERMISSION_TO_CALL_OUT = "evaluations.add_endpoint"
 
 
@@ -38,11 +38,11 @@ ARCHIVED = (
 
 
 def why_not_call_out(user: Any, role: str) -> str:
-    """Why a member may not enter addresses that the site calls (endpoints, webhooks); empty if they
-    may.
+    """Return why a member may not enter addresses that the site calls (endpoints, webhooks), or an
+    empty text.
 
     Args:
-        role: of the user in this project.
+        role: the user's role in this project.
     """
     who = settings.WHO_MAY_CALL_OUT
     if role not in EDITORS:
@@ -62,8 +62,7 @@ def why_not_call_out(user: Any, role: str) -> str:
 
 
 def member_of(slug: str, user_id: int | None) -> Membership | None:
-    """A user's membership of the project with this short name, with the project; None if there is
-    none."""
+    """Return a user's membership of the project with this short name, with the project, or None."""
     row = _MEMBERS.first([slug, user_id])
     if row is None:
         return None

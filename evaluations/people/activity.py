@@ -1,4 +1,4 @@
-"""What people did in a project, in words: the names of pages and endpoints in the audit log are
+"""What people did in a project, in words; the audit log's names of pages and endpoints are meant
 for programs."""
 
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import datetime
 from evaluations.models import AuditEntry, Project
 
 SHOWN = 6
-# What somebody did, and the names of the pages and endpoints; a test holds that none is missing.
+# Phrases and the names of pages and endpoints; a test checks that none is missing.
 _NAMES = {
     "decided a disagreement of annotators": "annotations:adjudication_item",
     "excluded an annotator, or lifted that": "annotations:annotator_exclude",
@@ -106,7 +106,7 @@ IN_WORDS = {name: words for words, names in _NAMES.items() for name in names.spl
 
 @dataclass(frozen=True)
 class Activity:
-    """Something that somebody did, once or several times in a row; `at` is the last time."""
+    """An action, once or several times in a row; `at` is the last time."""
 
     at: datetime
     who: str
@@ -115,12 +115,12 @@ class Activity:
 
 
 def in_words(action: str) -> str:
-    """What an entry's action says somebody did."""
+    """Describe an entry's action."""
     return IN_WORDS.get(action, "changed something")
 
 
 def recent_activity(project: Project) -> list[Activity]:
-    """The last things that people did in a project, the newest first; repetitions are one."""
+    """Return the latest actions in a project, newest first, merging repetitions."""
     recent_activity: list[Activity] = []
     for entry in AuditEntry.objects.filter(project=project, refused=False)[: SHOWN * 5]:
         who = "The site" if entry.user_name == AuditEntry.THE_SITE else entry.user_name

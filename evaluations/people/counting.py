@@ -1,4 +1,4 @@
-"""Count events in the database, where all processes see them; read by `operations/metrics.py`."""
+"""Count events in the database, shared by all processes; read by `operations/metrics.py`."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,19 +20,19 @@ _ADD = """
 def count_events(event: CountedEvent, counts: Mapping[str, int], *, judge: int = 0) -> None:
     """Add to the counters of an event, by reason, once the transaction is committed."""
     kept = {reason: number for reason, number in counts.items() if number}
-    # Afterwards, so that workers wait for each other's counters no longer than this statement.
+    # After the commit, so that workers wait for each other's counters only during this statement.
     if kept:
         transaction.on_commit(lambda: _add(event, kept, judge))
 
 
 def count_items(judge: int, outcomes: Sequence[object]) -> None:
-    """Count finished items of a judge: failed ones by their reason, the others without."""
+    """Count a judge's finished items: failed ones by reason, the others without."""
     reasons = (str(outcome.reason) if isinstance(outcome, Failure) else "" for outcome in outcomes)
     count_events(CountedEvent.ITEMS, Counter(reasons), judge=judge)
 
 
 def count_lost(run_id: int, *, leases: int, failed: int, reason: str) -> None:
-    """Count items of a run whose workers were lost, and those of them that failed by it."""
+    """Count a run's items whose workers were lost, and those that failed because of it."""
     count_events(CountedEvent.LEASES_LOST, {"": leases})
     if failed:
         judge = EvaluationRun.objects.values_list("judge_id", flat=True).get(pk=run_id)

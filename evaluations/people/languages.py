@@ -1,5 +1,5 @@
-"""The language of annotators' pages: the person's own choice, else the campaign's language, else
-the browser's. Whatever happens outside `in_language` is in English."""
+"""The language of annotators' pages: the person's choice, else the campaign's language, else the
+browser's. Everything outside `in_language` is in English."""
 
 from collections.abc import Callable
 
@@ -22,10 +22,10 @@ def in_language(
     own: str | None = None,
     campaign: str = "",
 ) -> HttpResponse:
-    """The response of a view that speaks to an annotator.
+    """Return a view's response in the annotator's language.
 
     Args:
-        own: what a signed-in person chose, "" for nothing; None to look it up.
+        own: the signed-in person's choice, "" for none; None to look it up.
         campaign: the language of the campaign, "" if it leaves that to the browser.
     """
     language = chosen_language(request, own=own, campaign=campaign)
@@ -38,7 +38,7 @@ def in_language(
 
 
 def chosen_language(request: HttpRequest, *, own: str | None = None, campaign: str = "") -> str:
-    """One of the site's languages; see `in_language`."""
+    """Return one of the site's languages; see `in_language`."""
     if own is None:
         own = own_language(request)
     for code in (own, campaign, *_of_browser(request)):
@@ -48,21 +48,21 @@ def chosen_language(request: HttpRequest, *, own: str | None = None, campaign: s
 
 
 def own_language(request: HttpRequest) -> str:
-    """What the person of a request chose: stored with an account, else in a cookie; "" if they
-    chose nothing."""
+    """Return the language that the person of a request chose, stored with the account or else in a
+    cookie; "" for none."""
     if request.user.is_authenticated:
         return language_of(request.user.pk)
     return request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
 
 
 def language_of(user_id: int) -> str:
-    """What somebody with an account chose; "" if nothing."""
+    """Return the language that a person with an account chose; "" for none."""
     chosen = PersonalSettings.objects.filter(user=user_id).values_list("language", flat=True)
     return chosen.first() or ""
 
 
 def choose_language(request: HttpRequest, response: HttpResponse, language: str) -> None:
-    """Keep what somebody chose, until they choose another one; unknown languages are left out."""
+    """Store the chosen language until another is chosen; unknown languages are ignored."""
     if language not in dict(settings.LANGUAGES):
         return
     if request.user.is_authenticated:
@@ -81,35 +81,36 @@ def choose_language(request: HttpRequest, response: HttpResponse, language: str)
 
 
 def counted(number: int) -> str:
-    """A whole number with its thousands in groups, as the language writes them."""
+    """Format a whole number with thousands separators as in the language."""
     if translation.get_language() == settings.LANGUAGE_CODE:
         return thin(number)
     return number_format(number, force_grouping=True)
 
 
 def with_point(number: float) -> str:
-    """A number with no more decimals than it has, and the language's decimal separator."""
+    """Format a number with no more decimals than it has, and the language's decimal separator."""
     return with_separator(number, str(get_format("DECIMAL_SEPARATOR")))
 
 
 def own_words(text: str) -> str:
-    """What somebody wrote for annotators, in the language of the page if they wrote it so."""
+    """Return a text for annotators in the page's language, if its author provided that language."""
     return part_in(text, translation.get_language() or "")
 
 
 def own_name(name: str) -> str:
-    """The same of a name, a title or a question."""
+    """Return a name, title or question in the page's language, if its author provided that
+    language."""
     return name_in(name, translation.get_language() or "")
 
 
 def _of_browser(request: HttpRequest) -> list[str]:
-    """The languages that a browser asks for, the best first."""
+    """Return the languages that a browser accepts, best first."""
     header = request.headers.get("Accept-Language", "")
     return [code for code, _ in parse_accept_lang_header(header)]
 
 
 def _supported(code: str) -> str:
-    """The site's language for one such as `pt-br` or `zh-CN`; "" if there is none."""
+    """Return the site's language for a code such as `pt-br` or `zh-CN`; "" if there is none."""
     if not code or code == "*":
         return ""
     try:

@@ -1,8 +1,8 @@
-"""Limits of what a project, and all projects of a user, may use: storage, runs at the same time,
-money in a month.
+"""Limits on what a project, and all projects of a user together, may use: storage, concurrent runs,
+money per month.
 
-The site's settings say what everybody may use; an administrator may allow a project something else.
-A project counts for the user who has owned it longest.
+The site's settings apply to everybody; an administrator may set other limits for a project. A
+project counts for the user who has owned it longest.
 """
 
 import datetime
@@ -31,13 +31,13 @@ from evaluations.models.limits import this_month
 from evaluations.models.seldom import read_seldom
 
 MB = 2**20
-# Texts of more documents are measured at most once a minute for pages.
+# For pages, larger texts are measured at most once a minute.
 LARGE = 1000
 KEPT_SECONDS = 60.0
 
 
 class Resource(StrEnum):
-    """What is limited."""
+    """A limited resource."""
 
     STORAGE = "storage"
     RUNS = "runs at the same time"
@@ -45,12 +45,12 @@ class Resource(StrEnum):
 
 
 class LimitError(ValueError):
-    """A limit would be exceeded; the message says which, how much, and what to do."""
+    """A limit would be exceeded; the message says which, by how much, and what to do."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """A limit, and what is used of it. `most` is None without a limit.
+    """A limit and its current use. `most` is None without a limit.
 
     Storage is in bytes, money in the currency of the judges' prices. `whose` says whose limit it
     is: the project's, or its owner's over all their projects.
@@ -79,7 +79,7 @@ class Allowance:
 
 
 def shown(resource: Resource, amount: Decimal) -> str:
-    """An amount as pages and messages have it."""
+    """Format an amount for pages and messages."""
     if resource == Resource.STORAGE:
         return f"{amount / MB:,.1f} MB"
     return f"{amount:,.0f}" if resource == Resource.RUNS else f"{amount:,.2f}"
@@ -87,7 +87,7 @@ def shown(resource: Resource, amount: Decimal) -> str:
 
 @dataclass(frozen=True)
 class Scope:
-    """Projects that share limits, by resource; 0 is none."""
+    """Projects that share limits, by resource; 0 means no limit."""
 
     whose: str
     projects: tuple[int, ...]
@@ -98,7 +98,7 @@ class Scope:
 
 
 def scopes_of(project: Project) -> tuple[Scope, ...]:
-    """The project by itself, and all projects of the user for whom it counts."""
+    """Return the project alone, and all projects of the user for whom it counts."""
     own = ProjectLimits.objects.filter(project=project).first() or ProjectLimits()
     alone = Scope(
         "this project",
@@ -119,7 +119,7 @@ def scopes_of(project: Project) -> tuple[Scope, ...]:
 
 
 def first_owners(projects: Sequence[int] | None = None) -> dict[int, int]:
-    """For whom projects count: by project, the user who has owned it longest."""
+    """Return, by project, the user for whom it counts: its longest-standing owner."""
     owners = Membership.objects.filter(role=Role.OWNER).order_by("-pk")
     if projects is not None:
         owners = owners.filter(project__in=projects)
@@ -127,7 +127,7 @@ def first_owners(projects: Sequence[int] | None = None) -> dict[int, int]:
 
 
 def allowances(project: Project) -> list[Allowance]:
-    """Everything that is limited or counted, for the page of the project's owners."""
+    """Return all limits and their use, for the page of the project's owners."""
     return [
         Allowance(resource, scope.whose, _used_lately(resource, scope), scope.most(resource))
         for scope in scopes_of(project)
@@ -136,7 +136,8 @@ def allowances(project: Project) -> list[Allowance]:
 
 
 def _used_lately(resource: Resource, scope: Scope) -> Decimal:
-    """What pages show as used: measuring a large storage takes a good part of a second."""
+    """Return the use that pages show, cached because measuring a large storage takes a good part of
+    a second."""
     documents = Document.objects.filter(project__in=scope.projects).order_by()
     if resource != Resource.STORAGE or not documents[LARGE:].exists():
         return used(resource, scope.projects)
@@ -145,14 +146,15 @@ def _used_lately(resource: Resource, scope: Scope) -> Decimal:
 
 
 def used(resource: Resource, projects: Sequence[int]) -> Decimal:
-    """What some projects use of a resource now."""
+    """Return how much of a resource some projects use now."""
     if resource == Resource.STORAGE:
         return Decimal(storage(projects))
     return Decimal(open_runs(projects)) if resource == Resource.RUNS else spent_this_month(projects)
 
 
 def storage(projects: Sequence[int]) -> int:
-    """Bytes of texts, turns and metadata in UTF-8, and of replies as the database stores them."""
+    """Return the bytes of texts, turns and metadata in UTF-8, and of replies as stored in the
+    database."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT (SELECT coalesce(sum(octet_length(source) + octet_length(context)
@@ -174,7 +176,7 @@ def storage(projects: Sequence[int]) -> int:
 
 
 def open_runs(projects: Sequence[int]) -> int:
-    """Runs and searches that workers are at, or will be."""
+    """Return the number of runs and searches in progress or waiting."""
     runs = EvaluationRun.objects.active().counting().of_judges_that_run()
     at_it = (ErrandState.WAITING, ErrandState.ASKING)
     searches = Search.objects.filter(project__in=projects, state__in=at_it)
@@ -187,10 +189,10 @@ def spent_this_month(projects: Sequence[int]) -> Decimal:
 
 
 def check_storage(project: Project) -> None:
-    """Refuse what has just been written, in the transaction that wrote it.
+    """Check the storage limit after writing, in the same transaction.
 
     Raises:
-        LimitError: it takes more storage than is allowed.
+        LimitError: it exceeds the allowed storage.
     """
     for scope in scopes_of(project):
         most = scope.most(Resource.STORAGE)
@@ -199,10 +201,10 @@ def check_storage(project: Project) -> None:
 
 
 def check_start(project: Project) -> None:
-    """Refuse a run or a search that the project or its owner has no room for.
+    """Check that the limits of the project and its owner allow another run or search.
 
     Raises:
-        LimitError: as many run as may, a month's money is spent, or no storage is left for replies.
+        LimitError: the limit of concurrent runs, of the month's money or of storage is reached.
     """
     for scope in scopes_of(project):
         for resource in Resource:
@@ -212,15 +214,15 @@ def check_start(project: Project) -> None:
 
 
 def limits_money(project: Project) -> bool:
-    """Whether what its runs cost in a month is limited."""
+    """Whether the cost of the project's runs per month is limited."""
     return any(scope.most(Resource.MONEY) is not None for scope in scopes_of(project))
 
 
 def money_left(project: Project) -> Decimal | None:
-    """What the month leaves for items that nobody has claimed yet; None without a limit.
+    """Return the month's remaining money for items that are not claimed yet; None without a limit.
 
-    Items in work are set aside at the most that they can cost. To be called in a transaction:
-    workers of all runs that share the limit then count one after the other.
+    The highest possible cost of items in progress is reserved. Call this in a transaction: workers
+    of all runs that share the limit then take turns.
     """
     amounts: list[Decimal] = []
     for scope in scopes_of(project):
@@ -233,7 +235,7 @@ def money_left(project: Project) -> Decimal | None:
 
 
 def money_reached(project: Project) -> str:
-    """What a run says that the monthly limit pauses."""
+    """Return the message of a run that the monthly limit pauses."""
     for scope in scopes_of(project):
         most = scope.most(Resource.MONEY)
         if most is not None:
@@ -244,19 +246,19 @@ def money_reached(project: Project) -> str:
 
 
 def next_month() -> datetime.datetime:
-    """When a month's money is there again."""
+    """Return when the next month's money becomes available."""
     after = (this_month() + datetime.timedelta(days=32)).replace(day=1)
     return datetime.datetime.combine(after, datetime.time(), datetime.UTC)
 
 
 def _dearest(projects: Sequence[int]) -> Decimal:
-    """The most that one item of their active runs can cost."""
+    """Return the highest possible cost of one item of the projects' active runs."""
     runs = EvaluationRun.objects.active().filter(project__in=projects)
     return max((run.frozen.most_each or Decimal(0) for run in runs), default=Decimal(0))
 
 
 def _in_work(projects: Sequence[int]) -> Decimal:
-    """The most that claimed items of these projects can still cost."""
+    """Return the highest possible cost of these projects' claimed items."""
     held = Count("items", filter=Q(items__state=ItemState.LEASED))
     runs = EvaluationRun.objects.unfinished().filter(project__in=projects)
     counts = dict(runs.annotate(held=held).order_by().values_list("pk", "held"))

@@ -1,5 +1,5 @@
-"""Mails to people: what is common to all of them, and invitations. Workers send them, and nothing
-is sent without the setting `GEVAL_EMAIL_URL` or `GEVAL_EMAIL_BACKEND`."""
+"""Mails to people: shared functions, and invitations. Workers send them; nothing is sent without
+the setting `GEVAL_EMAIL_URL` or `GEVAL_EMAIL_BACKEND`."""
 
 import re
 from datetime import timedelta
@@ -17,21 +17,21 @@ from django.utils.translation import gettext as _
 
 from evaluations.models import Invitation, Mail, PersonalSettings
 
-# A mail whose worker was lost is tried again after a while, and given up after some times.
+# A mail whose worker was lost is retried after a while, and abandoned after several attempts.
 TRIES, TRIED_AGAIN = 5, timedelta(minutes=10)
 MOST_INVITED = 500
 _SEPARATORS = re.compile(r"[\s,;<>\"]+")
 
 
 def site_address() -> str:
-    """What addresses in mails begin with; "" if the settings do not say it."""
+    """Return the beginning of addresses in mails; "" if the settings do not define it."""
     host = settings.ALLOWED_HOSTS[0].lstrip(".") if settings.ALLOWED_HOSTS else ""
     return f"https://{host}" if settings.PRODUCTION and host not in ("", "*") else ""
 
 
 def addresses_in(text: str) -> tuple[list[str], list[str]]:
-    """Mail addresses in a text or the rows of a CSV file, each once, in their order; and what looks
-    like one and is none. Names and other columns are left out."""
+    """Return the mail addresses in a text or the rows of a CSV file, in order without duplicates,
+    and what looks like an address but is invalid. Names and other columns are ignored."""
     addresses: dict[str, str] = {}
     wrong = []
     for word in _SEPARATORS.split(text):
@@ -47,10 +47,10 @@ def addresses_in(text: str) -> tuple[list[str], list[str]]:
 
 
 def addresses_to_invite(text: str) -> list[str]:
-    """The addresses in a text.
+    """Return the addresses in a text.
 
     Raises:
-        ValidationError: the site sends no mail, or the text has none, wrong ones or too many.
+        ValidationError: the site sends no mail, or the text has none, invalid ones, or too many.
     """
     if not settings.SENDS_MAIL:
         raise ValidationError("This site sends no mail; its administrator can set it up.")
@@ -66,16 +66,16 @@ def addresses_to_invite(text: str) -> list[str]:
 
 
 def send(address: str, subject: str, lines: list[str]) -> None:
-    """Send a mail now; its subject is one line, whatever names are in it.
+    """Send a mail now; line breaks are removed from its subject.
 
     Raises:
-        OSError, smtplib.SMTPException: the mail server did not take it.
+        OSError, smtplib.SMTPException: the mail server did not accept it.
     """
     EmailMessage(" ".join(subject.split()), "\n\n".join(lines) + "\n", to=[address]).send()
 
 
 def send_invitation_mail(invitation_id: int, link: str, language: str) -> None:
-    """Send an invitation to the address that it is for, once, while it is open."""
+    """Send an invitation to its address, once, while it is open."""
     open_ones = Invitation.objects.open().filter(pk=invitation_id, mailed_at=None)
     invitation = open_ones.exclude(address="").select_related("project", "made_by").first()
     if invitation is None or not settings.SENDS_MAIL:
@@ -101,7 +101,7 @@ def send_invitation_mail(invitation_id: int, link: str, language: str) -> None:
 
 
 def claim(mail_id: int) -> Mail | None:
-    """A mail that is to be sent, for the worker that asks first; None for all others."""
+    """Claim a mail for sending; None if another worker has it or it was sent."""
     now = timezone.now()
     free = Q(tried_at=None) | Q(tried_at__lt=now - TRIED_AGAIN)
     claimed = Mail.objects.filter(free, pk=mail_id, sent_at=None, tries__lt=TRIES)
@@ -111,7 +111,7 @@ def claim(mail_id: int) -> Mail | None:
 
 
 def unsent() -> list[int]:
-    """Ids of mails that nobody is sending."""
+    """Return the ids of mails that no worker is sending."""
     free = Q(tried_at=None) | Q(tried_at__lt=timezone.now() - TRIED_AGAIN)
     return list(
         Mail.objects.filter(free, sent_at=None, tries__lt=TRIES).values_list("pk", flat=True)
@@ -119,7 +119,7 @@ def unsent() -> list[int]:
 
 
 def is_wanted(mail: Mail) -> bool:
-    """Whether somebody still has an address and wants mails of this kind."""
+    """Whether the recipient still has an address and wants mails of this kind."""
     if not (mail.user.is_active and mail.user.email and settings.SENDS_MAIL):
         return False
     chosen = PersonalSettings.objects.filter(user=mail.user).first() or PersonalSettings()
@@ -127,14 +127,14 @@ def is_wanted(mail: Mail) -> bool:
 
 
 def ending() -> list[str]:
-    """The last lines of mails that can be switched off."""
+    """Return the last lines of mails that can be switched off."""
     address = site_address()
     page = reverse("evaluations:mail_settings")
     return [f"{_('Choose which mails you get:')} {address}{page}"] if address else []
 
 
 def save_settings(user: User, email: str, **mails: bool) -> None:
-    """Keep somebody's address and which mails they want."""
+    """Store a person's address and the kinds of mails that they want."""
     user.email = email
     user.save(update_fields=["email"])
     PersonalSettings.objects.update_or_create(user=user, defaults=mails)

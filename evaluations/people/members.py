@@ -36,9 +36,9 @@ class Invited:
 
 @dataclass(frozen=True)
 class MailedInvitations:
-    """How many invitations are mailed, how many addresses were left out because they are of members
-    or invited already, and from which address on no mail can be sent at the moment ("" if all
-    can)."""
+    """How many invitations are mailed, how many addresses were skipped because they belong to
+    members or were already invited, and the first address to which no mail can currently be sent
+    ("" if all can)."""
 
     mailed: int
     left_out: int
@@ -68,10 +68,10 @@ def invite_by_mail(
     project: Project, addresses: list[str], role: str, *, by: User, days: int, language: str,
     link_of: Callable[[str], str],
 ) -> MailedInvitations:  # fmt: skip
-    """Have an invitation mailed to each address that has none and is of no member.
+    """Mail an invitation to each address that belongs to no member and has no open invitation.
 
     Args:
-        link_of: the link of an invitation's token.
+        link_of: returns the link for an invitation's token.
     """
     free = not_invited(project, addresses)
     left_out = len(addresses) - len(free)
@@ -86,18 +86,18 @@ def invite_by_mail(
 
 
 def invitation_link(request: HttpRequest, token: str) -> str:
-    """The address at which an invitation is accepted."""
+    """Return the address at which an invitation is accepted."""
     return request.build_absolute_uri(reverse("evaluations:invitation_accept", args=[token]))
 
 
 def revoke(project: Project, invitation_id: int) -> bool:
-    """Withdraw an open invitation; whether there is one."""
+    """Withdraw an open invitation; return whether there was one."""
     open_ones = project.invitations.open().filter(pk=invitation_id)
     return open_ones.update(revoked_at=timezone.now()) > 0
 
 
 def not_invited(project: Project, addresses: list[str]) -> list[str]:
-    """Those addresses of which nobody is a member or has an open invitation."""
+    """Return the addresses that belong to no member and have no open invitation."""
     invited = set(project.invitations.open().values_list("address", flat=True))
     members = project.memberships.values_list("user__email", flat=True)
     taken = {address.lower() for address in (*invited, *members)}
@@ -105,11 +105,11 @@ def not_invited(project: Project, addresses: list[str]) -> list[str]:
 
 
 def send_new_password(member: Membership, *, domain: str, use_https: bool) -> str:
-    """Have a link for a new password mailed to a member; for one without an address, its path.
+    """Mail a member a link for a new password; for a member without an address, return its path.
 
     Raises:
         MemberError: see `link_for_new_password`.
-        MessageLostError: no mail can be sent at the moment.
+        MessageLostError: no mail can currently be sent.
     """
     if member.user.email and settings.SENDS_MAIL:
         wake_for_password_reset(member.user.email, domain=domain, use_https=use_https)
@@ -118,10 +118,10 @@ def send_new_password(member: Membership, *, domain: str, use_https: bool) -> st
 
 
 def link_for_new_password(member: Membership) -> str:
-    """The path of a page on which a member without an e-mail address sets a new password.
+    """Return the path of a page on which a member without an e-mail address sets a new password.
 
-    Only for annotators who are in projects of the same owners alone: whoever holds such a link can
-    sign in as that person, and must not gain anything by it.
+    Only for annotators whose projects all have the same owners: anyone with such a link can sign in
+    as that person, and must not gain any rights by it.
 
     Raises:
         MemberError: the account is not of that kind.
@@ -144,7 +144,7 @@ def link_for_new_password(member: Membership) -> str:
 
 
 def invitation_for(token: str) -> Invitation | None:
-    """The open invitation that a link belongs to."""
+    """Return the open invitation of a link's token, or None."""
     return (
         Invitation.objects.open().select_related("project").filter(digest=digest_of(token)).first()
     )
@@ -152,10 +152,10 @@ def invitation_for(token: str) -> Invitation | None:
 
 @transaction.atomic
 def accept(token: str, user: User) -> Membership:
-    """Make a user a member by an invitation; existing members keep their role.
+    """Make a user a member through an invitation; existing members keep their role.
 
     Raises:
-        MemberError: it was used, revoked, or has expired.
+        MemberError: the invitation was used, revoked, or has expired.
     """
     invitation = Invitation.objects.select_for_update().filter(digest=digest_of(token)).first()
     if invitation is None or not Invitation.objects.open().filter(pk=invitation.pk).exists():

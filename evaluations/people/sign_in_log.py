@@ -1,5 +1,5 @@
-"""Refused sign-ins leave a line with the address, and a count; names are not in the line, since
-people type passwords there."""
+"""Log refused sign-ins with the address, and count them; names are not logged, because people type
+passwords there."""
 
 from typing import Any
 
@@ -17,7 +17,8 @@ log = structlog.stdlib.get_logger(__name__)
 
 @receiver(user_login_failed)
 def _note_refusal(request: HttpRequest | None = None, **_more: Any) -> None:
-    """django-axes, which is asked first, has marked a request that it locked out."""
+    """Log a refused sign-in. django-axes, which runs first, has marked a request that it locked
+    out."""
     locked_out = bool(getattr(request, "axes_locked_out", False))
     log.warning(
         "sign-in refused",
@@ -28,7 +29,7 @@ def _note_refusal(request: HttpRequest | None = None, **_more: Any) -> None:
 
 @receiver(pre_save, sender=AccessAttempt)
 def _keep_no_fields(instance: AccessAttempt, **_more: Any) -> None:
-    """Of what was sent with a wrong password nothing is stored. The address of an invitation, to
-    which a visitor goes on after signing in, has its token; and django-axes joins what was sent
-    with every attempt, so that a row grew for as long as somebody went on."""
+    """Store none of the submitted fields. The address of an invitation, to which a visitor is
+    redirected after signing in, contains its token; and django-axes appends the fields of every
+    attempt, so that a row would grow without limit."""
     instance.get_data = instance.post_data = ""

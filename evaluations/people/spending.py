@@ -1,4 +1,4 @@
-"""What a project's calls cost in each month."""
+"""The monthly cost of a project's calls."""
 
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ from geval.llm.run_parameters import RunParameters
 def count_money(
     run_id: int, prompt_tokens: int, completion_tokens: int, *, cached_tokens: int = 0
 ) -> None:
-    """Add what calls of a run cost to its project's month; nothing for a judge without prices."""
+    """Add the cost of a run's calls to its project's month; nothing for a judge without prices."""
     run = EvaluationRun.objects.filter(pk=run_id).with_prices("project_id").first()
     if run is None:
         return
@@ -23,7 +23,7 @@ def count_money(
 
 
 def add_money(project_id: int, money: Decimal | None) -> None:
-    """Add what calls cost to a project's month; nothing where it is not known."""
+    """Add the cost of calls to a project's month; nothing if it is unknown."""
     if not money:
         return
     with connection.cursor() as cursor:

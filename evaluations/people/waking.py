@@ -1,8 +1,8 @@
 """Wake workers with messages by task name, so that senders need not import the tasks.
 
-A lost or repeated message does no harm: rows say what there is to do, and every worker looks for
-neglected ones (`upkeep.py`). So a broker that is away is no reason to refuse what a row has
-already, and messages are sent without an error; only a password reset has no row.
+A lost or repeated message does no harm: rows hold the work, and every worker looks for neglected
+rows (`upkeep.py`). If the broker is unavailable, work that a row holds is therefore accepted
+without an error; only password resets and invitations' links have no row.
 """
 
 from typing import Any
@@ -30,14 +30,14 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 class MessageLostError(Exception):
-    """The broker takes no messages now, and no row says what there is to do."""
+    """The broker accepts no messages now, and no row holds the work."""
 
 
 def send(task: str, *arguments: Any, expires: float | None = None, **named: Any) -> bool:
-    """Put a message for a task into its queue; False if the broker is away.
+    """Put a message for a task into its queue; return False if the broker is unavailable.
 
     Args:
-        expires: after how many seconds it is thrown away unread.
+        expires: seconds after which the unread message is discarded.
     """
     try:
         app.send_task(task, arguments, named, expires=expires)
@@ -48,13 +48,13 @@ def send(task: str, *arguments: Any, expires: float | None = None, **named: Any)
 
 
 def wake_for_runs(project: str, *, slots: int = 1) -> None:
-    """Send for free slots of workers, so many at most; each sees for itself what there is to do,
-    and sends for more if they can be used. None is sent for twice within some seconds, so there
-    are never more messages than free slots.
+    """Wake up to `slots` free slots of workers. Each decides what to do, and wakes more if there is
+    work for them. No slot is woken twice within some seconds, so there are never more messages than
+    free slots.
 
     Args:
-        project: the short name of the project with work, or nothing for any: workers that serve
-            it alone come as well.
+        project: the short name of the project with work, or empty for any; workers that serve only
+            this project are included.
     """
     expires = WorkerSlot.CALL_EXPIRES.total_seconds()
     for _ in range(WorkerSlot.objects.of_live_workers(project).call(slots)):
@@ -68,7 +68,7 @@ def wake_for_upload(upload_id: int) -> None:
 
 
 def wake_for_errand(kind: str, errand_id: int) -> None:
-    """Have an errand of a page or the API processed."""
+    """Have a worker do an errand of a page or the API."""
     send(RUN_ERRAND, kind, errand_id)
 
 
@@ -83,15 +83,15 @@ def wake_for_webhooks() -> None:
 
 
 def wake_for_mail(mail_id: int) -> None:
-    """Have a mail to somebody with an account sent."""
+    """Have a mail to a person with an account sent."""
     send(SEND_MAIL, mail_id)
 
 
 def wake_for_invitation(invitation_id: int, link: str, language: str) -> None:
-    """Have an invitation mailed; its link is in no row.
+    """Have an invitation mailed; its link is not stored in any row.
 
     Raises:
-        MessageLostError: nobody will do it.
+        MessageLostError: the mail will not be sent.
     """
     if not send(SEND_INVITATION, invitation_id, link, language):
         raise MessageLostError
@@ -101,7 +101,7 @@ def wake_for_password_reset(email: str, *, domain: str, use_https: bool) -> None
     """Have a password reset link sent if there is an account with that address.
 
     Raises:
-        MessageLostError: nobody will do it.
+        MessageLostError: the mail will not be sent.
     """
     if not send(SEND_PASSWORD_RESET, email, domain=domain, use_https=use_https):
         raise MessageLostError

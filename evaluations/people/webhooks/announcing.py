@@ -15,7 +15,7 @@ def announce(project_id: int, event: WebhookEvent, data: dict[str, Any], *, subj
 
     Args:
         data: the message's contents besides its type and time.
-        subject: id of what has finished.
+        subject: id of the finished record.
     """
     for webhook in Webhook.objects.filter(project=project_id, events__contains=[event.value]):
         leave_message(webhook, event, data, subject=subject)
@@ -31,13 +31,13 @@ def leave_message(
     delivery = WebhookDelivery.objects.create(
         webhook=webhook, event=event, subject=subject, body=body
     )
-    # A lost message costs seconds: workers look for due ones.
+    # A lost message only causes a short delay: workers look for due ones.
     transaction.on_commit(wake_for_webhooks, robust=True)
     return delivery
 
 
 def announce_run(run_id: int) -> None:
-    """Announce that a run has finished; those of a search or a study are announced to nobody."""
+    """Announce that a run has finished; runs of searches and studies are not announced."""
     run = EvaluationRun.objects.select_related("project", "judge").get(pk=run_id)
     if not run.counts:
         return

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from evaluations.models import WebhookDelivery
 
-# Longer than an attempt may take; after that, the worker has died, and the attempt still counts.
+# Longer than an attempt may take: after this, the worker has died, and the attempt still counts.
 LEASE = timedelta(seconds=60)
 # Any constant: messages are claimed under this lock, so that workers share one limit.
 _LOCK = 0x77656268
@@ -35,8 +35,8 @@ _TAKE = f"""
 
 
 def claim_deliveries() -> list[WebhookDelivery]:
-    """Claim due messages for one attempt each; it counts now, so that even one that kills its
-    worker does."""
+    """Claim due messages for one attempt each. The attempt is counted now, even if it kills its
+    worker."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
         cursor.execute(_TAKE, _bounds())

@@ -41,7 +41,7 @@ class Outcome:
 
 
 def send_due() -> int:
-    """Send some of the due messages; returns how many their receivers accepted."""
+    """Send some of the due messages; return how many their receivers accepted."""
     outcomes = asyncio.run(_send_all(claim_deliveries()))
     for outcome in outcomes:
         _note(outcome)
@@ -86,7 +86,7 @@ def _note(outcome: Outcome) -> None:
     else:
         wait = RETRY_SECONDS[delivery.attempts - 1] * random.uniform(1, 1.1)  # noqa: S311 (no secret: spread in time)
         next_at += datetime.timedelta(seconds=wait)
-    # If this attempt took too long, another may have begun; then that one's outcome counts.
+    # If this attempt took too long, another may have begun, whose outcome then counts.
     mine = WebhookDelivery.objects.filter(pk=delivery.pk, attempts=delivery.attempts)
     mine.update(state=state, next_at=next_at, answer=outcome.answer[:300], sending_until=None)
     sent = "failed" if state == WebhookDelivery.State.WAITING else state.value
