@@ -8,10 +8,11 @@ from django.db import connection
 
 @contextmanager
 def alone(lock: int) -> Iterator[bool]:
-    """Whether no other process holds this lock of the database; this one does until the end.
+    """Whether this process got a database lock that no other process holds; it keeps the lock until
+    it ends.
 
     Args:
-        lock: any number that nothing else uses.
+        lock: any number not used elsewhere.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])

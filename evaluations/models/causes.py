@@ -12,7 +12,7 @@ from evaluations.models.improving import withheld_documents
 from evaluations.models.judges import Judge
 from evaluations.models.project import Project
 
-# The causes that every project has, in the order of their keys; a project can add its own.
+# The causes of every project, in the order of their keys; a project can add its own.
 JUDGE_WRONG, RATING_WRONG = "judge is wrong", "rating is wrong"
 CRITERION_VAGUE, CANNOT_SAY = "criterion is vague", "cannot say"
 USUAL_CAUSES = (JUDGE_WRONG, RATING_WRONG, CRITERION_VAGUE, CANNOT_SAY)
@@ -21,17 +21,18 @@ MOST_LETTERS = 60
 
 class GapCauseQuerySet(models.QuerySet["GapCause"]):
     def of_project(self, project: Project) -> GapCauseQuerySet:
-        """Those of a project, without outputs whose ratings are withheld: a note tells them."""
+        """Return the causes in a project, without outputs whose ratings are withheld: a note would
+        reveal them."""
         hidden = withheld_documents(project.pk)
         return self.filter(judge__project=project).exclude(output__document__in=hidden)
 
     def counted(self) -> list[tuple[str, int]]:
-        """How many outputs have each cause, the most frequent first."""
+        """Count outputs by cause, most frequent first."""
         counts = self.order_by().values_list("cause").annotate(n=models.Count("pk"))
         return sorted(counts, key=lambda pair: (-pair[1], pair[0]))
 
     def names(self) -> list[str]:
-        """The usual causes, then the project's own in the order in which they were first used."""
+        """Return the predefined causes, then the project's own in order of first use."""
         used = (
             self.exclude(cause__in=USUAL_CAUSES)
             .order_by()
@@ -43,7 +44,7 @@ class GapCauseQuerySet(models.QuerySet["GapCause"]):
 
 
 class GapCause(models.Model):
-    """The cause of the gap between a judge and people on one output and criterion, with who gave it
+    """The cause of the gap between a judge and people on one output and criterion, with who set it
     last and when. Earlier causes are in the audit log."""
 
     judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="gap_causes")

@@ -1,4 +1,4 @@
-"""Certificates: what a judge was shown to meet, and what that was measured on."""
+"""Certificates: what a judge was shown to meet, and on which data."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from evaluations.models.project import Project
 
 
 class Certificate(models.Model):
-    """A check of a judge on a criterion, with its content as it was given out.
+    """A check of a judge on a criterion, with its content as issued.
 
-    `content` never changes; whether it still fits is found anew by comparing its digests with those
-    of today.
+    `content` never changes; whether it still fits is determined by comparing its digests with
+    today's.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="certificates")

@@ -15,7 +15,7 @@ from evaluations.models.project import Project
 
 
 class ScoreChange(models.Model):
-    """Scores of `judge` (empty: people's ratings) have changed on `criterion` (empty: on all)."""
+    """Scores of `judge` (empty: people's ratings) have changed on `criterion` (empty: all)."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="score_changes")
     judge = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Queries whose SQL Django writes once, for what many workers ask several times a second."""
+"""Queries that Django compiles to SQL once, for polls by many workers several times a second."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,14 @@ from django.db import connection, models
 
 
 class CompiledQuery:
-    """A query without arguments, whose SQL is written when it is first asked.
+    """A query without arguments, compiled to SQL at its first use.
 
-    Django takes ten times as long to write a query of many conditions as PostgreSQL to answer it.
+    Django takes ten times as long to compile a query with many conditions as PostgreSQL takes to
+    run it.
 
     Args:
-        write: the query. Its moments have to be the database's (`Now()`): those of this process
-            would be the ones at which the SQL was written.
+        write: builds the query. Times must be the database's (`Now()`): this process's time would
+            be frozen into the SQL.
     """
 
     def __init__(self, write: Callable[[], models.QuerySet[Any, Any]]) -> None:
@@ -21,16 +22,16 @@ class CompiledQuery:
         self._written: tuple[str, tuple[Any, ...]] | None = None
 
     def rows(self, *, among: list[int] | None = None) -> list[tuple[Any, ...]]:
-        """The rows, as the driver reads them.
+        """Return the rows as the driver reads them.
 
         Args:
-            among: the ids, in the first column, of the rows that are wanted; None for all.
+            among: ids (first column) of the rows to return; None for all.
         """
         if self._written is None:
             self._written = self._write().query.sql_with_params()
         sql, parameters = self._written
         if among is not None:
-            # The columns need no names here, and the planner looks into the inner query.
+            # The columns need no names here, and the planner inlines the inner query.
             sql, parameters = (
                 f"SELECT * FROM ({sql}) q(id) WHERE id = ANY(%s)",
                 (*parameters, among),

@@ -1,4 +1,4 @@
-"""Conversations: turns that documents share, kept once however many of their turns are rated."""
+"""Conversations: turns shared by documents, stored once however many of their turns are rated."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from geval.texts.turns import Turn, turns_from
 
 
 class Conversation(models.Model):
-    """The turns of a conversation, found by a digest of them: it never changes, so several
-    documents can point to it, each at the turn that is rated."""
+    """The turns of a conversation, identified by their digest. It never changes, so several
+    documents can refer to it, each with a different rated turn."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="conversations")
     digest = models.CharField(max_length=64)
@@ -27,5 +27,5 @@ class Conversation(models.Model):
         return f"conversation {self.pk}"
 
     def read(self) -> tuple[Turn, ...]:
-        """All of its turns."""
+        """Return all of its turns."""
         return turns_from(self.turns)

@@ -18,8 +18,8 @@ from evaluations.models.project import Project
 from geval.llm.item_texts import Texts
 from geval.texts.turns import ASSISTANT, Turn, transcript, turns_from
 
-# Only the beginning of the source is read. A document's human mean is the mean of the human means
-# of its outputs and criteria; sorting computes the same from arrays.
+# Only the beginning of the source is read. A document's human mean is the mean over its outputs and
+# criteria of their human means; sorting computes the same from arrays.
 _LISTED = """
     WITH outputs AS MATERIALIZED (
         SELECT id, document_id FROM evaluations_candidateoutput
@@ -58,8 +58,8 @@ class ListedDocument:
 
 class DocumentQuerySet(models.QuerySet["Document"]):
     def metadata_names(self) -> list[str]:
-        """The names in the metadata of the first thousand documents that have any."""
-        # Written in SQL, so that the planner recognises the condition of the index.
+        """Return the metadata names of the first thousand documents that have metadata."""
+        # Plain SQL, so that the planner recognises the index's condition.
         some = list(
             self.extra(where=["NOT (metadata = '{}'::jsonb)"])
             .order_by("pk")
@@ -68,30 +68,31 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return sorted({name for metadata in some for name in metadata})
 
     def listed(self, ids: Sequence[int], *, hidden: Sequence[int] = ()) -> list[ListedDocument]:
-        """Documents in the order of the given ids, with what a list shows, without their texts.
+        """Return documents in the order of the given ids with what a list shows, without their
+        texts.
 
         Args:
-            hidden: ids of documents of which no human mean is shown.
+            hidden: ids of documents whose human mean is not shown.
         """
         with connection.cursor() as cursor:
             cursor.execute(_LISTED, {"ids": list(ids), "hidden": list(hidden)})
-            # Django reads JSON as text, which its fields parse.
+            # Django expects JSON as text, which its fields parse.
             return [
                 ListedDocument(pk, doc_id, begins, orjson.loads(metadata), outputs, mean)
                 for pk, doc_id, begins, metadata, outputs, mean in cursor.fetchall()
             ]
 
     def beside(self, document: Document) -> tuple[int | None, int | None]:
-        """The ids of the documents before and after one in its project."""
+        """Return the ids of the documents before and after one in its project."""
         with connection.cursor() as cursor:
             cursor.execute(_BESIDE, {"project": document.project_id, "id": document.pk})
             before, after = cursor.fetchone()
         return before, after
 
     def matching(self, words: str) -> DocumentQuerySet:
-        """Documents whose source or outputs match the words (full text search), or whose name
-        does."""
-        # Sources and outputs are one set: two conditions with OR would check both for every
+        """Return documents whose source or outputs match the words (full text search), or whose
+        name does."""
+        # Sources and outputs in one set: two conditions joined by OR would check both for every
         # document.
         matches = self.extra(
             where=[
@@ -160,7 +161,7 @@ class Document(models.Model):
 
     class Meta:
         ordering = ("pk",)
-        # It contains the id, so that searching names reads only this index.
+        # The index contains the id, so that searching names reads only this index.
         constraints = (
             models.UniqueConstraint(
                 fields=("project", "doc_id"), include=("id",), name="document_once_per_project"
@@ -189,24 +190,25 @@ class Document(models.Model):
 
     @property
     def unit(self) -> str:
-        """What is drawn, locked and left out together: its session, or itself."""
+        """The unit that is drawn, locked and excluded together: the document's session, or
+        itself."""
         return self.session or self.doc_id
 
     def history(self) -> tuple[Turn, ...]:
-        """The turns before what is rated; none if it is not a conversation."""
+        """Return the turns before the rated one; none if it is not a conversation."""
         return self._turns[: self.turns_before]
 
     def rated_turn(self) -> tuple[Turn, ...]:
-        """The turn that is rated, where the conversation has it."""
+        """Return the rated turn, if it is part of the conversation."""
         return self._turns[self.turns_before : self.turns_before + 1]
 
     def later(self) -> tuple[Turn, ...]:
-        """The turns after what is rated, which no judge sees."""
+        """Return the turns after the rated one, which no judge sees."""
         return self._turns[self.turns_before + 1 :]
 
     @property
     def rated_number(self) -> int | None:
-        """The number of the turn that is rated, as in the file; None for a reply to all turns."""
+        """The number of the rated turn in the file; None for a reply to all turns."""
         rated = self.rated_turn()
         return rated[0].number if rated else None
 
@@ -216,11 +218,11 @@ class Document(models.Model):
 
     @property
     def has_own_source(self) -> bool:
-        """Whether its source says more than the conversation before it."""
+        """Whether the source contains more than the preceding conversation."""
         return self.source not in transcript(self.history())
 
 
-# Of a system's model, and of a judge's.
+# The model family of a system or a judge.
 FAMILY: dict[str, Any] = {
     "max_length": 60,
     "blank": True,
@@ -251,7 +253,7 @@ class System(models.Model):
         return self.name
 
 
-# Longer texts are not looked at. The size is known without reading a text.
+# Longer texts are not checked. Their size is known without reading them.
 MOST_BLANKS = 1000
 IS_BLANK = models.Q(
     models.lookups.LessThanOrEqual(
@@ -267,11 +269,12 @@ class CandidateOutputQuerySet(models.QuerySet["CandidateOutput"]):
         return self.filter(document__project=project)
 
     def blank(self) -> CandidateOutputQuerySet:
-        """Outputs that are empty or only white space; they have an index of their own."""
+        """Return outputs that are empty or only white space; they have an index of their own."""
         return self.filter(IS_BLANK)
 
     def human_means(self) -> dict[tuple[int, int], float]:
-        """The human mean by output and criterion id, if anybody rated; defined in the database."""
+        """Return the human mean by output and criterion id for rated outputs; defined as a database
+        function."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT * FROM annotations_human_means(%s)",
@@ -310,16 +313,16 @@ class CandidateOutput(models.Model):
 
     @property
     def is_session(self) -> bool:
-        """Whether it is a whole session, not a turn of one."""
+        """Whether the output is a whole session rather than one turn."""
         return len(self.turns) > 1
 
     @property
     def said(self) -> tuple[Turn, ...]:
-        """What it says, as turns."""
+        """The output as turns."""
         return turns_from(self.turns) or (Turn(ASSISTANT, self.text),)
 
     def texts(self, *, rival: CandidateOutput | None = None) -> Texts:
-        """The texts that judges see."""
+        """Return the texts that judges see."""
         document = self.document
         references = tuple(document.references)
         return Texts(

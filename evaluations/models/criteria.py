@@ -75,7 +75,7 @@ class Criterion(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """The rule for scales, wherever they come from."""
+        """Validate the scale, whatever its source."""
         ends = (self.scale_min, self.scale_max, self.scale_step)
         if any(end is None for end in ends):
             return  # reported for the field itself
@@ -83,7 +83,7 @@ class Criterion(models.Model):
             raise ValidationError(problems)
 
     def use_preset(self, preset: Preset) -> None:
-        """Take the wording of a preset; nothing is saved."""
+        """Copy the wording of a preset, without saving."""
         self.definition = preset.definition
         self.task_introduction = preset.introduction
         self.inputs = preset.inputs

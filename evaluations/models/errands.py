@@ -1,4 +1,4 @@
-"""Requests to endpoints that workers make for pages and the API, which never wait."""
+"""Requests to endpoints that workers make for pages and the API, which never wait themselves."""
 
 from __future__ import annotations
 
@@ -36,19 +36,20 @@ class ErrandQuerySet(models.QuerySet[Kind_co]):
         return self.filter(Q(state=ErrandState.WAITING) | lost)
 
     def neglected(self) -> list[int]:
-        """The ids of some that a worker may claim. Those that were begun too often fail first."""
+        """Return the ids of some errands that a worker may claim, after failing those that were
+        started too often."""
         self.free().filter(attempts__gte=MOST_ATTEMPTS).update(
             state=ErrandState.FAILED, message=LOST_MESSAGE
         )
         return list(self.free().values_list("pk", flat=True)[:MOST_NEGLECTED])
 
     def in_progress(self) -> Self:
-        """Errands that a worker is processing."""
+        """Return errands that a worker is processing."""
         return self.filter(state=ErrandState.ASKING, taken_until__gt=timezone.now())
 
 
 class Errand(models.Model):
-    """The progress of a request. `message` says why it failed, for the person who asked.
+    """A request in progress. `message` says why it failed, for the person who requested it.
 
     A row written without a state already has its answer.
     """
@@ -65,7 +66,7 @@ class Errand(models.Model):
     )
     wanted_at = models.DateTimeField(db_default=Now())
 
-    # The lookup of its project.
+    # The lookup of the errand's project.
     PROJECT = ""
 
     objects = ErrandQuerySet.as_manager()
@@ -83,7 +84,7 @@ class Errand(models.Model):
 
 
 class StepsRequest(Errand):
-    """A request that a judge's model writes evaluation steps, which become a version of the
+    """A request for a judge's model to write evaluation steps, which become a version of the
     criterion's."""
 
     PROJECT = "criterion__project_id"

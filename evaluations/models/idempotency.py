@@ -1,4 +1,5 @@
-"""Stored responses to API requests with an idempotency key, so that a repeat does nothing twice."""
+"""Stored responses to API requests with an idempotency key, so that repeating a request has no
+further effect."""
 
 from __future__ import annotations
 
@@ -46,6 +47,6 @@ class IdempotentAnswer(models.Model):
 
     @property
     def seconds_reserved(self) -> int:
-        """How long a repeat has to wait at most, if this request is never answered."""
+        """The longest time a repeat has to wait if this request is never answered."""
         gone = (timezone.now() - self.created_at).total_seconds()
         return max(1, round(RESERVED_SECONDS - gone))

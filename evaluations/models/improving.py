@@ -1,4 +1,5 @@
-"""Changes of judges that were tried, and the looks at documents that no choice has seen."""
+"""Changes of judges that were tried, and the looks at locked documents, which no choice has
+seen."""
 
 from __future__ import annotations
 
@@ -28,18 +29,19 @@ from geval.statistics.locked_rule import (
 
 class LockedDocumentsQuerySet(models.QuerySet["LockedDocuments"]):
     def withheld_in(self, project_id: int) -> LockedDocuments | None:
-        """The locked documents of a project whose ratings are withheld now: from the lock to the
-        last look, or until an owner opens them, as whoever sees them could tune a judge by them."""
+        """Return the locked documents of a project whose ratings are withheld now: from the lock
+        until the last look, or until an owner unlocks them. Anyone who saw the ratings could tune a
+        judge to them."""
         lock = self.filter(project=project_id, unlocked_at=None).first()
         return lock if lock is not None and lock.looks_used() < lock.looks_allowed else None
 
 
 class LockedDocuments(models.Model):
-    """The documents that a project sets aside, by a rule that later documents follow too, and how
-    often they may be looked at.
+    """The documents that a project locks, by a rule that also covers later documents, and the
+    number of looks allowed.
 
-    Which documents are locked says `holds`; turns of a session are locked together. Unlocking ends
-    every claim.
+    `holds` says whether a document is locked; turns of a session are locked together. Unlocking
+    ends every claim.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="locked")
@@ -91,11 +93,11 @@ class LockedDocuments(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody unlocked them."""
+        """Whether a person unlocked the documents."""
         return self.unlocked_at is not None
 
     def among(self, units: Sequence[str]) -> list[bool]:
-        """Of each of some documents or sessions whether it is among them."""
+        """Return for each document or session whether it is locked."""
         by_rule = which_are_locked(units, seed=self.seed, share=self.share)
         if not self.exceptions:
             return by_rule
@@ -104,16 +106,16 @@ class LockedDocuments(models.Model):
         ]
 
     def holds(self, unit: str) -> bool:
-        """Whether a document, or a session with all of its turns, is among them."""
+        """Whether a document, or a session with all of its turns, is locked."""
         return bool(self.exceptions.get(unit, is_locked(unit, seed=self.seed, share=self.share)))
 
     def looks_used(self) -> int:
-        """How many looks have a result, those of all copies of the draw on this site and those
-        that archives brought."""
+        """Return how many looks have a result, including those of all copies of the draw on this
+        site and those from archives."""
         return max(LockEvent.objects.looks(self.draw), self.looks.count())
 
     def document_ids(self) -> list[int]:
-        """The ids of those that the project has."""
+        """Return the ids of the project's locked documents."""
         named = Document.objects.filter(project=self.project_id).values_list(
             "pk", "doc_id", "session"
         )
@@ -121,7 +123,7 @@ class LockedDocuments(models.Model):
 
 
 class EventKind(models.TextChoices):
-    """What happened to a draw of locked documents."""
+    """An event of a draw of locked documents."""
 
     DRAWN = "drawn", "Drawn"
     JOINED = "joined", "Locked again in a copy"
@@ -132,19 +134,20 @@ class EventKind(models.TextChoices):
 
 class LockEventQuerySet(models.QuerySet["LockEvent"]):
     def of_draw(self, draw: str) -> list[LockEvent]:
-        """What happened to a draw, each event once: an archive may have brought it again."""
+        """Return the events of a draw without duplicates: an archive may have imported an event
+        again."""
         rows = self.filter(draw=draw).order_by("at", "from_archive", "pk") if draw else self.none()
         return list({(row.kind, row.at): row for row in reversed(rows)}.values())[::-1]
 
     def looks(self, draw: str) -> int:
-        """How many looks were taken at a draw."""
+        """Return how many looks were taken in a draw."""
         rows = self.filter(draw=draw, kind=EventKind.LOOK) if draw else self.none()
         return rows.values("at").distinct().count()
 
 
 class LockEvent(models.Model):
-    """What was done with a draw of locked documents, and who did it when. It outlives its project,
-    so a new import of the same texts counts the same looks."""
+    """An event of a draw of locked documents: what, by whom and when. It outlives its project, so
+    that a new import of the same texts counts the same looks."""
 
     draw = models.CharField(max_length=32, db_index=True)
     kind = models.CharField(max_length=10, choices=EventKind)
@@ -166,8 +169,8 @@ class LockEvent(models.Model):
 
 
 class LockedText(models.Model):
-    """A document of a draw, by the digest of its text, and whether it was locked; it outlives its
-    project. A text that several documents have can be both."""
+    """A document of a draw, by its text's digest, and whether it was locked; it outlives its
+    project. A text shared by several documents can be both."""
 
     draw = models.CharField(max_length=32)
     digest = models.CharField(max_length=64, db_index=True)
@@ -185,7 +188,7 @@ class LockedText(models.Model):
 
 
 def withheld_documents(project_id: int) -> list[int]:
-    """The ids of a project's documents whose ratings are withheld now."""
+    """Return the ids of a project's documents whose ratings are withheld now."""
     lock = LockedDocuments.objects.withheld_in(project_id)
     return lock.document_ids() if lock else []
 
@@ -197,7 +200,7 @@ def is_withheld(document: Document) -> bool:
 
 
 class Change(models.TextChoices):
-    """What is tried."""
+    """A kind of change."""
 
     WORDING = "wording", "Wording"
     EXAMPLES = "examples", "Rated examples"
@@ -207,21 +210,22 @@ class Change(models.TextChoices):
     CALIBRATION = "calibration", CHANGE_LABELS["calibration"]
 
 
-# The states of a search that is not over.
+# The states of an unfinished search.
 OPEN_STATES = (ErrandState.WAITING, ErrandState.ASKING, ErrandState.PAUSED)
-# Those for which models are asked, and those that cost nothing, as they use the scores there are.
+# Changes that call models, and those that cost nothing because they use existing scores.
 ASKING_CHANGES = (Change.WORDING, Change.EXAMPLES, Change.SCORING)
 FREE_CHANGES = (Change.CHOICE, Change.PANEL, Change.CALIBRATION)
 
 
 class SearchQuerySet(ErrandQuerySet["Search"]):
     def pause(self, person: object) -> int:
-        """Take searches from their workers, which notice before their next step, until somebody
-        resumes them; how many were going on. Their runs are paused by the caller."""
+        """Pause searches until a person resumes them; return how many were active. Their workers
+        notice before their next step; the caller pauses their runs."""
         return self._stop(ErrandState.PAUSED, f"Paused by {person}.")
 
     def cancel(self, person: object) -> int:
-        """End searches for good; how many were not over. Their runs are ended by the caller."""
+        """Cancel searches for good; return how many were unfinished. The caller cancels their
+        runs."""
         return self._stop(ErrandState.CANCELLED, f"Cancelled by {person}.")
 
     def _stop(self, state: ErrandState, message: str) -> int:
@@ -233,9 +237,9 @@ class SearchQuerySet(ErrandQuerySet["Search"]):
 class Search(Errand):
     """A search for changes that improve a judge on a criterion, done by a worker.
 
-    `worker` names the one that has it now. Rewording costs calls: `reflector` is the judge whose
-    model proposes wordings (by default the judge itself), `most_calls` and `budget` (in the
-    currency of its prices) are limits for all calls of the search.
+    `worker` is the current worker's name. Rewording costs calls: `reflector` is the judge whose
+    model proposes wordings (by default the judge itself); `most_calls` and `budget` (in the
+    currency of its prices) limit all calls of the search.
     """
 
     PROJECT = "project_id"
@@ -269,24 +273,24 @@ class Search(Errand):
 
     @property
     def asks_models(self) -> bool:
-        """Whether it tries something for which models are asked."""
+        """Whether any of its changes calls models."""
         return bool(set(ASKING_CHANGES) & set(self.changes))
 
     def next_number(self) -> int:
-        """The number of its next proposal; today's wording has 0."""
+        """Return the number of the next proposal; today's wording has 0."""
         newest = self.proposals.aggregate(newest=models.Max("number"))["newest"]
         return 0 if newest is None else int(newest) + 1
 
 
 class Proposal(models.Model):
-    """A wording that a model proposed during a search, or today's (number 0), with what came of it.
+    """A wording that a model proposed during a search, or today's (number 0), with its results.
 
-    `texts` holds every part of the wording (evaluators/wording.py), `part` names the one that is
-    another. `scoring` holds the judge's own settings that are others (improving/scoring.py), empty
-    for none. `prompt_key` is a digest of the request for it; where one request is made several
+    `texts` holds every part of the wording (evaluators/wording.py); `part` names the changed one.
+    `scoring` holds changed settings of the judge (improving/scoring.py), empty for none.
+    `prompt_key` is a digest of the request for the proposal; if the same request is made several
     times, `repeat` counts them. `on_batch` and `parent_on_batch` are mean rho on the documents from
-    which it was proposed, `on_selection` that of each document by which one is chosen (its id as a
-    key), empty if it was not better on the batch.
+    which it was proposed; `on_selection` is rho on each selection document (by id), empty if it was
+    not better on the batch.
     """
 
     search = models.ForeignKey(Search, on_delete=models.CASCADE, related_name="proposals")
@@ -320,13 +324,12 @@ class Proposal(models.Model):
 
 
 class Candidate(models.Model):
-    """A change that a search found.
+    """A change that a search produced.
 
-    `formula` is what the judge of kind "formula" computes (evaluators/formula.py), `proposal` the
-    wording that it is instead; `measure` is
-    what the change should improve. `training` holds the values on training documents, each by
-    cross-validation: `candidate`, `today`, `gain`, `documents`, and of a map `constant`, the
-    distance of the best constant.
+    `formula` is what the judge of kind "formula" computes (evaluators/formula.py); `proposal` is
+    the new wording instead; `measure` is what the change should improve. `training` holds
+    cross-validated values on training documents: `candidate`, `today`, `gain`, `documents`, and for
+    a map `constant`, the distance of the best constant.
     """
 
     class Measure(models.TextChoices):
@@ -370,16 +373,16 @@ class Candidate(models.Model):
 
     @property
     def is_better_on_training(self) -> bool:
-        """Whether it gains on training documents; a map has to beat the best constant as well."""
+        """Whether it gains on training documents; a map must also beat the best constant."""
         return is_better(self.training)
 
 
 class Look(models.Model):
-    """One look at the locked documents: who, when, which candidate, and what came out. `ranked` has
-    in how many documents people, the candidate and today's judge rank anything; None where
-    distances are compared. Then `constant` has the best constant (`value`, learned without the
-    locked documents), its `distance` from people on them, and by how much the candidate comes
-    nearer: `gain`, `low`, `high`."""
+    """One look at the locked documents: who, when, which candidate, and the result. `ranked` has
+    the number of documents in which people, the candidate and today's judge rank anything; None if
+    distances are compared. In that case `constant` has the best constant (`value`, learned without
+    the locked documents), its `distance` from people on them, and by how much the candidate is
+    closer: `gain`, `low`, `high`."""
 
     locked = models.ForeignKey(LockedDocuments, on_delete=models.PROTECT, related_name="looks")
     candidate = models.OneToOneField(Candidate, on_delete=models.PROTECT, related_name="look")
@@ -413,5 +416,5 @@ class Look(models.Model):
 
     @property
     def person(self) -> str:
-        """Who took it; empty where that is not known."""
+        """Who took the look; empty if unknown."""
         return self.looked_by_name or (str(self.looked_by) if self.looked_by else "")

@@ -1,4 +1,4 @@
-"""Many rows of a table, inserted by one statement that takes them as JSON."""
+"""Insert many rows with a single statement that takes them as JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,20 +8,20 @@ from django.db import connection, models
 
 
 def insert_rows(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Insert rows; what they do not name has its default of the database.
+    """Insert rows; columns that they do not name get their database default.
 
-    `bulk_create` takes ten times as long: it makes an object of each row and resolves each of its
-    values, defaults of the database included.
+    `bulk_create` takes ten times as long, because it creates an object per row and resolves every
+    value and default.
 
     Args:
-        rows: values by the names of columns, the same ones in each.
+        rows: values by column name; all rows have the same columns.
 
     Returns:
         The ids, in the order of the rows.
 
     Raises:
-        DataError, IntegrityError: the database refuses one.
-        TypeError: a value is none of JSON's.
+        DataError, IntegrityError: the database rejects a row.
+        TypeError: a value is not valid in JSON.
     """
     if not rows:
         return []

@@ -1,4 +1,4 @@
-"""Studies of a judge as an instrument: some outputs, asked about again and again."""
+"""Studies of a judge as an instrument: some outputs, asked about repeatedly."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class StudyKind(models.TextChoices):
 
 class StudyQuerySet(models.QuerySet["Study"]):
     def drifted(self) -> StudyQuerySet:
-        """Watches that found drift and were not stopped since."""
+        """Return watches that found drift and have not been stopped since."""
         return self.filter(kind=StudyKind.DRIFT, is_on=True, drifted_at__isnull=False)
 
     def due(self) -> StudyQuerySet:
-        """Those that are to ask now, and wait for no run; in an archived project none."""
+        """Return studies that are due and whose last run has ended; none in archived projects."""
         waiting = StudyPart.objects.filter(study=models.OuterRef("pk"), recorded_at=None)
         return self.filter(
             ~models.Exists(waiting),
@@ -40,17 +40,17 @@ class StudyQuerySet(models.QuerySet["Study"]):
         )
 
     def stop(self) -> int:
-        """End studies for good; what they found is kept. How many had not ended before."""
+        """End studies for good, keeping their findings; return how many had not ended before."""
         return self.filter(is_on=True).update(is_on=False, message="Stopped.")
 
 
 class Study(models.Model):
-    """A judge asked about some outputs on a criterion, apart from its scores.
+    """A judge asked about some outputs on a criterion, separately from its scores.
 
     A drift watch freezes `replies` scores of each output (its sentinels) and asks again every
-    `every_hours`; "asked again" asks `replies` times; probes ask once about each change of what is
-    asked. Each asking is a part, with a run of its own. `prompt` and `model` (as answered) are
-    those of the first part. `budget` is for each run. `message` says why it no longer asks.
+    `every_hours`; "asked again" asks `replies` times; probes ask once per perturbation. Each asking
+    is a part with its own run. `prompt` and `model` (as reported) are those of the first part.
+    `budget` applies to each run. `message` says why the study stopped asking.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="studies")
@@ -97,12 +97,12 @@ class Study(models.Model):
 
     @property
     def was_asked_here(self) -> bool:
-        """Whether runs of this site gave its scores; an archive brings them without runs."""
+        """Whether its scores come from runs of this site; an archive contains none of its runs."""
         return not self.parts.filter(run=None).exists()
 
 
 class StudyPart(models.Model):
-    """One asking of a study: a run, and after it the model as answered and the evidence so far.
+    """One asking of a study: a run, then the reported model and the evidence so far.
 
     `name` is the probe's; `number` counts from 1, in the order of `StudyItem.scores`.
     """
@@ -130,14 +130,14 @@ class StudyPart(models.Model):
 
     @property
     def waits_for(self) -> str:
-        """Why its run does not go on; empty if it does, or has ended."""
+        """Why its run does not continue; empty if it does, or has ended."""
         run = self.run
         return run.message if run is not None and run.state == RunState.PAUSED else ""
 
 
 class StudyItem(models.Model):
-    """An output of a study, with people's mean rating at its start and a score for each part, None
-    where there is none."""
+    """An output of a study, with people's mean rating at its start and one score per part, None if
+    missing."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="items")
     output = models.ForeignKey(CandidateOutput, on_delete=models.CASCADE, related_name="+")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def validate_finite(value: float) -> None:
-    """NaN is neither below nor above any limit, so the other validators accept it."""
+    """Reject NaN, which is neither below nor above any limit, so the other validators accept it."""
     if not math.isfinite(value):
         raise ValidationError("Enter a number.")
 
@@ -44,8 +44,7 @@ def validate_request_options(value: Any) -> None:
 
 
 def _declared(name: str) -> dict[str, Any]:
-    """The options of a model's field as the setting is declared; without a default it may be
-    empty."""
+    """Return the field options of a declared setting; without a default it may be empty."""
     info = declared(name)
     lowest, highest = range_of(name)
     number = not isinstance(info.default, bool)
@@ -73,7 +72,7 @@ class Endpoint(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=100)
-    # Not a URLField: that refuses host names without a dot, as servers in containers have.
+    # Not a URLField, which rejects host names without a dot, as servers in containers have.
     base_url = models.CharField(
         "base URL", max_length=500, help_text="Ends in /v1 on most servers."
     )
@@ -153,11 +152,11 @@ class Endpoint(models.Model):
 
         Raises:
             SealError: the stored key was encrypted under another secret key of the site.
-            KeyNameError: the operator has not allowed its variable for keys.
+            KeyNameError: the operator has not allowed keys from its variable.
         """
         if self.sealed_key:
             return unseal(self.sealed_key)
-        # Checked again here, because old rows, archives or the admin pages may have any name.
+        # Check again, because old rows, archives or the admin pages may have any name.
         why_not = why_not_allowed(self.key_env, settings.ENDPOINT_KEYS)
         if why_not:
             raise KeyNameError(why_not)
@@ -165,12 +164,12 @@ class Endpoint(models.Model):
 
     @property
     def models_probed(self) -> list[str]:
-        """The models a probe has found something out about; one that failed has not."""
+        """The models with findings of a probe; failed probes do not count."""
         return [probe.model for probe in self.probes.all() if probe.findings]
 
     @property
     def suggested_models(self) -> list[str]:
-        """Models to choose from: those it listed, and those that were probed."""
+        """Models to choose from: listed and probed ones."""
         return sorted({*(self.listed_models or []), *self.models_probed})
 
     def keep_key(self, key: str) -> None:
@@ -181,8 +180,8 @@ class Endpoint(models.Model):
 class ModelProbe(Errand):
     """The findings of a probe about a model on an endpoint; see llm/probe.py.
 
-    A repeated probe keeps its earlier findings until it has new ones. One without a model asks
-    which models there are; what it finds are the endpoint's `listed_models`.
+    A repeated probe keeps its earlier findings until it has new ones. A probe without a model
+    requests the list of models, which is stored as the endpoint's `listed_models`.
     """
 
     PROJECT = "endpoint__project_id"
@@ -217,7 +216,7 @@ class ModelProbe(Errand):
 
 
 class EndpointQuota(models.Model):
-    """What workers of an earlier version know of an endpoint's limits and paces; to be removed."""
+    """Limits and paces recorded by workers of an earlier version; to be removed."""
 
     endpoint = models.OneToOneField(
         Endpoint, on_delete=models.CASCADE, primary_key=True, related_name="quota"
@@ -235,15 +234,15 @@ class EndpointQuota(models.Model):
 
 class OfAccountQuerySet(models.QuerySet[Any]):
     def unused(self) -> OfAccountQuerySet:
-        """Those of accounts that no endpoint has any more."""
+        """Return rows of accounts without any endpoint."""
         endpoints = Endpoint.objects.filter(account=models.OuterRef("account"))
         return self.filter(~models.Exists(endpoints))
 
 
 class AccountBucket(models.Model):
-    """How much of the limits per minute that people set on endpoints of an account
-    (runs/accounts.py) is left right now, shared by all workers; see runs/quota.py. Endpoints with
-    the same limits share a row; 0 is no limit."""
+    """What is left of an account's limits per minute (runs/accounts.py), as people set them on its
+    endpoints, shared by all workers; see runs/quota.py. Endpoints with the same limits share a row;
+    0 means no limit."""
 
     account = models.CharField(max_length=64)
     requests_per_minute = models.PositiveIntegerField()
@@ -286,8 +285,8 @@ class AccountQuota(models.Model):
 
 
 class JudgeKind:
-    """The kind a judge has if nothing else is said, and the kind of uploaded scores. What a kind
-    can do its class in `evaluators/` knows, or the class of somebody else's package."""
+    """The default kind of a judge, and the kind of uploaded scores. What a kind can do is defined
+    by its class in `evaluators/`, or in an installed package."""
 
     GEVAL = "geval"
     IMPORTED = "imported"
@@ -308,23 +307,24 @@ class LengthParameter(models.TextChoices):
 
 class JudgeQuerySet(models.QuerySet["Judge"]):
     def that_run(self) -> JudgeQuerySet:
-        """Judges with which a run can be started."""
+        """Return judges with which a run can be started."""
         return self.exclude(kind=JudgeKind.IMPORTED).filter(retired_at=None)
 
     def with_scores(self) -> JudgeQuerySet:
-        """Judges with a run that counts, imported scores among them: those that a report
+        """Return judges with a run that counts, including imported scores: those that a report
         compares."""
         counting = {"runs__isnull": False, "runs__search": None, "runs__purpose": ""}
         return self.filter(**counting).distinct()
 
     def with_models(self) -> JudgeQuerySet:
-        """Judges with a chat model that can do other tasks, such as writing evaluation steps."""
+        """Return judges with a chat model that can do other tasks, such as writing evaluation
+        steps."""
         chatting = [kind for kind, evaluator in evaluators().items() if evaluator.chats]
         return self.filter(kind__in=chatting, retired_at=None)
 
 
 class Judge(models.Model):
-    """An evaluator with its settings; imported scores belong to a judge of their own kind.
+    """An evaluator with its settings; imported scores belong to a judge of a separate kind.
 
     Once a run has used a judge, it is frozen: a change creates a new version, which is another row
     with the same name.
@@ -405,7 +405,7 @@ class Judge(models.Model):
 
     @property
     def label(self) -> str:
-        """Its name, with the version from the second on, so that reports can tell versions
+        """The name, with the version from the second on, so that reports can tell versions
         apart."""
         return self.name if self.version == 1 else f"{self.name} (version {self.version})"
 
@@ -416,13 +416,12 @@ class Judge(models.Model):
 
     @property
     def evaluator(self) -> type[Evaluator] | None:
-        """The class that knows what this kind of judge can do; None where the package that brings
-        it is gone."""
+        """The evaluator class of this kind; None if its package is not installed."""
         return evaluators().get(self.kind)
 
     @property
     def request_settings(self) -> RequestSettings:
-        """What it asks with, whatever its server is known to take."""
+        """The request settings, regardless of what its server is known to accept."""
         return RequestSettings(
             model=self.model,
             mode=cast(Mode, self.mode),
@@ -448,7 +447,7 @@ class Judge(models.Model):
 
     @property
     def rates_on_scale(self) -> bool:
-        """Whether its scores are on the criterion's scale, as far as is known."""
+        """Whether its scores are on the criterion's scale, as far as known."""
         return bool(self.evaluator and self.evaluator.rates_on_scale)
 
     @property
@@ -457,7 +456,7 @@ class Judge(models.Model):
 
     @property
     def writes_steps(self) -> bool:
-        """Whether its prompts have evaluation steps, and `use_steps` means something."""
+        """Whether its prompts have evaluation steps, so that `use_steps` applies."""
         return bool(self.evaluator and self.evaluator.writes_steps)
 
     @property

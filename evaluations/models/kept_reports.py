@@ -1,4 +1,4 @@
-"""Reports of large projects, which workers compute and keep for all web processes."""
+"""Reports of large projects, computed by workers and stored for all web processes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OPEN = (KeptState.WAITING, KeptState.COMPUTING)
 
 class KeptReportQuerySet(models.QuerySet["KeptReport"]):
     def free(self) -> KeptReportQuerySet:
-        """Those that a worker may claim: unclaimed, or with an expired lease."""
+        """Return reports that a worker may claim: unclaimed, or with an expired lease."""
         lost = Q(state=KeptState.COMPUTING, taken_until__lte=timezone.now())
         return self.filter(Q(state=KeptState.WAITING) | lost)
 
     def in_progress(self) -> KeptReportQuerySet:
-        """Those that a worker is computing."""
+        """Return reports that a worker is computing."""
         return self.filter(state=KeptState.COMPUTING, taken_until__gt=timezone.now())
 
     def done(self) -> KeptReportQuerySet:
@@ -37,8 +37,8 @@ class KeptReportQuerySet(models.QuerySet["KeptReport"]):
 class KeptReport(models.Model):
     """A view of a project's report: being computed, or with its numbers in `parts`.
 
-    `fingerprint` says of which ratings, scores and names the numbers are; `code` which versions of
-    the software can read them. Numbers of other versions are never read.
+    `fingerprint` identifies the ratings, scores and names behind the numbers; `code` identifies the
+    software versions that can read them. Numbers of other versions are never read.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="kept_reports")
@@ -67,7 +67,7 @@ class KeptReport(models.Model):
     class Meta:
         ordering = ("-pk",)
         constraints = (
-            # A view may be longer than what an index holds.
+            # A view may be longer than an index entry.
             models.UniqueConstraint(
                 "project",
                 MD5("view"),
@@ -90,7 +90,7 @@ class KeptReport(models.Model):
 
 
 class KeptPart(models.Model):
-    """A part of a kept report, as pages and downloads need it, in the form of
+    """A part of a stored report, as pages and downloads need it, in the form of
     geval/reports/stored.py."""
 
     kept = models.ForeignKey(

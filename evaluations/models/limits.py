@@ -1,4 +1,4 @@
-"""What an administrator allows a project, and what its runs cost in each month."""
+"""Limits that an administrator sets for a project, and the monthly cost of its runs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from evaluations.models.project import Project
 
 
 def this_month() -> datetime.date:
-    """The first day of the month, in UTC."""
+    """Return the first day of the month, in UTC."""
     return timezone.now().astimezone(datetime.UTC).date().replace(day=1)
 
 
 class ProjectLimits(models.Model):
-    """Limits of one project instead of the site's. Empty is the site's; 0 is none."""
+    """Limits of one project in place of the site's. Empty means the site's; 0 means no limit."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="limits")
     storage_mb = models.PositiveIntegerField(
@@ -45,8 +45,8 @@ class MonthlySpendingQuerySet(models.QuerySet["MonthlySpending"]):
 
 
 class MonthlySpending(models.Model):
-    """What a project's runs cost in a month, added up as their calls are counted. It is also what
-    workers lock while they count a month's money."""
+    """The cost of a project's runs in a month, added up as their calls are counted. Workers also
+    lock this row while they count a month's money."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="spending")
     month = models.DateField(help_text="Its first day, in UTC.")

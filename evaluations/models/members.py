@@ -20,7 +20,8 @@ def _in_two_weeks() -> datetime.datetime:
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> InvitationQuerySet:
-        """Valid invitations: unused, not expired, and by somebody who may still invite people."""
+        """Return valid invitations: unused, not expired, and by a person who may still invite
+        people."""
         makers = Membership.objects.filter(
             project=models.OuterRef("project"),
             user=models.OuterRef("made_by"),
@@ -66,7 +67,7 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
     """Entries of the audit log."""
 
     def note_by_site(self, project_id: int | None, action: str, detail: str) -> AuditEntry:
-        """Record what the site did by itself, as its settings say."""
+        """Record what the site did automatically, according to its settings."""
         return self.create(
             project_id=project_id,
             user_name=AuditEntry.THE_SITE,
@@ -79,7 +80,7 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """A change or refused change: who, when, by which page or endpoint, and of what.
 
-    Values entered are not stored.
+    Entered values are not stored.
     """
 
     THE_SITE = "geval_site"

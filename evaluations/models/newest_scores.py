@@ -1,8 +1,7 @@
-"""The newest score of a judge: the one of its latest run that has one, whatever earlier runs gave.
-What a search for a better judge tried, and what a study of a judge as an instrument asked, is no
-score of it.
+"""A judge's newest scores: those of its latest run with one, whatever earlier runs gave. Scores of
+searches for a better judge and of studies do not count.
 
-Every place that shows, averages or compares scores takes them from here.
+Every place that shows, averages or compares scores uses this query.
 """
 
 from django.db import connection
@@ -18,15 +17,14 @@ COUNTS = "r.search_id IS NULL AND r.purpose = ''"
 
 
 def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_score") -> str:
-    """The query for `judge_id` and all columns of the newest score of each judge, output (or pair)
-    and criterion.
+    """Return the query for `judge_id` and all columns of the newest score of each judge, output (or
+    pair) and criterion.
 
-    A score without a criterion, which counts for every one, is newest among its like. Filter on
-    values outside: inside, an older score would take the place of a newer one.
+    Scores without a criterion, which count for every criterion, are compared among themselves.
+    Filter on values outside this query: inside, an older score would replace a newer one.
 
     Args:
-        where: which scores are looked at, by judges (`r` is the run), outputs or criteria (`s` is
-            the score).
+        where: a condition on judges (`r` is the run), outputs or criteria (`s` is the score).
         joins: tables that `where` needs.
         table: `evaluations_score`, or `evaluations_pairscore` for verdicts on pairs.
     """
@@ -38,7 +36,7 @@ def newest_scores(where: str, *, joins: str = "", table: str = "evaluations_scor
 
 
 def runs_of_newest(judge: int, criterion: int) -> list[int]:
-    """The runs that a judge's newest scores on a criterion are from, by the ids of both."""
+    """Return the runs of a judge's newest scores on a criterion, both by id."""
     newest = newest_scores("r.judge_id = %s AND s.criterion_id = %s")
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT DISTINCT n.run_id FROM ({newest}) AS n", [judge, criterion])

@@ -14,8 +14,7 @@ Key = tuple[int | None, int | None]
 def note_change(
     project_id: int, criteria: Iterable[int | None] = (None,), *, judge: int | None = None
 ) -> None:
-    """Record a change of people's ratings, or of a judge's scores, on some criteria (None: on
-    all)."""
+    """Record a change of people's ratings, or of a judge's scores, on some criteria (None: all)."""
     wanted = list(criteria)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -26,10 +25,10 @@ def note_change(
 
 
 def state_of(project_id: int) -> dict[Key, tuple[int, int]]:
-    """For each (judge, criterion), the number of changes and the last one; equal states have equal
-    numbers.
+    """Return, for each (judge, criterion), the number of changes and the last one; equal states
+    have equal numbers.
 
-    The count includes a change that was recorded earlier and committed later.
+    The count detects a change that was recorded earlier and committed later.
     """
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""What somebody chose for themselves, in all projects, and the mails that they get."""
+"""Personal settings that apply in all projects, and the mails to people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class PersonalSettings(models.Model):
     """The choices of a person with an account; without a row nothing was chosen.
 
     `language` is one of the languages of annotators' pages, "" for the campaign's or the browser's.
-    Each `mails_` says whether they want mails of a kind.
+    Each `mails_` field says whether they want a kind of mails.
     """
 
     user = models.OneToOneField(
@@ -39,8 +39,8 @@ class MailKind(models.TextChoices):
 
 
 class Mail(models.Model):
-    """A mail to somebody with an account, once for what it is `about` ("campaign 12", "week
-    2026-48"). A worker sends it; `tried_at` is when one began, so that no two do at once."""
+    """A mail to a person with an account, one per subject `about` ("campaign 12", "week 2026-48").
+    A worker sends it; `tried_at` is when one began, so that no two do at once."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mails"

@@ -30,7 +30,7 @@ FORMATS = [(kind.value, label) for kind, label in LABELS.items()]
 
 
 def check_language(name: str) -> None:
-    """Refuse what is not the name of a language."""
+    """Raise ValidationError unless the name is that of a language."""
     if not is_language(name):
         raise ValidationError(
             f"{name!r} is not the code of a language; write one such as ar, ja or zh-Hant."
@@ -38,7 +38,7 @@ def check_language(name: str) -> None:
 
 
 def format_field(text: str) -> models.CharField[str, str]:
-    """The column that says how a project's sources, outputs or references are shown."""
+    """Return the column that says how a project's sources, outputs or references are shown."""
     return models.CharField(
         f"format of {text}",
         max_length=20,
@@ -49,8 +49,8 @@ def format_field(text: str) -> models.CharField[str, str]:
 
 
 def free_slug(name: str) -> str:
-    """A short name like a name, with some random letters only where another project has it: whoever
-    tries names learns which are taken, and nothing else of their projects."""
+    """Return a free short name similar to a name, with random letters only if another project has
+    it. Guessing names therefore reveals which are taken, and nothing else."""
     readable = slugify(name)[: SLUG_LENGTH - RANDOM_LENGTH - 1].strip("-_") or "project"
     slug = readable
     while Project.objects.filter(slug=slug).exists():
@@ -67,24 +67,25 @@ class Role(models.TextChoices):
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def seen_by(self, user: Any) -> ProjectQuerySet:
-        """Projects of which the user is a member; this applies to site administrators too."""
+        """Return projects of which the user is a member; this applies to site administrators
+        too."""
         if not user.is_authenticated:
             return self.none()
         return self.filter(memberships__user=user)
 
     def deleted(self) -> ProjectQuerySet:
-        """Those whose rows workers still have to remove."""
+        """Return deleted projects whose rows workers have yet to remove."""
         return self.filter(deleted_at__isnull=False)
 
     def make(self, name: str, description: str, *, owner_id: int, slug: str = "") -> Project:
         """Create a user's project, with a free short name if none is given.
 
         Raises:
-            ValidationError: another project has the short name that is given.
+            ValidationError: another project has the given short name.
         """
         wanted = slug
         while True:
-            # Two people may choose the same name at once: the second tries again.
+            # Two people may choose the same name at once: the second retries.
             slug = wanted or free_slug(name)
             try:
                 with transaction.atomic():
@@ -142,7 +143,7 @@ class Project(models.Model):
         settings.AUTH_USER_MODEL, through="Membership", related_name="projects"
     )
 
-    # Of those that `evaluations.models.sizes` has counted.
+    # The counts of `evaluations.models.sizes`.
     document_count: int
     system_count: int
     output_count: int
@@ -160,7 +161,7 @@ class Project(models.Model):
 
     @property
     def formats(self) -> Formats:
-        """How its texts are shown."""
+        """How the project's texts are shown."""
 
         def of(kind: str) -> FieldFormat:
             return FieldFormat(TextFormat(kind), self.code_language, self.text_language)

@@ -1,4 +1,4 @@
-"""Read a query's numbers into an array, without an object per number: millions in a second or
+"""Read a query's numbers into an array without an object per number: millions in a second or
 two."""
 
 import struct
@@ -9,8 +9,8 @@ import numpy as np
 from geval.statistics.types import FloatArray
 from geval_site.replica import read_connection
 
-# The server packs this many rows into one: with a message per row, the driver would take most of
-# the time.
+# The server packs this many rows into one message; a message per row would spend most of the time
+# in the driver.
 PACKED_ROWS = 2**16
 # PostgreSQL's binary COPY format: a header, then rows of a field count and a length before each
 # value, then -1. An array of one dimension begins with its dimensions, whether it has NULLs, the
@@ -23,12 +23,12 @@ _ELEMENT = np.dtype([("length", ">i4"), ("value", ">f8")])
 
 
 def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
-    """All rows of `SELECT columns rest` as floats, in no order; ids up to 2^53 are exact.
+    """Return all rows of `SELECT columns rest` as floats, unordered; ids up to 2^53 are exact.
 
     Args:
         columns: SQL expressions that are never NULL.
-        rest: from FROM on, complete: COPY takes no parameters, so only our own numbers may be
-            inserted into it.
+        rest: the query from FROM on, without parameters, which COPY does not take: only our own
+            numbers may be inserted into it.
 
     Returns:
         Shape (rows, columns).
@@ -45,7 +45,7 @@ def fetch_numbers(columns: list[str], rest: str) -> FloatArray:
 
 
 def fetch_groups(key: str, columns: list[str], rest: str) -> dict[int, list[FloatArray]]:
-    """The columns of all rows by a whole number, which then needs no column of its own.
+    """Return the columns of all rows, grouped by an integer key.
 
     Args:
         key: an SQL expression of a bigint that is never NULL, with few values.
@@ -58,7 +58,7 @@ def fetch_groups(key: str, columns: list[str], rest: str) -> dict[int, list[Floa
 
 
 def two_ids(first: str, second: str) -> str:
-    """A key of two SQL expressions of ids below 2^31; `ids_of_key` takes it apart."""
+    """Return an SQL key made of two expressions of ids below 2^31; `ids_of_key` splits it."""
     return f"({first})::bigint * 2147483648 + ({second})"
 
 
@@ -69,7 +69,7 @@ def ids_of_key(key: int) -> tuple[int, int]:
 def _fetched(key: str, columns: list[str], rest: str) -> Iterator[tuple[int, list[FloatArray]]]:
     selected = ", ".join(f"({column})::float8 AS c{index}" for index, column in enumerate(columns))
     packed = ", ".join(f"array_agg(c{index})" for index in range(len(columns)))
-    # OFFSET keeps the planner from taking the key for columns with many values: it would sort.
+    # OFFSET hides the key from the planner, which would otherwise expect many values and sort.
     statement = f"""
         COPY (SELECT key, {packed} FROM (
             SELECT ({key})::bigint AS key, {selected} {rest} OFFSET 0
@@ -82,7 +82,7 @@ def _fetched(key: str, columns: list[str], rest: str) -> Iterator[tuple[int, lis
 
 
 def _packs(message: bytes, at: int) -> Iterator[tuple[int, list[FloatArray]]]:
-    """The rows of a message, each a key and arrays."""
+    """Yield the rows of a message, each a key and arrays."""
     while at < len(message):
         (count,) = _FIELD_COUNT.unpack_from(message, at)
         at += _FIELD_COUNT.size
@@ -101,5 +101,5 @@ def _packs(message: bytes, at: int) -> Iterator[tuple[int, list[FloatArray]]]:
 
 
 def id_list(ids: list[int]) -> str:
-    """Ids as the inside of an SQL `IN (…)`; whole numbers only, and never empty."""
+    """Format ids as the inside of an SQL `IN (…)`; integers only, and never empty."""
     return ", ".join(str(int(pk)) for pk in ids) or "NULL"

@@ -1,4 +1,4 @@
-"""How many requests each sender has made, over all web processes."""
+"""Count the requests of each sender over all web processes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from django.db import connection, models
 from django.db.models.functions import Cast, Extract, Now
 
 NOW = "floor(extract(epoch FROM clock_timestamp()))::bigint"
-# One statement, so that processes that ask at once wait for each other for its duration alone. The
-# database's clock counts: one machine whose clock is fast would open a window for all that ends
-# when its own does. A window that is too far ahead for any clock that was right does not count,
-# and neither does one that has ended.
+# A single statement, so that concurrent processes wait only for its duration. The database's clock
+# counts: otherwise a machine with a fast clock would open a window that ends too late for all. A
+# window too far in the future for any correct clock does not count, nor does one that has ended.
 TAKE = f"""
     INSERT INTO evaluations_requestcount AS counted (sender, ends_at, taken)
     SELECT %(sender)s, now - mod(now - %(shift)s, %(seconds)s) + %(seconds)s, %(share)s
@@ -29,9 +28,9 @@ TAKE = f"""
 
 class RequestCountQuerySet(models.QuerySet["RequestCount"]):
     def take(self, sender: str, *, share: int, seconds: int) -> tuple[int, float]:
-        """Count some requests of a sender; what is counted so far in the window of so many
-        seconds, and how many of them are left."""
-        # Windows of different senders do not end together.
+        """Count some requests of a sender. Return the count so far in the current window of this
+        many seconds, and the seconds left in it."""
+        # Stagger the ends of different senders' windows.
         shift = zlib.crc32(sender.encode()) % seconds
         values: dict[str, str | int] = {
             "sender": sender,
@@ -45,7 +44,7 @@ class RequestCountQuerySet(models.QuerySet["RequestCount"]):
             return int(taken), float(left)
 
     def ended(self) -> RequestCountQuerySet:
-        """Counts of windows that are over."""
+        """Return counts of windows that are over."""
         now = Cast(Extract(Now(), "epoch"), models.BigIntegerField())
         return self.filter(ends_at__lt=now)
 

@@ -1,4 +1,4 @@
-"""Do something for each row, so that one odd row does not keep the others waiting."""
+"""Apply a function to each row, so that one failing row does not hold up the others."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -13,15 +13,15 @@ Row = TypeVar("Row")
 
 
 class RowsFailedError(Exception):
-    """Some rows could not be dealt with; the message says how many, and what kind of error."""
+    """Some rows failed; the message says how many, and what kind of error."""
 
 
 def for_each(rows: Iterable[Row], act: Callable[[Row], object], *, job: str) -> None:
     """Call `act` with each row; failures are logged, each with its row and traceback.
 
     Raises:
-        RowsFailedError: some rows failed; all others were dealt with.
-        OperationalError, InterfaceError: the database is away, which says nothing of a row.
+        RowsFailedError: some rows failed; all others were processed.
+        OperationalError, InterfaceError: the database is unavailable, which is no error of a row.
     """
     count, errors = 0, []
     for row in rows:

@@ -1,4 +1,4 @@
-"""Runs of judges, the items that workers claim, the replies that were paid for, and the scores."""
+"""Runs of judges, the items that workers claim, paid replies, and scores."""
 
 from __future__ import annotations
 
@@ -45,36 +45,36 @@ class Transport(models.TextChoices):
     BATCH = "batch", "In batches (cheaper, within a day)"
 
 
-# In `parameters` of a run that is judged while the rest of its items is laid out.
+# The key in `parameters` of a run that is judged while the rest of its items is laid out.
 MORE_TO_LAY_OUT = "more_to_lay_out"
 PARTLY_LAID_OUT = models.Q(parameters__has_key=MORE_TO_LAY_OUT)
-# How the message of a run that ended at its goal begins.
+# The beginning of the message of a run that ended at its goal.
 GOAL_REACHED = "Goal reached"
 
-# A lease that has expired, or ends later than any lease can (the clock was set back). SQL with its
-# column.
+# SQL for a lease in a column that has expired, or ends later than any lease can (the clock was set
+# back).
 LONGEST_LEASE = datetime.timedelta(minutes=15)
 EXPIRED = "({0} < now() OR {0} > now() + interval '15 minutes')"
 
 
 def is_free(lease: str) -> models.Q:
-    """A condition for an expired lease in the named column (see EXPIRED)."""
+    """Return a condition for an expired lease in the named column (see EXPIRED)."""
     return models.Q(**{f"{lease}__lt": Now()}) | models.Q(**{f"{lease}__gt": Now() + LONGEST_LEASE})
 
 
 def is_unattended() -> models.Q:
-    """A condition for runs that no worker prepares, or looks after the batches of, right now."""
+    """Return a condition for runs that no worker is preparing, or processing the batches of."""
     return models.Q(preparer_until=None) | is_free("preparer_until")
 
 
 class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
     def unattended(self) -> EvaluationRunQuerySet:
-        """Runs that no worker is preparing at the moment."""
+        """Return runs that no worker is preparing."""
         return self.filter(is_unattended())
 
     def with_work(self) -> EvaluationRunQuerySet:
-        """Active runs that a worker could do something for now: prepare them, judge items that
-        nobody holds, look after their batches, or end them."""
+        """Return active runs that have work for a worker: to be prepared, with unclaimed items,
+        with batches to process, or to be ended."""
         items = RunItem.objects.filter(run=models.OuterRef("pk"))
         batches = Batch.objects.filter(run=models.OuterRef("pk"))
         is_batch = models.Q(transport=Transport.BATCH)
@@ -88,28 +88,27 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
         )
 
     def waiting(self) -> EvaluationRunQuerySet:
-        """Those of them that no slot of a worker serves."""
+        """Return runs with work that no slot of a worker serves."""
         served = WorkerSlot.objects.serving().values("run_id")
         return self.active().with_work().exclude(pk__in=served)
 
     def counting(self) -> EvaluationRunQuerySet:
-        """Runs whose scores are their judge's, without what a search for a better one tried or a
-        study asked."""
+        """Return runs whose scores count for their judge, without those of searches and studies."""
         return self.filter(search=None, purpose="")
 
     def of_judges_that_run(self) -> EvaluationRunQuerySet:
-        """Runs executed by workers, without those of imported scores."""
+        """Return runs executed by workers, without those of imported scores."""
         return self.exclude(judge__kind="imported")
 
     def active(self) -> EvaluationRunQuerySet:
         return self.filter(state__in=ACTIVE_STATES)
 
     def unfinished(self) -> EvaluationRunQuerySet:
-        """Active runs and paused ones, which may go on."""
+        """Return active and paused runs, which may continue."""
         return self.filter(state__in=(*ACTIVE_STATES, RunState.PAUSED))
 
     def with_prices(self, *names: str) -> models.QuerySet[EvaluationRun, dict[str, Any]]:
-        """Rows of these fields and of what `RunParameters.prices` needs, in no order."""
+        """Return rows of these fields and of what `RunParameters.prices` needs, unordered."""
         rows: models.QuerySet[EvaluationRun, dict[str, Any]] = self.order_by().values(
             *names, "transport",
             price_in=KT("parameters__price_in"), price_out=KT("parameters__price_out"),
@@ -118,11 +117,11 @@ class EvaluationRunQuerySet(models.QuerySet["EvaluationRun"]):
         return rows
 
     def resuming(self) -> EvaluationRunQuerySet:
-        """Paused runs that resume by themselves, at `resumes_at`."""
+        """Return paused runs that resume by themselves, at `resumes_at`."""
         return self.filter(state=RunState.PAUSED, resumes_at__isnull=False)
 
     def due(self) -> EvaluationRunQuerySet:
-        """Those of them whose time has come."""
+        """Return resuming runs whose time has come."""
         return self.resuming().filter(resumes_at__lte=Now())
 
 
@@ -265,12 +264,12 @@ class EvaluationRun(models.Model):
 
     @property
     def stage(self) -> tuple[str, datetime.datetime | None]:
-        """Its state, and when it was last resumed: a state comes back, a stage never does."""
+        """The state, and when the run was last resumed: a state can recur, a stage never does."""
         return self.state, self.resumed_at
 
     @property
     def is_ended_at_goal(self) -> bool:
-        """Whether it ended before everything was judged, because its goal was reached."""
+        """Whether the run ended before everything was judged because its goal was reached."""
         return self.message.startswith(GOAL_REACHED)
 
     @property
@@ -279,14 +278,14 @@ class EvaluationRun(models.Model):
 
     @property
     def goal_in_words(self) -> str:
-        """When the run ends by itself."""
+        """The goal at which the run ends by itself, in words."""
         if self.goal_rival is None:
             return f"rho is known within ±{self.goal_width or 0:g}"
         return f"it is known which agrees better with people, {self.judge} or {self.goal_rival}"
 
     @property
     def counts(self) -> bool:
-        """Whether its scores are its judge's; a condition for many runs is `counting`."""
+        """Whether its scores count for its judge; `counting` is the condition for many runs."""
         return self.search_id is None and not self.purpose
 
     @property
@@ -295,7 +294,7 @@ class EvaluationRun(models.Model):
 
     @property
     def resumes_by_itself(self) -> bool:
-        """Whether it is paused until `resumes_at`, and not until somebody resumes it."""
+        """Whether the run is paused until `resumes_at`, rather than until a person resumes it."""
         return self.state == RunState.PAUSED and self.resumes_at is not None
 
     @property
@@ -305,26 +304,27 @@ class EvaluationRun(models.Model):
 
     @property
     def item_count(self) -> int:
-        """How many items it was laid out with so far; 0 before, and for imported scores."""
+        """How many items have been laid out so far; 0 before the layout, and for imported
+        scores."""
         return int(self.parameters.get("items", 0))
 
     @property
     def is_laid_out(self) -> bool:
-        """Whether it has all of its items."""
+        """Whether all of its items are laid out."""
         return self.started_at is not None and MORE_TO_LAY_OUT not in self.parameters
 
     @property
     def has_open_items(self) -> bool:
-        """Whether it has or gets items that are not judged yet."""
+        """Whether it has, or will have, items that are not judged yet."""
         return not self.is_laid_out or self.items.open().exists()
 
     def judged_criteria(self) -> list[Criterion]:
-        """The criteria that it judges; none for scores that count for every one."""
+        """Return the criteria that it judges; none if scores count for every criterion."""
         return [entry.criterion for entry in self.run_criteria.select_related("criterion")]
 
     @property
     def frozen(self) -> RunParameters:
-        """What it was started with."""
+        """The parameters that the run was started with."""
         return RunParameters.from_json(self.parameters)
 
     @property
@@ -385,12 +385,12 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
         return self.filter(state__in=OPEN_STATES)
 
     def counts(self) -> dict[str, int]:
-        """How many items are in each state; every state is a key."""
+        """Return how many items are in each state; every state is a key."""
         numbers = dict(self.order_by().values_list("state").annotate(n=models.Count("pk")))
         return {state.value: numbers.get(state.value, 0) for state in ItemState}
 
     def below_coverage(self) -> RunItemQuerySet:
-        """Failed items below their judge's minimum coverage that have no score by it since."""
+        """Return failed items below their judge's minimum coverage that it has not scored since."""
         scored = Score.objects.filter(
             run__search=None,
             run__purpose="",
@@ -401,7 +401,7 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
         return low.exclude(models.Exists(scored))
 
     def failures_by_reason(self) -> list[dict[str, Any]]:
-        """`reason`, `count` and one `example` detail, most frequent first."""
+        """Return `reason`, `count` and one `example` detail, most frequent first."""
         rows = (
             self.filter(state=ItemState.FAILED)
             .order_by()
@@ -413,14 +413,14 @@ class RunItemQuerySet(models.QuerySet["RunItem"]):
 
 
 class RunItem(models.Model):
-    """One output to judge on one criterion: the definitive record of a run's work.
+    """One output to judge on one criterion: the authoritative record of a run's work.
 
-    Without a criterion its score counts for every one; `rival` is the other output if a judge
+    Without a criterion its score counts for every criterion; `rival` is the other output if a judge
     compares two.
     """
 
-    # Each state that an item passes through takes an entry in every index, so there are no more
-    # than deleting and pages need: those below, and of rivals and batches few rows.
+    # Every change of an item's state writes to each index, so there are only those that deletion
+    # and pages need: the ones below, and partial ones for rivals and batches.
     run = models.ForeignKey(
         EvaluationRun, on_delete=models.CASCADE, related_name="items", db_index=False
     )
@@ -491,17 +491,17 @@ class RunItem(models.Model):
 
 class BatchQuerySet(models.QuerySet["Batch"]):
     def due(self) -> BatchQuerySet:
-        """Batches that are to be sent, or looked at, by now."""
+        """Return batches that are due to be sent or polled."""
         return self.filter(state__in=Batch.OPEN_STATES, look_at__lte=Now())
 
     def waiting_to_try_again(self) -> BatchQuerySet:
-        """Batches with which the last step failed, until the next is due."""
+        """Return batches whose last step failed, until the next attempt is due."""
         return self.filter(state__in=Batch.OPEN_STATES, failures__gt=0, look_at__gt=Now())
 
 
 class Batch(models.Model):
-    """Items sent to an endpoint's batch API together. `token` finds it there if its id was not
-    stored."""
+    """Items sent to an endpoint's batch API together. `token` identifies the batch there if its id
+    was not stored."""
 
     class State(models.TextChoices):
         SENDING = "sending", "Being sent"
@@ -539,7 +539,7 @@ class Batch(models.Model):
 class ModelReply(models.Model):
     """An endpoint's answer to one request, stored so that nobody pays for it twice.
 
-    `request_key` is a digest of everything that changes the answer: base address, model,
+    `request_key` is a digest of everything that affects the answer: base address, model,
     parameters, prompt. The prompt itself can be rebuilt from the run's frozen template and the
     output, so only its digest is stored. An unreadable reply has an empty key: it is kept for
     inspection, and the request will be repeated.
@@ -626,8 +626,8 @@ class PairScore(models.Model):
     """Which of two outputs a judge prefers: the probability that it is the first; a tie counts
     half. An empty criterion means overall.
 
-    `left` is the probability that went to the text shown first, over both orders: 0.5 is no
-    position bias. The outputs are in the order of their ids.
+    `left` is the probability assigned to the text shown first, over both orders: 0.5 means no
+    position bias. The outputs are ordered by id.
     """
 
     run = models.ForeignKey(

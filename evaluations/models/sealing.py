@@ -1,5 +1,5 @@
-"""Encrypt stored secrets (endpoint keys) under the site's secret key, and sign what it gives
-out."""
+"""Encrypt stored secrets (endpoint keys) under the site's secret key, and sign what the site
+issues."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ class SealError(ValueError):
 
 
 class KeyNameError(SealError):
-    """A variable that keys may not be read from; treated like a key that cannot be decrypted."""
+    """Keys may not be read from this variable; treated like a key that cannot be decrypted."""
 
 
 def seal(text: str) -> str:
@@ -30,7 +30,7 @@ def unseal(sealed: str) -> str:
     """Decrypt a text.
 
     Raises:
-        SealError: it was encrypted under another secret key.
+        SealError: the text was encrypted under another secret key.
     """
     try:
         return _box().decrypt(sealed.encode("ascii")).decode()
@@ -42,28 +42,28 @@ def unseal(sealed: str) -> str:
 
 
 def fingerprint() -> str:
-    """A short text by which two sites can see whether they have the same secret key."""
+    """Return a short text by which two sites can see whether they have the same secret key."""
     return _derived(b"geval_site fingerprint", length=8).hex()
 
 
 def keyed_digest(purpose: str, content: str) -> str:
-    """A digest from which nobody without the site's secret key can guess the content."""
+    """Return a digest whose content cannot be guessed without the site's secret key."""
     key = _derived(f"geval_site {purpose}".encode(), length=32)
     return hmac.new(key, content.encode(), hashlib.sha256).hexdigest()
 
 
 def sign(content: bytes) -> str:
-    """The site's signature of a content (Ed25519), as base64."""
+    """Return the site's signature of the content (Ed25519), as base64."""
     return base64.b64encode(_signing_key().sign(content)).decode("ascii")
 
 
 def public_key() -> str:
-    """The key that checks this site's signatures, as base64; it is no secret."""
+    """Return the public key that verifies this site's signatures, as base64."""
     return base64.b64encode(_signing_key().public_key().public_bytes_raw()).decode("ascii")
 
 
 def is_signed(content: bytes, signature: str, key: str) -> bool:
-    """Whether a signature of a content is by the owner of a public key."""
+    """Whether a signature of the content was made with a public key's private key."""
     try:
         owner = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
         owner.verify(base64.b64decode(signature, validate=True), content)

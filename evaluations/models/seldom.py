@@ -1,5 +1,5 @@
-"""Read seldom what is slow to read: kept for some seconds in each process, and longer where reading
-takes long, so that it never takes more than a small share of the time, however many people ask."""
+"""Cache slow reads: for some seconds in each process, and longer if reading takes long, so that it
+never takes more than a small share of the time, however many people ask."""
 
 import threading
 import time
@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from cachetools import TLRUCache, cached
 
 Read = TypeVar("Read")
-# What was read is kept for so many times the time that reading took.
+# A value is cached for this many times the time that reading it took.
 TIMES_AS_LONG = 20
-# Of all that is kept in a process: counts, and ids in arrays.
+# Cache size per process: counts, and arrays of ids.
 MOST_BYTES = 32 * 2**20
 
 
@@ -34,17 +34,17 @@ _kept: TLRUCache[Hashable, _Kept] = TLRUCache(MOST_BYTES, _until, getsizeof=lamb
 
 
 def read_seldom(key: Hashable, read: Callable[[], Read], *, seconds: float) -> Read:
-    """`read()`, or what it gave some seconds ago.
+    """Return `read()`, or its cached value of some seconds ago.
 
     Args:
-        key: what is read, with all that it depends on.
-        seconds: how long it is kept at least.
+        key: what is read, with everything that it depends on.
+        seconds: how long the value is cached at least.
     """
     value: Read = _read(key, read, seconds).value
     return value
 
 
-# Where several threads ask for the same, one reads and the others wait for it.
+# Of several threads that read the same key, one reads and the others wait for it.
 @cached(_kept, key=lambda key, _read, _seconds: key, condition=threading.Condition())
 def _read(_key: Hashable, read: Callable[[], Any], seconds: float) -> _Kept:
     began = time.monotonic()
@@ -53,5 +53,5 @@ def _read(_key: Hashable, read: Callable[[], Any], seconds: float) -> _Kept:
 
 
 def forget() -> None:
-    """Forget all that is kept, for tests."""
+    """Clear the cache, for tests."""
     _read.cache_clear()

@@ -64,8 +64,8 @@ def new_token() -> str:
 
 class ReportSnapshotQuerySet(models.QuerySet["ReportSnapshot"]):
     def listed(self) -> ReportSnapshotQuerySet:
-        """Without what was frozen, which may be megabytes; `has_page` says whether there is a
-        page."""
+        """Return snapshots without their frozen content, which may be megabytes; `has_page` says
+        whether there is a page."""
         has_page = models.Case(
             models.When(page="", then=False), default=True, output_field=models.BooleanField()
         )
@@ -78,7 +78,7 @@ class ReportSnapshotQuerySet(models.QuerySet["ReportSnapshot"]):
 
 class ReportSnapshot(models.Model):
     """An immutable copy of a report: its JSON, whose SHA-256 publications can cite, and its page as
-    a file of its own."""
+    a separate file."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="snapshots")
     sha256 = models.CharField(max_length=64)
@@ -109,5 +109,5 @@ class ReportSnapshot(models.Model):
 
     @property
     def is_intact(self) -> bool:
-        """Whether the content is what it was when it was frozen."""
+        """Whether the content is unchanged since it was frozen."""
         return hashlib.sha256(self.content.encode()).hexdigest() == self.sha256

@@ -1,8 +1,8 @@
-"""How many documents, systems, outputs and ratings projects have, and which documents are rated,
-for pages that show it each time.
+"""The numbers of documents, systems, outputs and ratings in projects, and which documents are
+rated, for pages that always show them.
 
-Small numbers are counted each time. A large one is kept in each process until the project's texts
-or ratings change, which `evaluations.models.noted_changes` notes.
+Small numbers are counted each time. Large ones are cached in each process until the project's texts
+or ratings change, as `evaluations.models.noted_changes` records.
 """
 
 import threading
@@ -17,10 +17,10 @@ from evaluations.models import Project
 from evaluations.models.seldom import read_seldom
 from geval.statistics.types import IntArray
 
-# Fewer are counted in a few milliseconds.
+# Counting fewer takes a few milliseconds.
 LARGE = 10_000
 MOST_KEPT = 10_000
-# Ids are kept until these change, but not much longer than somebody may look at them.
+# Ids are cached until texts or ratings change, but only about as long as a person may look at them.
 KEPT_SECONDS = 600.0
 _OF_TEXTS, _OF_RATINGS = "criterion_id IS NULL", "TRUE"
 _MARKS = """
@@ -50,8 +50,8 @@ _lock = threading.Lock()
 
 
 def with_sizes(projects: Iterable[Project]) -> list[Project]:
-    """Projects with `document_count`, `system_count` and `output_count`; a handful of queries,
-    however many projects."""
+    """Return projects with `document_count`, `system_count` and `output_count`, in a handful of
+    queries however many projects there are."""
     sized = list(projects)
     ids = [project.pk for project in sized]
     marks = _marks(ids, _OF_TEXTS)
@@ -65,12 +65,12 @@ def with_sizes(projects: Iterable[Project]) -> list[Project]:
 
 
 def rating_count(project: Project) -> int:
-    """How many ratings people gave in a project."""
+    """Return how many ratings people gave in a project."""
     return _counts([project.pk], _marks([project.pk], _OF_RATINGS), _RATINGS).get(project.pk, 0)
 
 
 def rated_documents(project: Project) -> IntArray:
-    """The ids of documents with a rated output, shape (n,); read again when texts or ratings
+    """Return the ids of documents with a rated output, shape (n,); read again when texts or ratings
     change."""
     mark = _marks([project.pk], _OF_RATINGS).get(project.pk)
     return read_seldom(("rated", project.pk, mark), lambda: _rated(project), seconds=KEPT_SECONDS)
@@ -83,7 +83,7 @@ def _rated(project: Project) -> IntArray:
 
 
 def _counts(ids: Collection[int], marks: Mapping[int, Any], query: str) -> dict[int, int]:
-    """By project; those that are not kept for these marks are counted."""
+    """Return the counts by project; those not cached for these marks are counted."""
     with _lock:
         kept = {pk: _kept[query, pk] for pk in ids if (query, pk) in _kept}
     counts = {pk: count for pk, (mark, count) in kept.items() if mark == marks.get(pk)}
@@ -96,7 +96,8 @@ def _counts(ids: Collection[int], marks: Mapping[int, Any], query: str) -> dict[
 
 
 def _marks(ids: Collection[int], kind: str) -> dict[int, Any]:
-    """The last change of each project's texts or ratings, taken before these are counted."""
+    """Return the last change of each project's texts or ratings, which must be read before
+    counting."""
     with connection.cursor() as cursor:
         cursor.execute(_MARKS.format(kind=kind), [list(ids)])
         return {pk: (changes, last) for pk, changes, last in cursor.fetchall()}

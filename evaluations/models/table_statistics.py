@@ -1,7 +1,7 @@
-"""Fresh statistics of tables to which many rows were added at once.
+"""Refresh PostgreSQL's statistics of tables to which many rows were added at once.
 
-PostgreSQL plans by what it last saw of a table. By itself it looks again within a minute or so, and
-until then takes a new run of half a million items for one of a few.
+The planner uses the statistics last gathered. Autovacuum refreshes them within a minute or so;
+until then the planner expects few rows in a new run of half a million items.
 """
 
 from collections.abc import Iterable
@@ -10,15 +10,15 @@ import structlog
 from django.db import OperationalError, connection, transaction
 
 log = structlog.stdlib.get_logger(__name__)
-# The planner misjudges fewer rows by no more than some milliseconds.
+# With fewer rows, a wrong plan costs no more than some milliseconds.
 MANY_ROWS = 1000
 LOCK_WAIT = "10s"
 
 
 def refresh_statistics(tables: Iterable[str]) -> None:
-    """Have PostgreSQL look at tables again: at a sample of each, so that the size hardly counts.
+    """Analyse tables again; PostgreSQL samples each, so that the size hardly matters.
 
-    Rows that the open transaction has added are seen.
+    Rows added in the open transaction are included.
     """
     with connection.cursor() as cursor:
         for table in tables:
@@ -26,10 +26,10 @@ def refresh_statistics(tables: Iterable[str]) -> None:
 
 
 def refresh_after_commit(tables: Iterable[str], *, added: int) -> None:
-    """The same once the transaction is committed, where many rows were added.
+    """Refresh statistics once the transaction is committed, if many rows were added.
 
-    Of two that look at a table at once one waits for the other. What takes long, such as an index
-    that is being made or a VACUUM, is not waited for: the pages of the table may be slow meanwhile.
+    Two sessions that analyse the same table wait for each other. Longer operations, such as
+    building an index or VACUUM, are not waited for: pages may be slow in the meantime.
     """
     if added >= MANY_ROWS:
         transaction.on_commit(lambda: _refresh_unless_busy(list(tables)))

@@ -1,4 +1,4 @@
-"""Periodic jobs of the site: when each is due, and how its last turn went."""
+"""Periodic jobs of the site: when each is due, and the outcome of its last turn."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Case, F, When
 from django.utils import timezone
 
-# A job is overdue when nobody has begun it for so long, or when its turn, begun again by one worker
-# after the other, has not ended for an interval and so long.
+# A job is overdue if no worker has begun it for this long, or if its turn, even restarted by
+# several workers, has not ended within an interval plus this time.
 GRACE = datetime.timedelta(minutes=10)
 
 
@@ -19,10 +19,11 @@ def _soon_late() -> datetime.datetime:
 
 class UpkeepJobQuerySet(models.QuerySet["UpkeepJob"]):
     def claim(self, name: str, every: datetime.timedelta) -> bool:
-        """Whether a job is due and no other worker has begun this turn of it; it has begun then."""
+        """Claim a turn of a job: return True if it is due and no other worker has begun this
+        turn."""
         now = timezone.now()
         mine = self.filter(name=name)
-        # What a lost or hanging worker began has not ended, so the moment of being late stays.
+        # A turn begun by a lost or hanging worker has not ended, so `late_at` stays.
         late_at = Case(When(begun_at=None, then=now + every + GRACE), default=F("late_at"))
         turn = {"due_at": now + every, "begun_at": now, "late_at": late_at}
         if mine.filter(due_at__lte=now).update(**turn):
@@ -43,12 +44,12 @@ class UpkeepJobQuerySet(models.QuerySet["UpkeepJob"]):
         )
 
     def troubles(self) -> list[str]:
-        """Which jobs failed the last time or are overdue, in words."""
+        """Describe the jobs that failed the last time or are overdue."""
         return [job.trouble for job in self.order_by("name") if job.trouble]
 
 
 class UpkeepJob(models.Model):
-    """A job that one worker of the site does at a time, again and again."""
+    """A periodic job that one worker of the site does at a time."""
 
     name = models.CharField(max_length=60, unique=True)
     due_at = models.DateTimeField(default=timezone.now)
@@ -70,12 +71,12 @@ class UpkeepJob(models.Model):
 
     @property
     def is_overdue(self) -> bool:
-        """Whether its turn should have begun, or ended, long ago."""
+        """Whether its turn should have begun or ended long ago."""
         return timezone.now() > self.late_at
 
     @property
     def trouble(self) -> str:
-        """What is wrong with it, in words; empty if nothing is."""
+        """What is wrong with the job, in words; empty if nothing is."""
         if self.failure:
             return f"{self.name} failed ({self.failure})"
         return f"{self.name}: overdue" if self.is_overdue else ""

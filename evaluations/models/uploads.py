@@ -28,26 +28,26 @@ class UploadState(models.TextChoices):
     DONE = "done", "Loaded"
 
 
-# While a worker processes it, or should.
+# States in which a worker processes the upload, or should.
 ACTIVE = (UploadState.CHECKING, UploadState.LOADING)
 
 
 class UploadQuerySet(models.QuerySet["Upload"]):
     def neglected(self) -> UploadQuerySet:
-        """Uploads with work that no worker seems to be doing."""
+        """Return uploads with work that no worker seems to be doing."""
         silent = timezone.now() - datetime.timedelta(seconds=SILENT_SECONDS)
         return self.filter(models.Q(beat_at=None) | models.Q(beat_at__lt=silent), state__in=ACTIVE)
 
     def exhausted(self) -> UploadQuerySet:
-        """Uploads whose workers died too often."""
+        """Return uploads whose workers died too often."""
         return self.neglected().filter(attempts__gte=MOST_ATTEMPTS)
 
     def open(self) -> UploadQuerySet:
-        """Uploads that are not loaded yet."""
+        """Return uploads that are not loaded yet."""
         return self.exclude(state=UploadState.DONE)
 
     def forgotten(self) -> UploadQuerySet:
-        """Uploads that have been left for too long."""
+        """Return uploads that have been left for too long."""
         return self.open().filter(made_at__lt=timezone.now() - datetime.timedelta(days=KEPT_DAYS))
 
 
@@ -109,7 +109,7 @@ class Upload(models.Model):
 
     @property
     def is_asking(self) -> bool:
-        """Whether something about its files is unclear and has to be answered first."""
+        """Whether a question about its files must be answered first."""
         return any(file.preview.get("questions") for file in self.files.all())
 
     @property
@@ -124,8 +124,8 @@ class Upload(models.Model):
 
 
 class UploadFile(models.Model):
-    """One file. `columns` is the meaning of its columns; `preview` was made when it was
-    uploaded; `preview["questions"]` are those that nobody has answered."""
+    """One file. `columns` is the meaning of its columns; `preview` was made when it was uploaded;
+    `preview["questions"]` are the unanswered questions."""
 
     upload = models.ForeignKey(Upload, on_delete=models.CASCADE, related_name="files")
     name = models.CharField(max_length=200)

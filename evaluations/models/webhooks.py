@@ -44,7 +44,7 @@ class Webhook(models.Model):
 
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
     def due(self) -> DeliveryQuerySet:
-        """Messages that should be sent now."""
+        """Return messages that should be sent now."""
         now = timezone.now()
         return self.filter(state=WebhookDelivery.State.WAITING, next_at__lte=now).exclude(
             sending_until__gt=now
